@@ -1,0 +1,40 @@
+/// An order to the shell, or something that happened and is to be logged and told.
+///
+/// The shell performs actions in their order. There are no timers among them: it arms one timer at
+/// `BackgroundTaskRegistry.nextDeadline`.
+package enum Action: Equatable, Sendable {
+    /// Log it, and tell those who watch.
+    case tell(Happening, TaskID)
+    /// Start the task's command; answer with `started` or `startFailed`.
+    case launch(TaskID)
+    /// Start the command of its expiration handler; answer with `handlerExited` when it is over.
+    case launchHandler(TaskID)
+    /// Send a signal to every process of the task.
+    case signal(TaskID, SignalNumber)
+    /// Kill every process of the task; answer with `processesGone` when none is left.
+    case killAll(TaskID)
+    /// Reserve ids on disk up to and including this one; answer with `identifiersReserved`.
+    case reserveIdentifiers(through: TaskID)
+    /// That many old tasks were not named in the log, because of its limit of ten a second.
+    case oldTasksNotNamed(Int)
+}
+
+/// What happened to a task.
+package enum Happening: Equatable, Sendable {
+    case queued
+    case began
+    case dormant
+    case resumed
+    case extended
+    /// The expiration handler fires.
+    case handlerFired
+    /// An order to cancel was taken; its processes are being stopped.
+    case cancelling
+    /// The hard limit was reached; its processes are being killed.
+    case overrunning
+    case ended
+    /// The task is older than `RegistryLimits.warnAfter`.
+    case grewOld
+    /// A kill has not ended its processes.
+    case stuck
+}

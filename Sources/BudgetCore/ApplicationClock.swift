@@ -1,0 +1,68 @@
+/// What an application's place in its lifecycle means for the tasks that it holds.
+package enum ApplicationClock: Equatable, Sendable {
+    /// In front: nothing is spent, tasks are dormant.
+    case foreground
+    /// In the background: all its tasks share one deadline, and their handlers fire together
+    /// `grace` before it.
+    case background(until: Instant, grace: Duration)
+}
+
+extension BackgroundTaskRegistry {
+    /// An application went to the front, left it, or is not known any more (`nil`: its tasks have
+    /// their own budgets alone).
+    package mutating func applicationMoved(
+        _ key: ApplicationKey,
+        to clock: ApplicationClock?,
+        at now: Instant,
+        _ actions: inout [Action]
+    ) {
+        applicationClocks[key] = clock
+        for slot in table.slots(of: key.owner) where table[slot].application == key.id {
+            guard table[slot].isLive, !isStopping(slot) else { continue }
+            if clock == .foreground {
+                makeDormant(slot, at: now, &actions)
+            } else {
+                resume(slot, at: now, &actions)
+            }
+        }
+    }
+
+    func applicationClock(of task: BackgroundTask) -> ApplicationClock? {
+        guard !applicationClocks.isEmpty, let application = task.application else { return nil }
+        return applicationClocks[ApplicationKey(owner: task.owner, id: application)]
+    }
+
+    /// Refuses a begin whose handler nobody could obey (DESIGN.md rule 13).
+    func checkBackgroundTime(
+        application: String?, owner: OwnerID, at now: Instant
+    ) throws(Refusal) {
+        guard !applicationClocks.isEmpty, let application,
+            case .background(let until, let grace)? =
+                applicationClocks[ApplicationKey(owner: owner, id: application)]
+        else { return }
+        guard until - now >= grace else {
+            throw .tooLittleTime(remaining: max(until - now, .zero), needed: grace)
+        }
+    }
+
+    private mutating func makeDormant(_ slot: Int, at now: Instant, _ actions: inout [Action]) {
+        guard table[slot].state != .dormant else { return }
+        table[slot].state = .dormant
+        table[slot].reason = nil
+        table[slot].stopClock(at: now)
+        table[slot].pausedAt = now
+        updateDeadlines(slot)
+        actions.append(.tell(.dormant, table[slot].id))
+    }
+
+    private mutating func resume(_ slot: Int, at now: Instant, _ actions: inout [Action]) {
+        guard table[slot].state == .dormant else { return updateDeadlines(slot) }
+        let pause = now - table[slot].pausedAt
+        table[slot].ownHardAt = table[slot].ownHardAt + pause
+        table[slot].lifetimeEndsAt = table[slot].lifetimeEndsAt + pause
+        table[slot].state = .running
+        table[slot].startClock(at: now)
+        updateDeadlines(slot)
+        actions.append(.tell(.resumed, table[slot].id))
+    }
+}

@@ -1,0 +1,186 @@
+/// A budget as a peer asked for it, not yet checked.
+package struct RequestedBudget: Equatable, Sendable {
+    package var duration: Duration
+    package var grace: Duration
+
+    package init(duration: Duration, grace: Duration) {
+        self.duration = duration
+        self.grace = grace
+    }
+}
+
+/// What a client asks for to do work of its own.
+package struct BeginRequest: Equatable, Sendable {
+    package var name: String
+    package var owner: OwnerID
+    package var holder: HolderID
+    package var application: String?
+    package var profile: String?
+    package var budget: RequestedBudget?
+
+    package init(name: String, owner: OwnerID, holder: HolderID) {
+        self.name = name
+        self.owner = owner
+        self.holder = holder
+    }
+}
+
+/// A command that a client asks to have run.
+package struct Submission: Equatable, Sendable {
+    package var name: String
+    package var owner: OwnerID
+    package var application: String?
+    package var profile: String?
+    package var budget: RequestedBudget?
+    package var work: Work
+
+    package init(name: String, owner: OwnerID, work: Work) {
+        self.name = name
+        self.owner = owner
+        self.work = work
+    }
+}
+
+extension BackgroundTaskRegistry {
+    /// Borrows time for work that the holder does itself.
+    package mutating func begin(
+        _ request: BeginRequest, at now: Instant, _ actions: inout [Action]
+    ) throws(Refusal) -> TaskID {
+        let grant = try checkedGrant(
+            request.name, request.profile, request.budget, for: request.owner)
+        guard liveCount(of: request.owner) < limits.tasksPerOwnerMax else {
+            throw .limitReached(limit: "tasksPerOwnerMax", value: limits.tasksPerOwnerMax)
+        }
+        try checkBackgroundTime(application: request.application, owner: request.owner, at: now)
+        let id = try takeIdentifier(&actions)
+        let task = BackgroundTask(
+            id: id,
+            owner: request.owner,
+            kind: .held,
+            name: request.name,
+            application: request.application,
+            profile: grant.profile,
+            budget: grant.budget,
+            at: now
+        )
+        let slot = table.insert(task, holder: request.holder)
+        counts.begunHeld += 1
+        startBudget(slot, lifetimeMax: grant.profile.lifetimeMax, isCut: grant.isCut, at: now)
+        actions.append(.tell(.began, id))
+        return id
+    }
+
+    /// Takes a command in; it starts at once where a slot is free, else when its turn comes.
+    package mutating func submit(
+        _ submission: Submission, at now: Instant, _ actions: inout [Action]
+    ) throws(Refusal) -> TaskID {
+        let grant = try checkedGrant(
+            submission.name, submission.profile, submission.budget, for: submission.owner)
+        try checkQueueDepth(of: submission.owner)
+        try checkBackgroundTime(
+            application: submission.application, owner: submission.owner, at: now)
+        let id = try takeIdentifier(&actions)
+        let task = BackgroundTask(
+            id: id,
+            owner: submission.owner,
+            kind: .run,
+            name: submission.name,
+            application: submission.application,
+            profile: grant.profile,
+            budget: grant.budget,
+            at: now
+        )
+        let slot = table.enqueue(task, RunTask(work: submission.work))
+        table[slot].lifetimeMax = grant.profile.lifetimeMax
+        table[slot].isCutByLifetime = grant.isCut
+        actions.append(.tell(.queued, id))
+        startQueued(at: now, &actions)
+        return id
+    }
+
+    /// Starts the clock of a task that is live now.
+    mutating func startBudget(
+        _ slot: Int, lifetimeMax: Duration?, isCut: Bool, at now: Instant
+    ) {
+        table[slot].begunAt = now
+        table[slot].warnAt = now + limits.warnAfter
+        table[slot].lifetimeMax = lifetimeMax
+        table[slot].isCutByLifetime = isCut
+        if let lifetimeMax { table[slot].lifetimeEndsAt = now + lifetimeMax }
+        if let budget = table[slot].budget { table[slot].ownHardAt = now + budget.duration }
+        if applicationClock(of: table[slot]) == .foreground {
+            table[slot].state = .dormant
+            table[slot].pausedAt = now
+        } else {
+            table[slot].state = .running
+            table[slot].startClock(at: now)
+        }
+        updateDeadlines(slot)
+    }
+
+    private struct Grant {
+        let profile: Profile
+        let budget: Budget?
+        /// Whether less was granted than asked for, because of the profile's lifetime limit.
+        let isCut: Bool
+    }
+
+    /// Everything that can be refused before an id is used up for it.
+    private func checkedGrant(
+        _ name: String, _ profile: String?, _ budget: RequestedBudget?, for owner: OwnerID
+    ) throws(Refusal) -> Grant {
+        guard !isDraining else { throw .notAccepting("the daemon is stopping") }
+        guard !name.isEmpty, !name.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
+            throw .invalidParameter("name")
+        }
+        guard name.utf8.count <= limits.nameBytesMax else {
+            throw .limitReached(limit: "nameBytesMax", value: limits.nameBytesMax)
+        }
+        let profileName = profile ?? Profile.defaultName
+        guard let profile = profiles[profileName] else { throw .noSuchProfile(profileName) }
+        guard profile.budget != nil || owner == .root else { throw .permissionDenied }
+        guard let budget else {
+            return Grant(profile: profile, budget: profile.budget, isCut: false)
+        }
+        return try grant(budget, of: profile)
+    }
+
+    private func grant(
+        _ asked: RequestedBudget, of profile: Profile
+    ) throws(Refusal) -> Grant {
+        guard asked.duration > .zero, asked.duration <= Budget.durationMax else {
+            throw .invalidParameter("budget.durationMs")
+        }
+        guard let budget = Budget(duration: asked.duration, grace: asked.grace) else {
+            throw .invalidParameter("budget.graceMs")
+        }
+        guard let lifetimeMax = profile.lifetimeMax, asked.duration > lifetimeMax else {
+            return Grant(profile: profile, budget: budget, isCut: false)
+        }
+        guard let cut = Budget(duration: lifetimeMax, grace: asked.grace) else {
+            throw .limitReached(limit: "lifetimeMax", value: lifetimeMax.wholeMilliseconds)
+        }
+        return Grant(profile: profile, budget: cut, isCut: true)
+    }
+
+    private func checkQueueDepth(of owner: OwnerID) throws(Refusal) {
+        guard table.queuedCount < limits.queueDepthMax else {
+            throw .limitReached(limit: "queueDepthMax", value: limits.queueDepthMax)
+        }
+        guard table.owners[owner]?.queuedCount ?? 0 < limits.queueDepthPerOwnerMax else {
+            throw .limitReached(
+                limit: "queueDepthPerOwnerMax", value: limits.queueDepthPerOwnerMax)
+        }
+    }
+
+    private mutating func takeIdentifier(_ actions: inout [Action]) throws(Refusal) -> TaskID {
+        guard let id = identifiers.take(&actions) else {
+            throw .notAccepting("no ids are reserved on disk")
+        }
+        return id
+    }
+
+    func liveCount(of owner: OwnerID) -> Int {
+        table.owners[owner]?.liveCount ?? 0
+    }
+}

@@ -1,0 +1,117 @@
+extension BackgroundTaskRegistry {
+    /// Does what is due for one task. Afterwards the slot may be empty.
+    mutating func settle(_ slot: Int, at now: Instant, _ actions: inout [Action]) {
+        if table[slot].warnAt <= now { reportAge(slot, at: now, &actions) }
+        if isStopping(slot) {
+            takeTeardownStep(slot, at: now, &actions)
+            return updateDeadlines(slot)
+        }
+        if table[slot].state == .running, table[slot].handlerAt <= now {
+            let isShared = table[slot].bound == .applicationBackgroundTime
+            fireHandler(slot, isShared ? .applicationTimeSpent : .budgetSpent, &actions)
+        }
+        guard table[slot].hardAt <= now else { return updateDeadlines(slot) }
+        overrun(slot, at: now, &actions)
+    }
+
+    /// Fires the expiration handlers of everything early, refuses what is new, and lets nothing that
+    /// waits begin. Every live task gets one grace; `liveCount` reaches zero when all have ended.
+    package mutating func drain(at now: Instant, _ actions: inout [Action]) {
+        guard !isDraining else { return }
+        isDraining = true
+        for slot in table.allSlots() {
+            if table[slot].state == .queued {
+                finish(slot, .interrupted, reason: .queueLost, at: now, &actions)
+            } else if !isStopping(slot) {
+                fireEarly(slot, .shutdown, at: now, &actions)
+            }
+        }
+    }
+
+    /// Fires the handler now, as if the budget had run out.
+    package mutating func simulateExpiration(
+        _ id: TaskID, by caller: Caller, at now: Instant, _ actions: inout [Action]
+    ) throws(Refusal) {
+        let slot = try liveSlot(id, for: caller, at: now, &actions)
+        guard table[slot].state == .running || table[slot].state == .dormant else {
+            throw .notAccepting("the expiration handler of task \(id) has fired already")
+        }
+        fireEarly(slot, .simulated, at: now, &actions)
+    }
+
+    /// The hard limit as it applies to the task, and what is due next for it.
+    mutating func updateDeadlines(_ slot: Int) {
+        let task = table[slot]
+        guard task.isLive, task.state != .dormant else {
+            table[slot].handlerAt = .never
+            table[slot].hardAt = .never
+            table[slot].bound = nil
+            return table.setDeadline(task.warnAt, slot: slot)
+        }
+        var handlerAt = task.ownHardAt - task.grace
+        var hardAt = task.ownHardAt
+        var bound: Bound? = hardAt == .never ? nil : .ownBudget
+        if task.isCutByLifetime { bound = .lifetimeLimit }
+        if case .background(let until, let grace)? = applicationClock(of: task) {
+            if until - grace < handlerAt { bound = .applicationBackgroundTime }
+            handlerAt = min(handlerAt, until - grace)
+            hardAt = min(hardAt, until)
+        }
+        table[slot].handlerAt = task.state == .running ? handlerAt : .never
+        table[slot].hardAt = hardAt
+        table[slot].bound = bound
+        let nextStepAt = task.kind == .run ? table[run: task.id]?.nextStepAt ?? .never : .never
+        let due = nextStepAt == .never ? min(table[slot].handlerAt, hardAt) : nextStepAt
+        table.setDeadline(min(due, task.warnAt), slot: slot)
+    }
+
+    /// The handler fires now for another reason than the budget; one grace is left.
+    private mutating func fireEarly(
+        _ slot: Int, _ reason: Reason, at now: Instant, _ actions: inout [Action]
+    ) {
+        if table[slot].state == .dormant { table[slot].startClock(at: now) }
+        let isFirst = table[slot].state != .expiring
+        table[slot].ownHardAt = min(table[slot].ownHardAt, now + table[slot].grace)
+        if isFirst {
+            fireHandler(slot, reason, &actions)
+        } else {
+            table[slot].reason = reason
+        }
+        updateDeadlines(slot)
+    }
+
+    private mutating func fireHandler(_ slot: Int, _ reason: Reason, _ actions: inout [Action]) {
+        let id = table[slot].id
+        table[slot].state = .expiring
+        table[slot].reason = reason
+        counts.handlersFired += 1
+        actions.append(.tell(.handlerFired, id))
+        guard table[slot].kind == .run, let handler = table[run: id]?.work.expiration else {
+            return
+        }
+        if let signal = handler.signal { actions.append(.signal(id, signal)) }
+        if handler.command != nil, table[run: id]?.isHandlerRunning == false {
+            table[run: id]?.isHandlerRunning = true
+            actions.append(.launchHandler(id))
+        }
+    }
+
+    private mutating func overrun(_ slot: Int, at now: Instant, _ actions: inout [Action]) {
+        let task = table[slot]
+        let outcome: Outcome = task.reason == .shutdown ? .interrupted : .overrun
+        switch task.kind {
+        case .held:
+            finish(slot, outcome, reason: task.reason, at: now, &actions)
+        case .run:
+            table[slot].state = .expiring
+            if table[run: task.id]?.isMainRunning == true { table[run: task.id]?.verdict = outcome }
+            actions.append(.tell(.overrunning, task.id))
+            startTeardown(slot, [.killAll], at: now, &actions)
+        }
+    }
+
+    private mutating func reportAge(_ slot: Int, at now: Instant, _ actions: inout [Action]) {
+        table[slot].warnAt = .never
+        if ageReports.mayName(at: now) { actions.append(.tell(.grewOld, table[slot].id)) }
+    }
+}

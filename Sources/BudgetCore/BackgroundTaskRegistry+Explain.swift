@@ -1,0 +1,134 @@
+/// One rule that holds a task back, bounds it, or stopped it (DESIGN.md rule 28).
+package struct Explanation: Equatable, Sendable {
+    /// The name of the rule: a setting, or the event that ended the task.
+    package let rule: String
+    package let text: String
+    /// The rule's number, in the rule's unit.
+    package let value: Int?
+    /// When that can change, from now, where it is known.
+    package let earliestChange: Duration?
+}
+
+extension BackgroundTaskRegistry {
+    /// Why a task waits, how long it may go on, or why it was stopped.
+    package func explain(
+        _ id: TaskID, for caller: Caller, at now: Instant
+    ) throws(Refusal) -> [Explanation] {
+        let record = try record(id, for: caller)
+        switch record.task.state {
+        case .queued: return explainWaiting(record.task, at: now)
+        case .ended: return [explainEnd(record)]
+        case .dormant:
+            let text = "its application is in the foreground, where no time is spent"
+            return [Explanation(rule: "foreground", text: text, value: nil, earliestChange: nil)]
+        case .running, .expiring: return [explainLimit(record.task, at: now)]
+        }
+    }
+
+    /// The rule that holds a queued task back first; `nil` where it is not queued.
+    package func waitingRule(of task: BackgroundTask) -> String? {
+        guard task.state == .queued else { return nil }
+        return liveCount(of: task.owner) >= limits.tasksPerOwnerMax ? "tasksPerOwnerMax" : "slots"
+    }
+
+    private func explainWaiting(_ task: BackgroundTask, at now: Instant) -> [Explanation] {
+        var result: [Explanation] = []
+        if liveCount(of: task.owner) >= limits.tasksPerOwnerMax {
+            let text =
+                "its owner has \(liveCount(of: task.owner)) live tasks, as many as are allowed"
+            result.append(
+                Explanation(
+                    rule: "tasksPerOwnerMax",
+                    text: text,
+                    value: limits.tasksPerOwnerMax,
+                    earliestChange: nil
+                ))
+        }
+        guard occupants.count >= limits.slots else { return result }
+        let text = "\(occupants.count) tasks run, as many as there are slots"
+        let freed = occupants.compactMap { record($0)?.task.hardAt }
+            .filter { $0 != .never }
+            .min()
+        result.append(
+            Explanation(
+                rule: "slots",
+                text: text,
+                value: limits.slots,
+                earliestChange: freed.map { max($0 - now, .zero) }
+            ))
+        return result
+    }
+
+    private func explainLimit(_ task: BackgroundTask, at now: Instant) -> Explanation {
+        guard task.hardAt != .never else {
+            let text = "profile \(task.profile) sets no limit"
+            return Explanation(rule: "profile", text: text, value: nil, earliestChange: nil)
+        }
+        let isRunning = task.state == .running
+        let change = isRunning ? task.handlerAt : task.hardAt
+        let text: String
+        if let reason = task.reason {
+            text = "\(reason.text); it is stopped at the hard limit"
+        } else {
+            text =
+                "its expiration handler fires \(task.grace.wholeMilliseconds) ms before its limit"
+        }
+        let (rule, value): (String, Duration?) =
+            switch task.bound {
+            case .lifetimeLimit: ("lifetimeMax", task.lifetimeMax)
+            case .applicationBackgroundTime: ("backgroundTime", nil)
+            case .ownBudget, nil: ("budget", task.budget?.duration)
+            }
+        return Explanation(
+            rule: rule,
+            text: text,
+            value: value?.wholeMilliseconds,
+            earliestChange: max(change - now, .zero)
+        )
+    }
+
+    private func explainEnd(_ record: TaskRecord) -> Explanation {
+        let task = record.task
+        let duration = task.budget?.duration.wholeMilliseconds
+        let (rule, text, value): (String, String, Int?) =
+            switch task.outcome {
+            case .completed, nil: ("end", "it ended before its handler fired", nil)
+            case .failed: ("exit", record.run?.exit.map(\.text) ?? task.reason?.text ?? "", nil)
+            case .expired:
+                ("budget", "it ended in its grace, after its handler had fired", duration)
+            case .overrun: ("budget", "it was still there at its hard limit", duration)
+            case .cancelled: ("cancel", task.reason?.text ?? "it was cancelled", nil)
+            case .abandoned: ("holder", task.reason?.text ?? "its holder went away", nil)
+            case .interrupted: ("shutdown", task.reason?.text ?? "the daemon stopped", nil)
+            }
+        return Explanation(rule: rule, text: text, value: value, earliestChange: nil)
+    }
+}
+
+extension Reason {
+    /// The reason in words, as they follow "because".
+    package var text: String {
+        switch self {
+        case .budgetSpent: "its budget is spent"
+        case .applicationTimeSpent: "its application's background time is spent"
+        case .simulated: "an expiration was simulated"
+        case .shutdown: "the daemon is stopping"
+        case .cancelled(let owner, let text):
+            "cancelled by user \(owner)" + (text.map { ": \($0)" } ?? "")
+        case .connectionClosed: "its holder's connection closed"
+        case .processExited: "its holder's process exited"
+        case .notStarted(let text): text
+        case .queueLost: "the daemon stopped while it was queued"
+        }
+    }
+}
+
+extension ProcessExit {
+    /// The exit in words.
+    package var text: String {
+        switch self {
+        case .status(let status): "its command exited with status \(status)"
+        case .signal(let signal): "its command died of signal \(signal.rawValue)"
+        }
+    }
+}

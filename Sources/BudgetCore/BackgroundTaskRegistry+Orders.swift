@@ -1,0 +1,160 @@
+extension BackgroundTaskRegistry {
+    /// Gives borrowed time back.
+    ///
+    /// - Returns: the outcome; `nil` for the invalid id 0, which ends nothing.
+    package mutating func end(
+        _ id: TaskID, by caller: Caller, at now: Instant, _ actions: inout [Action]
+    ) throws(Refusal) -> Outcome? {
+        guard id != .invalid else { return nil }
+        guard let slot = table.slot(of: id) else { return try outcomeOfEnded(id, for: caller) }
+        guard table[slot].owner == caller.owner else { throw .noSuchTask(id) }
+        guard table[slot].kind == .held else {
+            throw .notAccepting("task \(id) ends when its command does; cancel stops it")
+        }
+        settle(slot, at: now, &actions)
+        guard table.slot(of: id) != nil else { return try outcomeOfEnded(id, for: caller) }
+        let outcome: Outcome = table[slot].state == .expiring ? .expired : .completed
+        finish(slot, outcome, reason: table[slot].reason, at: now, &actions)
+        return outcome
+    }
+
+    /// Starts the budget anew from now, cut to what the lifetime limit leaves.
+    package mutating func extend(
+        _ id: TaskID, by caller: Caller, at now: Instant, _ actions: inout [Action]
+    ) throws(Refusal) -> Remaining {
+        let slot = try liveSlot(id, for: caller, at: now, &actions)
+        guard !isDraining else { throw .notAccepting("the daemon is stopping") }
+        let task = table[slot]
+        guard let budget = task.budget, task.ownHardAt != .never, task.state != .dormant else {
+            return remaining(of: task, at: now)
+        }
+        let asked = now + budget.duration
+        let granted = min(asked, task.lifetimeEndsAt)
+        try checkGain(of: task, asked: asked, granted: granted, at: now)
+        table[slot].ownHardAt = granted
+        table[slot].isCutByLifetime = granted < asked
+        table[slot].state = .running
+        table[slot].reason = nil
+        updateDeadlines(slot)
+        actions.append(.tell(.extended, id))
+        return remaining(of: table[slot], at: now)
+    }
+
+    /// Refuses an extension by which nothing would be gained, with the limit that is in its way.
+    private func checkGain(
+        of task: BackgroundTask, asked: Instant, granted: Instant, at now: Instant
+    ) throws(Refusal) {
+        guard task.bound != .applicationBackgroundTime else {
+            let left = max(task.hardAt - now, .zero)
+            throw .limitReached(limit: "backgroundTime", value: left.wholeMilliseconds)
+        }
+        guard granted == asked || granted > task.ownHardAt else {
+            let lifetimeMax = task.lifetimeMax ?? .zero
+            throw .limitReached(limit: "lifetimeMax", value: lifetimeMax.wholeMilliseconds)
+        }
+    }
+
+    /// Ends a task by order: a held one at once, a run one by SIGTERM, its grace, and a kill.
+    package mutating func cancel(
+        _ id: TaskID,
+        by caller: Caller,
+        text: String?,
+        at now: Instant,
+        _ actions: inout [Action]
+    ) throws(Refusal) {
+        let record = try record(id, for: caller)
+        guard let slot = table.slot(of: id) else {
+            throw .alreadyEnded(id, record.task.outcome ?? .interrupted)
+        }
+        settle(slot, at: now, &actions)
+        guard table.slot(of: id) != nil else { throw .alreadyEnded(id, decidedOutcome(id)) }
+        guard !isStopping(slot) else { return }
+        let reason = Reason.cancelled(by: caller.owner, text: text)
+        guard table[slot].kind == .run, table[slot].state != .queued else {
+            return finish(slot, .cancelled, reason: reason, at: now, &actions)
+        }
+        table[slot].state = .expiring
+        table[slot].reason = reason
+        table[run: id]?.verdict = .cancelled
+        actions.append(.tell(.cancelling, id))
+        let grace = min(table[slot].grace, table[slot].hardAt - now)
+        startTeardown(slot, TeardownStep.cancellation(grace: grace), at: now, &actions)
+    }
+
+    /// A connection closed or a process exited: what it held and did not end is abandoned.
+    package mutating func holderGone(
+        _ holder: HolderID, reason: Reason, at now: Instant, _ actions: inout [Action]
+    ) {
+        while let slot = table.firstSlot(heldBy: holder) {
+            let id = table[slot].id
+            settle(slot, at: now, &actions)
+            guard table.slot(of: id) != nil else { continue }
+            finish(slot, .abandoned, reason: reason, at: now, &actions)
+        }
+    }
+
+    /// What a task has left, and the rule that bounds it.
+    package func remaining(of task: BackgroundTask, at now: Instant) -> Remaining {
+        guard task.isLive, task.hardAt != .never else { return .unlimited }
+        let untilHandler = task.state == .running ? max(task.handlerAt - now, .zero) : .zero
+        return Remaining(
+            untilHandler: untilHandler,
+            untilHardLimit: max(task.hardAt - now, .zero),
+            bound: task.bound
+        )
+    }
+
+    /// The slot of a task that has begun and that an order can still reach.
+    mutating func liveSlot(
+        _ id: TaskID, for caller: Caller, at now: Instant, _ actions: inout [Action]
+    ) throws(Refusal) -> Int {
+        let record = try record(id, for: caller)
+        guard let slot = table.slot(of: id) else {
+            throw .alreadyEnded(id, record.task.outcome ?? .interrupted)
+        }
+        guard record.task.state != .queued else {
+            throw .notAccepting("task \(id) is queued; its budget has not begun")
+        }
+        settle(slot, at: now, &actions)
+        guard table.slot(of: id) != nil, !isStopping(slot) else {
+            throw .alreadyEnded(id, decidedOutcome(id))
+        }
+        return slot
+    }
+
+    /// Ends a task for good: from here on it has its outcome, and no handler fires.
+    mutating func finish(
+        _ slot: Int,
+        _ outcome: Outcome,
+        reason: Reason?,
+        at now: Instant,
+        _ actions: inout [Action]
+    ) {
+        let wasQueued = table[slot].state == .queued
+        table[slot].stopClock(at: now)
+        table[slot].state = .ended
+        table[slot].outcome = outcome
+        table[slot].reason = reason
+        table[slot].endedAt = now
+        table[slot].handlerAt = .never
+        table[slot].hardAt = .never
+        counts.count(outcome)
+        let record = table.record(at: slot)
+        if record.task.kind == .run { occupants.remove(record.task.id) }
+        table.remove(slot, wasQueued: wasQueued)
+        ended.append(record)
+        actions.append(.tell(.ended, record.task.id))
+        if table.queuedCount > 0 { startQueued(at: now, &actions) }
+    }
+
+    private func outcomeOfEnded(_ id: TaskID, for caller: Caller) throws(Refusal) -> Outcome? {
+        guard let record = ended[id], record.task.owner == caller.owner else {
+            throw .noSuchTask(id)
+        }
+        return record.task.outcome
+    }
+
+    private func decidedOutcome(_ id: TaskID) -> Outcome {
+        record(id)?.task.outcome ?? table[run: id]?.verdict ?? .interrupted
+    }
+}

@@ -1,0 +1,138 @@
+extension BackgroundTaskRegistry {
+    /// The main process of a task runs.
+    package mutating func started(
+        _ id: TaskID, as processID: ProcessID, at now: Instant, _ actions: inout [Action]
+    ) {
+        guard table.slot(of: id) != nil else { return }
+        table[run: id]?.processID = processID
+        actions.append(.tell(.began, id))
+    }
+
+    /// The command of a task could not be started.
+    ///
+    /// - Parameter text: what failed, in words for the person who submitted it.
+    package mutating func startFailed(
+        _ id: TaskID, _ text: String, at now: Instant, _ actions: inout [Action]
+    ) {
+        guard let slot = table.slot(of: id) else { return }
+        table[run: id]?.isMainRunning = false
+        finish(slot, .failed, reason: .notStarted(text), at: now, &actions)
+    }
+
+    /// The main process of a task is gone; what remains of its processes is killed before the end is
+    /// recorded (DESIGN.md rule 4).
+    package mutating func mainExited(
+        _ id: TaskID, _ exit: ProcessExit, at now: Instant, _ actions: inout [Action]
+    ) {
+        guard let slot = table.slot(of: id), let run = table[run: id], run.isMainRunning
+        else { return }
+        table[run: id]?.isMainRunning = false
+        table[run: id]?.exit = exit
+        table[slot].stopClock(at: now)
+        let verdict = verdict(on: exit, of: table[slot], decided: run.verdict)
+        table[run: id]?.verdict = verdict
+        stopIfDone(slot, at: now, &actions)
+    }
+
+    /// The command of a task's expiration handler is over, or could not be started.
+    package mutating func handlerExited(
+        _ id: TaskID, at now: Instant, _ actions: inout [Action]
+    ) {
+        guard let slot = table.slot(of: id) else { return }
+        table[run: id]?.isHandlerRunning = false
+        if table[run: id]?.isMainRunning == false { stopIfDone(slot, at: now, &actions) }
+    }
+
+    /// No process of a task is left.
+    package mutating func processesGone(
+        _ id: TaskID, at now: Instant, _ actions: inout [Action]
+    ) {
+        guard let slot = table.slot(of: id), let run = table[run: id], !run.isMainRunning,
+            let verdict = run.verdict
+        else { return }
+        finish(slot, verdict, reason: table[slot].reason, at: now, &actions)
+    }
+
+    /// Whether the processes of a task are being stopped.
+    func isStopping(_ slot: Int) -> Bool {
+        table[slot].kind == .run && table[run: table[slot].id]?.nextStepAt ?? .never != .never
+    }
+
+    /// Starts queued tasks while slots are free: first come first served, owner limits observed.
+    mutating func startQueued(at now: Instant, _ actions: inout [Action]) {
+        while occupants.count < limits.slots, !isDraining, let slot = nextToStart() {
+            let id = table[slot].id
+            table.dequeue(slot)
+            occupants.insert(id)
+            counts.begunRun += 1
+            table[run: id]?.isMainRunning = true
+            let task = table[slot]
+            startBudget(
+                slot, lifetimeMax: task.lifetimeMax, isCut: task.isCutByLifetime, at: now)
+            actions.append(.launch(id))
+        }
+    }
+
+    mutating func startTeardown(
+        _ slot: Int,
+        _ steps: [TeardownStep],
+        at now: Instant,
+        _ actions: inout [Action]
+    ) {
+        table[run: table[slot].id]?.teardown = steps[...]
+        takeTeardownStep(slot, at: now, &actions)
+        updateDeadlines(slot)
+    }
+
+    /// Takes the next step of stopping a task; the last one again for as long as something is left.
+    mutating func takeTeardownStep(_ slot: Int, at now: Instant, _ actions: inout [Action]) {
+        let id = table[slot].id
+        guard var run = table[run: id], run.nextStepAt == .never || run.nextStepAt <= now
+        else { return }
+        if run.teardown.isEmpty, !run.isReportedStuck {
+            run.isReportedStuck = true
+            actions.append(.tell(.stuck, id))
+        }
+        let step = run.teardown.popFirst() ?? .killAll
+        run.nextStepAt = now + step.wait
+        table[run: id] = run
+        switch step.order {
+        case .signal(let number): actions.append(.signal(id, number))
+        case .killAll: actions.append(.killAll(id))
+        }
+    }
+
+    private mutating func stopIfDone(_ slot: Int, at now: Instant, _ actions: inout [Action]) {
+        let id = table[slot].id
+        guard let run = table[run: id] else { return }
+        let isCancelled = run.verdict == .cancelled
+        guard !run.isHandlerRunning || isCancelled || isStopping(slot) else { return }
+        table[run: id]?.nextStepAt = .never
+        startTeardown(slot, [.killAll], at: now, &actions)
+    }
+
+    /// The outcome that an exit means. A process that had exited by itself before the kill at the hard
+    /// limit reached it is `expired`: only who is killed has overrun.
+    private func verdict(
+        on exit: ProcessExit, of task: BackgroundTask, decided: Outcome?
+    ) -> Outcome {
+        switch decided {
+        case .overrun, .interrupted:
+            return exit == .signal(.kill) ? decided ?? .overrun : .expired
+        case .some(let outcome):
+            return outcome
+        case nil:
+            if task.state == .expiring { return .expired }
+            return exit == .status(0) ? .completed : .failed
+        }
+    }
+
+    /// The task that came first among the owners who may have another live one.
+    private func nextToStart() -> Int? {
+        guard table.queuedCount > 0 else { return nil }
+        return table.owners
+            .filter { $0.value.queuedCount > 0 && $0.value.liveCount < limits.tasksPerOwnerMax }
+            .compactMap { table.queueHead(of: $0.key) }
+            .min { table[$0].id < table[$1].id }
+    }
+}

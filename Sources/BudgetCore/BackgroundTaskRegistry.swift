@@ -1,0 +1,104 @@
+/// Decides who may work on borrowed time, and until when.
+///
+/// Pure: performs no I/O, reads no clock, draws no random number. Each method takes what happened and
+/// the instant of it, changes the registry, and appends what the shell must do, in order, to `actions`.
+/// A refusal is thrown as a value and changes nothing.
+package struct BackgroundTaskRegistry: Sendable {
+    package var limits: RegistryLimits
+    package var profiles: [String: Profile]
+
+    var table = TaskTable()
+    var ended = EndedTasks()
+    var identifiers: IdentifierSource
+    var applicationClocks: [ApplicationKey: ApplicationClock] = [:]
+    var ageReports = AgeReportLimit()
+    /// Run tasks that occupy a slot.
+    var occupants: Set<TaskID> = []
+    package internal(set) var isDraining = false
+    package internal(set) var counts = RegistryCounts()
+
+    /// - Parameter identifiers: the ids that are reserved on disk for this run.
+    package init(
+        limits: RegistryLimits,
+        profiles: [Profile],
+        identifiers: ClosedRange<UInt64>
+    ) {
+        self.limits = limits
+        self.profiles = Dictionary(profiles.map { ($0.name, $0) }) { _, last in last }
+        self.identifiers = IdentifierSource(identifiers)
+    }
+
+    /// When `deadlineReached` is due next; `nil` while nothing is.
+    package var nextDeadline: Instant? {
+        switch (table.deadlines.first?.deadline, ageReports.reportAt) {
+        case (let first?, let report?): min(first, report)
+        case (let first, let report): first ?? report
+        }
+    }
+
+    package var liveCount: Int { table.liveCount }
+    package var queuedCount: Int { table.queuedCount }
+
+    /// Ids up to and including this one are reserved on disk now.
+    package mutating func identifiersReserved(through last: TaskID) {
+        identifiers.reserved(through: last)
+    }
+
+    /// Does what is due, the earliest first.
+    ///
+    /// - Parameter limit: at most so many deadlines; what is left keeps `nextDeadline` in the past, so
+    ///   that others are served in between.
+    package mutating func deadlineReached(
+        at now: Instant, limit: Int = .max, _ actions: inout [Action]
+    ) {
+        if let missed = ageReports.takeReport(at: now) { actions.append(.oldTasksNotNamed(missed)) }
+        var handled = 0
+        while handled < limit, let (deadline, slot) = table.deadlines.first, deadline <= now {
+            settle(slot, at: now, &actions)
+            handled += 1
+        }
+    }
+
+    /// Forgets the oldest ended tasks beyond the limits. The shell calls this when it has performed the
+    /// actions of a turn, so that each of them still finds its task.
+    package mutating func forgetExcess() {
+        ended.trim(to: limits)
+    }
+
+    /// The task and all that is known of it, ended ones included as long as they are kept.
+    package func record(_ id: TaskID) -> TaskRecord? {
+        if let slot = table.slot(of: id) { return table.record(at: slot) }
+        return ended[id]
+    }
+
+    /// The same, where the caller may see it.
+    package func record(_ id: TaskID, for caller: Caller) throws(Refusal) -> TaskRecord {
+        guard let record = record(id), caller.isOperator || record.task.owner == caller.owner
+        else { throw .noSuchTask(id) }
+        return record
+    }
+
+    /// The ids of tasks that have not ended, in ascending order; of all owners where none is named.
+    package func identifiers(of owner: OwnerID?) -> [TaskID] {
+        (owner.map(table.slots(of:)) ?? table.allSlots()).map { table[$0].id }
+    }
+
+    /// The ids of ended tasks that are still kept, in ascending order.
+    package func endedIdentifiers(of owner: OwnerID?) -> [TaskID] {
+        ended.identifiers(of: owner)
+    }
+}
+
+/// What has been counted since the start.
+package struct RegistryCounts: Equatable, Sendable {
+    package internal(set) var begunHeld = 0
+    package internal(set) var begunRun = 0
+    package internal(set) var handlersFired = 0
+    private var outcomes = Array(repeating: 0, count: Outcome.allCases.count)
+
+    package subscript(outcome: Outcome) -> Int { outcomes[Int(outcome.rawValue)] }
+
+    mutating func count(_ outcome: Outcome) {
+        outcomes[Int(outcome.rawValue)] += 1
+    }
+}

@@ -1,0 +1,70 @@
+/// How long a background task may last, and how long before that it is told.
+package struct Budget: Equatable, Sendable {
+    private let durationNanoseconds: Int64
+    private let graceNanoseconds: Int64
+
+    /// The longest duration that may be asked for: a hundred years.
+    package static let durationMax = Duration.seconds(100 * 366 * 86_400)
+
+    /// - Parameters:
+    ///   - duration: the hard limit; more than zero, at most `durationMax`.
+    ///   - grace: the expiration handler fires this long before it; shorter than the duration.
+    /// - Returns: `nil` where one of the two is out of its range.
+    package init?(duration: Duration, grace: Duration) {
+        guard duration > .zero, duration <= Budget.durationMax, grace >= .zero, grace < duration
+        else { return nil }
+        durationNanoseconds = duration.wholeNanoseconds
+        graceNanoseconds = grace.wholeNanoseconds
+    }
+
+    package var duration: Duration { .nanoseconds(durationNanoseconds) }
+    package var grace: Duration { .nanoseconds(graceNanoseconds) }
+}
+
+/// A named budget.
+package struct Profile: Equatable, Sendable {
+    package static let defaultName = "default"
+
+    package let name: String
+    /// `nil`: no limit, for background modes; such a task is still listed and revocable.
+    package let budget: Budget?
+    /// What a task without a limit gets when it is stopped all the same.
+    package let grace: Duration
+    /// How long a task may last over all its extensions, counted from its begin; `nil`: no limit.
+    package let lifetimeMax: Duration?
+
+    package init(name: String, budget: Budget, lifetimeMax: Duration?) {
+        self.name = name
+        self.budget = budget
+        grace = budget.grace
+        self.lifetimeMax = lifetimeMax
+    }
+
+    /// A profile without a limit.
+    package init(unlimited name: String, grace: Duration) {
+        self.name = name
+        budget = nil
+        self.grace = grace
+        lifetimeMax = nil
+    }
+}
+
+/// The numbers that bound the registry; each is named in the refusal that it causes (DESIGN.md rule 12).
+package struct RegistryLimits: Equatable, Sendable {
+    /// Live tasks of one owner; queued ones are not live.
+    package var tasksPerOwnerMax = 1000
+    package var queueDepthMax = 200_000
+    package var queueDepthPerOwnerMax = 100_000
+    /// Ended held tasks that can still be asked about.
+    package var endedHeldMax = 10_000
+    /// Ended run tasks that can still be asked about.
+    package var endedRunMax = 10_000
+    /// Run tasks that run at once.
+    package var slots = 4
+    /// The age at which a task is named in the log, once.
+    package var warnAfter: Duration = .seconds(30)
+    /// UTF-8 bytes of a task's name.
+    package var nameBytesMax = 255
+
+    package init() {}
+}

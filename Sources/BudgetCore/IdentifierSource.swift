@@ -1,0 +1,69 @@
+/// Hands out ids in ascending order, never beyond what is reserved on disk.
+///
+/// Reserving in blocks keeps ids unique over restarts without a write for each task; what a crash leaves
+/// of a block is skipped.
+struct IdentifierSource: Sendable {
+    /// How many ids are asked for at once.
+    static let blockSize: UInt64 = 1 << 20
+
+    private var next: UInt64
+    private var last: UInt64
+    private var requested: UInt64
+
+    init(_ range: ClosedRange<UInt64>) {
+        next = max(range.lowerBound, 1)
+        last = range.upperBound
+        requested = last
+    }
+
+    mutating func reserved(through id: TaskID) {
+        last = max(last, id.rawValue)
+        requested = max(requested, last)
+    }
+
+    /// - Returns: the next id; `nil` where the disk has not yet confirmed any more.
+    mutating func take(_ actions: inout [Action]) -> TaskID? {
+        if requested == last, last - min(next, last) < IdentifierSource.blockSize / 2 {
+            let (end, overflow) = last.addingReportingOverflow(IdentifierSource.blockSize)
+            if !overflow {
+                requested = end
+                actions.append(.reserveIdentifiers(through: TaskID(rawValue: end)))
+            }
+        }
+        guard next <= last, next < UInt64(Int64.max) else { return nil }
+        defer { next += 1 }
+        return TaskID(rawValue: next)
+    }
+}
+
+/// Old tasks are named in the log at most so many times a second; the rest is counted.
+struct AgeReportLimit: Sendable {
+    static let perSecondMax = 10
+
+    private var windowEndsAt = Instant(nanoseconds: .min)
+    private var named = 0
+    private var missed = 0
+
+    /// When a count of the tasks that were not named is due.
+    var reportAt: Instant? { missed > 0 ? windowEndsAt : nil }
+
+    /// - Returns: whether this one may be named.
+    mutating func mayName(at now: Instant) -> Bool {
+        if now >= windowEndsAt, missed == 0 {
+            windowEndsAt = now + .seconds(1)
+            named = 0
+        }
+        guard now < windowEndsAt, named < AgeReportLimit.perSecondMax else {
+            missed += 1
+            return false
+        }
+        named += 1
+        return true
+    }
+
+    mutating func takeReport(at now: Instant) -> Int? {
+        guard missed > 0, now >= windowEndsAt else { return nil }
+        defer { missed = 0 }
+        return missed
+    }
+}

@@ -1,0 +1,77 @@
+/// The number of a background task; never used again, also across restarts (DESIGN.md rule 1).
+package struct TaskID: RawRepresentable, Hashable, Comparable, Sendable, CustomStringConvertible {
+    package let rawValue: UInt64
+
+    /// The id of no task, as UIKit's `.invalid`: ending it is a no-op.
+    package static let invalid = TaskID(rawValue: 0)
+
+    package init(rawValue: UInt64) {
+        self.rawValue = rawValue
+    }
+
+    package static func < (lhs: TaskID, rhs: TaskID) -> Bool {
+        lhs.rawValue < rhs.rawValue
+    }
+
+    package var description: String { String(rawValue) }
+}
+
+/// The user on whose behalf time is borrowed: the uid that the kernel reported for the peer.
+package struct OwnerID: RawRepresentable, Hashable, Comparable, Sendable, CustomStringConvertible {
+    package let rawValue: UInt32
+
+    package static let root = OwnerID(rawValue: 0)
+
+    package init(rawValue: UInt32) {
+        self.rawValue = rawValue
+    }
+
+    package static func < (lhs: OwnerID, rhs: OwnerID) -> Bool {
+        lhs.rawValue < rhs.rawValue
+    }
+
+    package var description: String { String(rawValue) }
+}
+
+/// What a held task lives with: one connection, or one process. The shell numbers them.
+package struct HolderID: RawRepresentable, Hashable, Sendable {
+    package let rawValue: UInt64
+
+    package init(rawValue: UInt64) {
+        self.rawValue = rawValue
+    }
+}
+
+/// The kernel's number of a process.
+package struct ProcessID: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+    package let rawValue: Int32
+
+    package init(rawValue: Int32) {
+        self.rawValue = rawValue
+    }
+
+    package var description: String { String(rawValue) }
+}
+
+/// An application is known by its owner and the id that the owner gave it.
+package struct ApplicationKey: Hashable, Sendable {
+    package let owner: OwnerID
+    package let id: String
+
+    package init(owner: OwnerID, id: String) {
+        self.owner = owner
+        self.id = id
+    }
+}
+
+/// Who asks, as the kernel identified them.
+package struct Caller: Hashable, Sendable {
+    package let owner: OwnerID
+
+    package init(owner: OwnerID) {
+        self.owner = owner
+    }
+
+    /// Whether the caller may see and order tasks of other owners.
+    package var isOperator: Bool { owner == .root }
+}

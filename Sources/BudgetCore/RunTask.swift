@@ -1,0 +1,100 @@
+/// A signal by its number, as signal(7) has it.
+package struct SignalNumber: RawRepresentable, Hashable, Sendable {
+    package let rawValue: Int32
+
+    package static let terminate = SignalNumber(rawValue: 15)
+    package static let kill = SignalNumber(rawValue: 9)
+
+    package init(rawValue: Int32) {
+        self.rawValue = rawValue
+    }
+}
+
+/// How the main process of a run task ended.
+package enum ProcessExit: Hashable, Sendable {
+    case status(Int32)
+    case signal(SignalNumber)
+}
+
+/// What the expiration handler of a run task does, in this order.
+package struct ExpirationHandler: Equatable, Sendable {
+    /// Sent to every process of the task; `nil` sends none.
+    package var signal: SignalNumber?
+    /// Run beside the task; the task ends when both have.
+    package var command: [String]?
+
+    package init(signal: SignalNumber? = .terminate, command: [String]? = nil) {
+        self.signal = signal
+        self.command = command
+    }
+}
+
+/// A command and what it needs to run; the core carries it and does not look inside.
+package struct Work: Equatable, Sendable {
+    package var command: [String]
+    package var directory: String?
+    package var environment: [String: String]
+    package var expiration: ExpirationHandler
+
+    package init(
+        command: [String],
+        directory: String? = nil,
+        environment: [String: String] = [:],
+        expiration: ExpirationHandler = ExpirationHandler()
+    ) {
+        self.command = command
+        self.directory = directory
+        self.environment = environment
+        self.expiration = expiration
+    }
+}
+
+/// One step of stopping the processes of a task. Escalation is data, walked by the registry.
+package struct TeardownStep: Equatable, Sendable {
+    package enum Order: Equatable, Sendable {
+        case signal(SignalNumber)
+        case killAll
+    }
+
+    package let order: Order
+    /// How long to wait for the processes to be gone before the next step.
+    package let wait: Duration
+
+    /// A kill is repeated after this wait, for as long as something is left.
+    static let killAll = TeardownStep(order: .killAll, wait: .seconds(1))
+
+    /// What `cancel` does: SIGTERM, the task's grace, kill of the group.
+    static func cancellation(grace: Duration) -> [TeardownStep] {
+        [TeardownStep(order: .signal(.terminate), wait: grace), killAll]
+    }
+}
+
+/// What a run task has beyond a held one.
+package struct RunTask: Equatable, Sendable {
+    package let work: Work
+    package internal(set) var processID: ProcessID?
+    package internal(set) var exit: ProcessExit?
+
+    /// Whether the main process runs, or is being started.
+    var isMainRunning = false
+    /// Whether the expiration handler's command runs, or is being started.
+    var isHandlerRunning = false
+    /// The outcome that is recorded once the task's processes are gone.
+    var verdict: Outcome?
+    /// The steps of stopping it that are still to be taken.
+    var teardown: ArraySlice<TeardownStep> = []
+    /// When the next of them is due.
+    var nextStepAt: Instant = .never
+    /// Whether it has been reported that killing did not end it.
+    var isReportedStuck = false
+
+    init(work: Work) {
+        self.work = work
+    }
+}
+
+/// A run task that has ended, or any task for which a whole record is wanted.
+package struct TaskRecord: Equatable, Sendable {
+    package var task: BackgroundTask
+    package var run: RunTask?
+}

@@ -1,0 +1,123 @@
+import BudgetCore
+
+/// A registry with a clock that a test turns by hand, and a memory of every action.
+struct Clerk {
+    static let ann = Caller(owner: OwnerID(rawValue: 1001))
+    static let bob = Caller(owner: OwnerID(rawValue: 1002))
+    static let root = Caller(owner: .root)
+
+    var registry: BackgroundTaskRegistry
+    var now = Instant(nanoseconds: 1_000_000_000)
+    /// All actions so far, and those of the last call.
+    var history: [Action] = []
+    var latest: [Action] = []
+
+    init(_ configure: (inout RegistryLimits) -> Void = { _ in }) {
+        var limits = RegistryLimits()
+        configure(&limits)
+        registry = BackgroundTaskRegistry(
+            limits: limits, profiles: Clerk.profiles, identifiers: 1...2_000_000)
+    }
+
+    static var profiles: [Profile] {
+        let named: [(String, Int, Int)] = [
+            ("default", 180, 5), ("extended", 600, 6), ("short", 30, 5),
+        ]
+        return named.compactMap { name, duration, grace in
+            Budget(duration: .seconds(duration), grace: .seconds(grace)).map {
+                Profile(name: name, budget: $0, lifetimeMax: .seconds(600))
+            }
+        } + [Profile(unlimited: "unlimited", grace: .seconds(5))]
+    }
+
+    /// Runs one call on the registry and keeps its actions.
+    mutating func call<Result>(
+        _ body: (inout BackgroundTaskRegistry, Instant, inout [Action]) throws -> Result
+    ) rethrows -> Result {
+        latest = []
+        defer {
+            history += latest
+            registry.forgetExcess()
+        }
+        return try body(&registry, now, &latest)
+    }
+
+    /// Lets time pass, doing what is due when it is due.
+    mutating func pass(_ duration: Duration) {
+        let end = now + duration
+        var seen: [Action] = []
+        while let deadline = registry.nextDeadline, deadline <= end {
+            now = max(now, deadline)
+            call { $0.deadlineReached(at: $1, &$2) }
+            seen += latest
+        }
+        now = end
+        latest = seen
+    }
+
+    mutating func begin(
+        _ name: String = "flush", by caller: Caller = ann, holder: UInt64 = 1,
+        profile: String? = nil, budget: RequestedBudget? = nil, application: String? = nil
+    ) throws -> TaskID {
+        var request = BeginRequest(
+            name: name, owner: caller.owner, holder: HolderID(rawValue: holder))
+        request.profile = profile
+        request.budget = budget
+        request.application = application
+        return try call { try $0.begin(request, at: $1, &$2) }
+    }
+
+    /// Submits a command; where it is launched, its process is said to run.
+    mutating func run(
+        _ name: String = "upload", by caller: Caller = ann, budget: RequestedBudget? = nil,
+        expiration: ExpirationHandler = ExpirationHandler()
+    ) throws -> TaskID {
+        let work = Work(command: ["upload"], expiration: expiration)
+        var submission = Submission(name: name, owner: caller.owner, work: work)
+        submission.budget = budget
+        let id = try call { try $0.submit(submission, at: $1, &$2) }
+        if latest.contains(.launch(id)) { started(id) }
+        return id
+    }
+
+    mutating func started(_ id: TaskID) {
+        call { $0.started(id, as: ProcessID(rawValue: 77), at: $1, &$2) }
+    }
+
+    mutating func end(_ id: TaskID, by caller: Caller = ann) throws -> Outcome? {
+        try call { try $0.end(id, by: caller, at: $1, &$2) }
+    }
+
+    mutating func extend(_ id: TaskID, by caller: Caller = ann) throws -> Remaining {
+        try call { try $0.extend(id, by: caller, at: $1, &$2) }
+    }
+
+    mutating func cancel(_ id: TaskID, by caller: Caller = ann) throws {
+        try call { try $0.cancel(id, by: caller, text: nil, at: $1, &$2) }
+    }
+
+    mutating func exit(_ id: TaskID, _ exit: ProcessExit) {
+        call { $0.mainExited(id, exit, at: $1, &$2) }
+    }
+
+    mutating func gone(_ id: TaskID) {
+        call { $0.processesGone(id, at: $1, &$2) }
+    }
+
+    func task(_ id: TaskID) -> BackgroundTask? { registry.record(id)?.task }
+
+    func remaining(_ id: TaskID) -> Remaining? {
+        task(id).map { registry.remaining(of: $0, at: now) }
+    }
+
+    /// How often something happened to a task.
+    func count(_ happening: Happening, _ id: TaskID) -> Int {
+        history.count { $0 == .tell(happening, id) }
+    }
+}
+
+extension RequestedBudget {
+    init(seconds duration: Int, grace: Int) {
+        self.init(duration: .seconds(duration), grace: .seconds(grace))
+    }
+}

@@ -9,7 +9,7 @@ package enum ApplicationClock: Equatable, Sendable {
 
 extension BackgroundTaskRegistry {
     /// An application went to the front, left it, or is not known any more (`nil`: its tasks have
-    /// their own budgets alone).
+    /// their own budgets alone). While the registry drains, coming to the front saves no task.
     package mutating func applicationMoved(
         _ key: ApplicationKey,
         to clock: ApplicationClock?,
@@ -19,7 +19,7 @@ extension BackgroundTaskRegistry {
         applicationClocks[key] = clock
         for slot in table.slots(of: key.owner) where table[slot].application == key.id {
             guard table[slot].isLive, !isStopping(slot) else { continue }
-            if clock == .foreground {
+            if clock == .foreground, !isDraining {
                 makeDormant(slot, at: now, &actions)
             } else {
                 resume(slot, at: now, &actions)

@@ -1,0 +1,235 @@
+import BudgetCore
+
+/// The rules of DESIGN.md section 3 as a person would check them with a stopwatch: every tick, every
+/// task in the order of the ids, every rule. Slow, and without a single clever structure.
+struct SlowModel {
+    struct Task {
+        let id: Int
+        let owner: OwnerID
+        let holder: UInt64?
+        let application: String?
+        let duration: Int
+        let grace: Int
+        let lifetimeMax: Int
+        var state = TaskState.running
+        var outcome: Outcome?
+        var begun = 0
+        var ownHard = 0
+        var lifetimeEnd = 0
+        var pausedAt = 0
+        var used = 0
+        var isClockStopped = false
+        var firings = 0
+        var kills = 0
+        var terminations = 0
+        var agings = 0
+        var isShutdown = false
+        // run tasks
+        var isMainRunning = false
+        var verdict: Outcome?
+        var killAt: Int?
+
+        var isRun: Bool { holder == nil }
+        var isLive: Bool { state != .queued && state != .ended }
+    }
+
+    static let killWait = 10
+
+    var tasks: [Int: Task] = [:]
+    var now = 0
+    var slots = 2
+    var tasksPerOwnerMax = 6
+    var warnAfter = 30
+    var isDraining = false
+    var applications: [String: (until: Int, grace: Int)?] = [:]
+
+    var order: [Int] { tasks.keys.sorted() }
+
+    func hard(_ task: Task) -> Int {
+        guard let name = task.application, let clock = applications[name] ?? nil else {
+            return task.ownHard
+        }
+        return min(task.ownHard, clock.until)
+    }
+
+    func handler(_ task: Task) -> Int {
+        let own = task.ownHard - task.grace
+        guard let name = task.application, let clock = applications[name] ?? nil else { return own }
+        return min(own, clock.until - clock.grace)
+    }
+
+    mutating func advance(to end: Int) {
+        while now < end {
+            for id in order where tasks[id]?.isLive == true && tasks[id]?.state != .dormant {
+                if tasks[id]?.isClockStopped == false { tasks[id]?.used += 1 }
+            }
+            now += 1
+            check()
+        }
+    }
+
+    /// Everything that is due at this tick.
+    mutating func check() {
+        for id in order {
+            guard var task = tasks[id], task.isLive else { continue }
+            if now >= task.begun + warnAfter, task.agings == 0 { task.agings = 1 }
+            tasks[id] = task
+            if let killAt = task.killAt {
+                if now >= killAt { kill(id) }
+                continue
+            }
+            if task.state == .running, now >= handler(task) { fire(id) }
+            if task.state != .dormant, now >= hard(task) { overrun(id) }
+        }
+    }
+
+    mutating func fire(_ id: Int) {
+        tasks[id]?.state = .expiring
+        tasks[id]?.firings += 1
+        if tasks[id]?.isRun == true { tasks[id]?.terminations += 1 }
+    }
+
+    mutating func kill(_ id: Int) {
+        tasks[id]?.kills += 1
+        tasks[id]?.killAt = now + SlowModel.killWait
+    }
+
+    mutating func overrun(_ id: Int) {
+        guard let task = tasks[id] else { return }
+        let outcome: Outcome = task.isShutdown ? .interrupted : .overrun
+        guard task.isRun else { return finish(id, outcome) }
+        tasks[id]?.state = .expiring
+        if task.isMainRunning { tasks[id]?.verdict = outcome }
+        kill(id)
+    }
+
+    mutating func finish(_ id: Int, _ outcome: Outcome) {
+        tasks[id]?.state = .ended
+        tasks[id]?.outcome = outcome
+        tasks[id]?.killAt = nil
+        startQueued()
+    }
+
+    mutating func startQueued() {
+        for id in order where tasks[id]?.state == .queued && !isDraining {
+            guard let task = tasks[id] else { continue }
+            let running = tasks.values.count { $0.isRun && $0.isLive }
+            let live = tasks.values.count { $0.owner == task.owner && $0.isLive }
+            guard running < slots, live < tasksPerOwnerMax else { continue }
+            tasks[id]?.isMainRunning = true
+            begin(id)
+        }
+    }
+
+    mutating func begin(_ id: Int) {
+        guard let task = tasks[id] else { return }
+        tasks[id]?.begun = now
+        tasks[id]?.ownHard = now + task.duration
+        tasks[id]?.lifetimeEnd = now + task.lifetimeMax
+        let isInFront = task.application.map { applications[$0] != nil && applications[$0]! == nil }
+        tasks[id]?.state = isInFront == true ? .dormant : .running
+        tasks[id]?.pausedAt = now
+    }
+
+    mutating func end(_ id: Int) -> Outcome? {
+        guard let task = tasks[id], !task.isRun else { return nil }
+        if task.state != .ended { finish(id, task.state == .expiring ? .expired : .completed) }
+        return tasks[id]?.outcome
+    }
+
+    mutating func extend(_ id: Int) -> Bool {
+        guard let task = tasks[id], task.isLive, task.killAt == nil, !isDraining else {
+            return false
+        }
+        if task.state == .dormant { return true }
+        if let name = task.application, let clock = applications[name] ?? nil,
+            clock.until - clock.grace < task.ownHard - task.grace
+        {
+            return false
+        }
+        let granted = min(now + task.duration, task.lifetimeEnd)
+        guard granted == now + task.duration || granted > task.ownHard else { return false }
+        tasks[id]?.ownHard = granted
+        tasks[id]?.state = .running
+        check()
+        return true
+    }
+
+    mutating func cancel(_ id: Int) -> Bool {
+        guard let task = tasks[id], task.state != .ended else { return false }
+        guard task.killAt == nil else { return true }
+        guard task.isRun, task.state != .queued else {
+            finish(id, .cancelled)
+            return true
+        }
+        tasks[id]?.verdict = .cancelled
+        tasks[id]?.terminations += 1
+        let limit = task.state == .dormant ? Int.max : hard(task)
+        tasks[id]?.state = .expiring
+        tasks[id]?.killAt = min(now + task.grace, limit)
+        check()
+        return true
+    }
+
+    mutating func simulate(_ id: Int) -> Bool {
+        guard let task = tasks[id], task.killAt == nil,
+            task.state == .running || task.state == .dormant
+        else { return false }
+        tasks[id]?.ownHard = min(task.ownHard, now + task.grace)
+        fire(id)
+        check()
+        return true
+    }
+
+    mutating func drain() {
+        isDraining = true
+        for id in order {
+            guard let task = tasks[id], task.state != .ended, task.killAt == nil else { continue }
+            if task.state == .queued {
+                finish(id, .interrupted)
+            } else {
+                tasks[id]?.ownHard = min(task.ownHard, now + task.grace)
+                tasks[id]?.isShutdown = true
+                if task.state != .expiring { fire(id) }
+            }
+        }
+        check()
+    }
+
+    mutating func leave(_ holder: UInt64) {
+        for id in order where tasks[id]?.holder == holder && tasks[id]?.isLive == true {
+            finish(id, .abandoned)
+        }
+    }
+
+    mutating func exit(_ id: Int, _ exit: ProcessExit) {
+        guard let task = tasks[id], task.isMainRunning else { return }
+        tasks[id]?.isMainRunning = false
+        tasks[id]?.isClockStopped = true
+        switch (task.verdict, task.state) {
+        case (.overrun?, _), (.interrupted?, _):
+            if exit != .signal(.kill) { tasks[id]?.verdict = .expired }
+        case (.some, _): break
+        case (nil, .expiring): tasks[id]?.verdict = .expired
+        case (nil, _): tasks[id]?.verdict = exit == .status(0) ? .completed : .failed
+        }
+        kill(id)
+    }
+
+    mutating func move(_ application: String, toBackgroundUntil clock: (until: Int, grace: Int)?) {
+        applications[application] = .some(clock)
+        guard !isDraining else { return check() }
+        for id in order where tasks[id]?.application == application {
+            guard let task = tasks[id], task.isLive, task.killAt == nil else { continue }
+            if clock == nil, task.state != .dormant {
+                tasks[id]?.state = .dormant
+                tasks[id]?.pausedAt = now
+            } else if clock != nil, task.state == .dormant {
+                tasks[id]?.ownHard += now - task.pausedAt
+                tasks[id]?.lifetimeEnd += now - task.pausedAt
+                tasks[id]?.state = .running
+            }
+        }
+        check()
+    }
+}

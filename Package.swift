@@ -13,6 +13,13 @@ let package = Package(
     name: "bgtaskd",
     targets: [
         .target(name: "BudgetCore", swiftSettings: settings),
+        .target(name: "Varlink", swiftSettings: settings),
+        .target(
+            name: "TaskAPI",
+            dependencies: ["Varlink"],
+            resources: [.embedInCode("interfaces")],
+            swiftSettings: settings
+        ),
         .target(name: "TestKit", path: "Tests/TestKit", swiftSettings: settings),
         .testTarget(
             name: "BudgetCoreTests",

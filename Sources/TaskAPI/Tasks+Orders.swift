@@ -1,0 +1,173 @@
+package import Varlink
+
+extension Tasks {
+    /// The method `Cancel`.
+    package enum Cancel: Method {
+        package static let name = "org.bgtaskd.Tasks.Cancel"
+
+        /// What `Cancel` is asked.
+        package struct Input: Message {
+            package var id = 0
+            package var reason: String?
+
+            package init() {}
+
+            package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
+                try fields.field("id", &id)
+                try fields.field("reason", &reason)
+            }
+        }
+        package typealias Output = Empty
+    }
+
+    /// The method `RemainingTime`.
+    package enum RemainingTime: Method {
+        package static let name = "org.bgtaskd.Tasks.RemainingTime"
+
+        /// What `RemainingTime` is asked.
+        package struct Input: Message {
+            package var id = 0
+
+            package init() {}
+
+            package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
+                try fields.field("id", &id)
+            }
+        }
+
+        /// What `RemainingTime` answers.
+        package struct Output: Message {
+            package var remaining = Remaining()
+
+            package init() {}
+
+            package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
+                try fields.field("remaining", &remaining)
+            }
+        }
+    }
+
+    /// The method `Show`.
+    package enum Show: Method {
+        package static let name = "org.bgtaskd.Tasks.Show"
+
+        /// What `Show` is asked.
+        package struct Input: Message {
+            package var id = 0
+
+            package init() {}
+
+            package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
+                try fields.field("id", &id)
+            }
+        }
+
+        /// What `Show` answers.
+        package struct Output: Message {
+            package var task = Task()
+
+            package init() {}
+
+            package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
+                try fields.field("task", &task)
+            }
+        }
+    }
+
+    /// With more: one task a reply. Without: tasks holds at most 1000, and truncated says that there are others.
+    /// ended: include those that have ended; outcomes and sinceMs (ended at most so long ago) choose among them.
+    package enum List: Method {
+        package static let name = "org.bgtaskd.Tasks.List"
+
+        /// What `List` is asked.
+        package struct Input: Message {
+            package var states: [State]?
+            package var name: String?
+            package var application: String?
+            package var group: String?
+            package var ended: Bool?
+            package var outcomes: [Outcome]?
+            package var sinceMs: Int?
+            package var all: Bool?
+
+            package init() {}
+
+            package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
+                try fields.field("states", &states)
+                try fields.field("name", &name)
+                try fields.field("application", &application)
+                try fields.field("group", &group)
+                try fields.field("ended", &ended)
+                try fields.field("outcomes", &outcomes)
+                try fields.field("sinceMs", &sinceMs)
+                try fields.field("all", &all)
+            }
+        }
+
+        /// What `List` answers.
+        package struct Output: Message {
+            package var task: Task?
+            package var tasks: [Task]?
+            package var truncated: Bool?
+
+            package init() {}
+
+            package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
+                try fields.field("task", &task)
+                try fields.field("tasks", &tasks)
+                try fields.field("truncated", &truncated)
+            }
+        }
+    }
+
+    /// Fire the expiration handler now, as if the budget had run out; for tests of one's own handlers.
+    package enum SimulateExpiration: Method {
+        package static let name = "org.bgtaskd.Tasks.SimulateExpiration"
+
+        /// What `SimulateExpiration` is asked.
+        package struct Input: Message {
+            package var id = 0
+
+            package init() {}
+
+            package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
+                try fields.field("id", &id)
+            }
+        }
+        package typealias Output = Empty
+    }
+
+    /// Hold back and let go what is queued in a group; running tasks are not touched.
+    package enum PauseGroup: Method {
+        package static let name = "org.bgtaskd.Tasks.PauseGroup"
+
+        /// What `PauseGroup` is asked.
+        package struct Input: Message {
+            package var group = ""
+
+            package init() {}
+
+            package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
+                try fields.field("group", &group)
+            }
+        }
+        package typealias Output = Empty
+    }
+
+    /// The method `ResumeGroup`.
+    package enum ResumeGroup: Method {
+        package static let name = "org.bgtaskd.Tasks.ResumeGroup"
+
+        /// What `ResumeGroup` is asked.
+        package struct Input: Message {
+            package var group = ""
+
+            package init() {}
+
+            package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
+                try fields.field("group", &group)
+            }
+        }
+        package typealias Output = Empty
+    }
+}

@@ -1,0 +1,126 @@
+package import Varlink
+
+extension Tasks {
+    /// Events as they happen, of one task or of all that the caller may see; needs more.
+    /// The first reply for a single task is its present state, and its end is the last; watching all starts with
+    /// the next event.
+    package enum Watch: Method {
+        package static let name = "org.bgtaskd.Tasks.Watch"
+
+        /// What `Watch` is asked.
+        package struct Input: Message {
+            package var id: Int?
+            package var output: Bool?
+            package var all: Bool?
+
+            package init() {}
+
+            package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
+                try fields.field("id", &id)
+                try fields.field("output", &output)
+                try fields.field("all", &all)
+            }
+        }
+
+        /// What `Watch` answers.
+        package struct Output: Message {
+            package var event = Event()
+
+            package init() {}
+
+            package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
+                try fields.field("event", &event)
+            }
+        }
+    }
+
+    /// What a run task printed, oldest first, as far as it is kept; with follow, until the task ends. Needs more.
+    /// dropped: bytes that are missing before this piece.
+    package enum Output: Method {
+        package static let name = "org.bgtaskd.Tasks.Output"
+
+        /// What `Output` is asked.
+        package struct Input: Message {
+            package var id = 0
+            package var follow: Bool?
+
+            package init() {}
+
+            package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
+                try fields.field("id", &id)
+                try fields.field("follow", &follow)
+            }
+        }
+
+        /// What `Output` answers.
+        package struct Output: Message {
+            package var stream = ""
+            package var text = ""
+            package var dropped: Int?
+
+            package init() {}
+
+            package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
+                try fields.field("stream", &stream)
+                try fields.field("text", &text)
+                try fields.field("dropped", &dropped)
+            }
+        }
+    }
+
+    /// The task as it ended; answers at once where it has ended already.
+    package enum Wait: Method {
+        package static let name = "org.bgtaskd.Tasks.Wait"
+
+        /// What `Wait` is asked.
+        package struct Input: Message {
+            package var id = 0
+            package var timeoutMs: Int?
+
+            package init() {}
+
+            package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
+                try fields.field("id", &id)
+                try fields.field("timeoutMs", &timeoutMs)
+            }
+        }
+
+        /// What `Wait` answers.
+        package struct Output: Message {
+            package var task: Task?
+
+            package init() {}
+
+            package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
+                try fields.field("task", &task)
+            }
+        }
+    }
+
+    /// The method `Explain`.
+    package enum Explain: Method {
+        package static let name = "org.bgtaskd.Tasks.Explain"
+
+        /// What `Explain` is asked.
+        package struct Input: Message {
+            package var id = 0
+
+            package init() {}
+
+            package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
+                try fields.field("id", &id)
+            }
+        }
+
+        /// What `Explain` answers.
+        package struct Output: Message {
+            package var explanations: [Explanation] = []
+
+            package init() {}
+
+            package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
+                try fields.field("explanations", &explanations)
+            }
+        }
+    }
+}

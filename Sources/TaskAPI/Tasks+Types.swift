@@ -1,0 +1,110 @@
+package import Varlink
+
+/// Borrowed time: begin and end background tasks, or have a command run on borrowed time.
+package enum Tasks {
+    package static let name = "org.bgtaskd.Tasks"
+
+    /// How long a task may last. All times in this interface are whole milliseconds.
+    /// durationMs: the hard limit. graceMs: the expiration handler fires this long before it.
+    package struct Budget: Message {
+        package var durationMs = 0
+        package var graceMs = 0
+
+        package init() {}
+
+        package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
+            try fields.field("durationMs", &durationMs)
+            try fields.field("graceMs", &graceMs)
+        }
+    }
+
+    /// held: the client does the work. run: the daemon runs a command.
+    package enum Kind: String, WireEnum {
+        case held, run
+    }
+
+    /// The members of `State`.
+    package enum State: String, WireEnum {
+        case queued, dormant, running, expiring, ended
+    }
+
+    /// The members of `Outcome`.
+    package enum Outcome: String, WireEnum {
+        case completed, failed, expired, overrun, cancelled, abandoned, interrupted
+    }
+
+    /// What ends the remaining time first.
+    package enum Bound: String, WireEnum {
+        case ownBudget, applicationBackgroundTime, lifetimeLimit
+    }
+
+    /// ms: time left before the expiration handler fires; null where no limit applies now.
+    /// hardMs: time left before the hard limit. bound: the rule that sets them.
+    package struct Remaining: Message {
+        package var ms: Int?
+        package var hardMs: Int?
+        package var bound: Bound?
+
+        package init() {}
+
+        package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
+            try fields.field("ms", &ms)
+            try fields.field("hardMs", &hardMs)
+            try fields.field("bound", &bound)
+        }
+    }
+
+    /// How a run task's process ended. signal is a name such as SIGTERM.
+    package struct Exit: Message {
+        package var status: Int?
+        package var signal: String?
+
+        package init() {}
+
+        package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
+            try fields.field("status", &status)
+            try fields.field("signal", &signal)
+        }
+    }
+
+    /// What the expiration handler of a run task does: send a signal to every process of the task
+    /// (SIGTERM where absent; an empty string sends none), run a command beside it, or both.
+    package struct ExpirationHandler: Message {
+        package var signal: String?
+        package var command: [String]?
+
+        package init() {}
+
+        package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
+            try fields.field("signal", &signal)
+            try fields.field("command", &command)
+        }
+    }
+
+    /// bestEffort: start without a limit whose controller is missing, rather than refuse.
+    package struct Limits: Message {
+        package var memoryMaxBytes: Int?
+        package var tasksMax: Int?
+        package var cpuWeight: Int?
+        package var bestEffort: Bool?
+
+        package init() {}
+
+        package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
+            try fields.field("memoryMaxBytes", &memoryMaxBytes)
+            try fields.field("tasksMax", &tasksMax)
+            try fields.field("cpuWeight", &cpuWeight)
+            try fields.field("bestEffort", &bestEffort)
+        }
+    }
+
+    /// The members of `Condition`.
+    package enum Condition: String, WireEnum {
+        case network, externalPower, idle
+    }
+
+    /// The members of `Unique`.
+    package enum Unique: String, WireEnum {
+        case keep, replace
+    }
+}

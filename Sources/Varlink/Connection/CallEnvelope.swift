@@ -1,0 +1,60 @@
+/// What a frame says around the parameters of a call (varlink.org, Method Call).
+struct CallEnvelope {
+    var method: Int?
+    var parameters: Int?
+    var oneway = false
+    var more = false
+    var upgrade = false
+
+    /// No method has a longer name, interface included.
+    private static let nameBytesMax = 1024
+
+    /// Reads the members of the outermost object; unknown ones are ignored, so that the protocol can grow.
+    ///
+    /// Absent, `null` and `false` are the same for flags.
+    init(_ view: JSONView) throws(ProtocolViolation) {
+        guard view[0].kind == .object else { throw .notAnObject }
+        let end = view[0].extent
+        var key = 1
+        while key < end {
+            try take(view, key: key)
+            key = view[key &+ 1].next(after: key &+ 1)
+        }
+        guard let method else { throw .missing("method") }
+        guard CallEnvelope.isQualified(view.bytes(of: view[method])) else { throw .badName }
+    }
+
+    private mutating func take(_ view: JSONView, key: Int) throws(ProtocolViolation) {
+        let name = view[key]
+        let value = view[key &+ 1]
+        if view.matches(name, "method") {
+            guard value.isString else { throw .wrongType("method") }
+            method = key &+ 1
+        } else if view.matches(name, "parameters") {
+            guard value.kind == .object || value.kind == .null else {
+                throw .wrongType("parameters")
+            }
+            parameters = value.kind == .object ? key &+ 1 : nil
+        } else if view.matches(name, "oneway") {
+            oneway = try CallEnvelope.flag(value, "oneway")
+        } else if view.matches(name, "more") {
+            more = try CallEnvelope.flag(value, "more")
+        } else if view.matches(name, "upgrade") {
+            upgrade = try CallEnvelope.flag(value, "upgrade")
+        }
+    }
+
+    /// The value of a flag.
+    static func flag(_ value: JSONToken, _ name: String) throws(ProtocolViolation) -> Bool {
+        guard value.kind == .bool || value.kind == .null else { throw .wrongType(name) }
+        return value.kind == .bool && value.extent == 4
+    }
+
+    /// Tells whether a name is an interface, a dot and a member.
+    static func isQualified(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard name.count <= nameBytesMax, let dot = name.lastIndex(of: UInt8(ascii: ".")) else {
+            return false
+        }
+        return dot > 0 && dot < name.count &- 1
+    }
+}

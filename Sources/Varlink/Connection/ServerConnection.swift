@@ -1,0 +1,174 @@
+/// Speaks the Varlink protocol with one client (varlink.org, Protocol).
+///
+/// Pure: performs no I/O and reads no clock. Bytes that came go in with `receive`; `nextCall` hands out one call
+/// after the other, each after the one before has had its final reply; bytes to write come out of
+/// `withPendingOutput` and are forgotten with `sent`.
+package struct ServerConnection: Sendable {
+    private let limits: ConnectionLimits
+    private var input = FrameBuffer()
+    private var output = OutputBuffer()
+    private var scratch = JSONDocument()
+    private var open: [JSONParser.OpenContainer] = []
+    private var methodNames = MethodNames()
+    private var current: CallInProgress?
+    private var violation: ProtocolViolation?
+
+    /// What is to be known of the call that waits for its final reply.
+    private struct CallInProgress: Sendable {
+        let oneway: Bool
+        let more: Bool
+        let frameBytes: Int
+    }
+
+    package init(limits: ConnectionLimits = ConnectionLimits()) {
+        self.limits = limits
+    }
+
+    /// Tells whether to read on; `false` means: not before calls have been answered or replies been sent.
+    package var wantsInput: Bool {
+        violation == nil && output.count < limits.outputBytesMax
+            && input.waiting < limits.callsWaitingMax
+            && (input.waiting == 0 || input.count < limits.inputBytesMax)
+    }
+
+    /// Calls that have come completely and have not been handed out.
+    package var callsWaiting: Int { input.waiting }
+
+    /// Tells whether a call waits for its final reply.
+    package var isCallInProgress: Bool { current != nil }
+
+    /// The bytes held of this connection's input (the call in progress included) and output.
+    package var bufferedBytes: Int { input.count + (current?.frameBytes ?? 0) + output.count }
+
+    // MARK: Input
+
+    /// Takes bytes that came, cut anywhere.
+    ///
+    /// - Throws: where a message is longer than the limit. Calls that came before it and were not handed out
+    ///   are lost with the connection.
+    package mutating func receive(_ bytes: UnsafeRawBufferPointer) throws(ProtocolViolation) {
+        if let violation { throw violation }
+        do throws(ProtocolViolation) {
+            try input.receive(bytes, frameBytesMax: limits.frameBytesMax)
+        } catch {
+            violation = error
+            throw error
+        }
+    }
+
+    /// Hands out the next call.
+    ///
+    /// A call that asks for an upgrade of the connection is answered here, with `MethodNotImplemented`.
+    ///
+    /// - Returns: `nil` where none has come completely, or where one is in progress.
+    /// - Throws: where a message is not a call. The connection is to be closed, once what is pending is sent.
+    package mutating func nextCall() throws(ProtocolViolation) -> Call? {
+        if let violation { throw violation }
+        guard current == nil else { return nil }
+        while let frame = input.next() {
+            do throws(ProtocolViolation) {
+                if let call = try take(frame) { return call }
+            } catch {
+                violation = error
+                throw error
+            }
+        }
+        return nil
+    }
+
+    private mutating func take(_ frame: Range<Int>) throws(ProtocolViolation) -> Call? {
+        var document = JSONDocument()
+        swap(&document, &scratch)
+        do throws(JSONError) {
+            try document.parse(input.bytes, frame, depthMax: limits.depthMax, open: &open)
+        } catch {
+            throw .notJSON(error)
+        }
+        let (envelope, method) = try read(document)
+        current = CallInProgress(
+            oneway: envelope.oneway, more: envelope.more, frameBytes: frame.count)
+        let call = Call(
+            method: method, oneway: envelope.oneway, more: envelope.more, document: document,
+            parameters: envelope.parameters)
+        scratch = document.storageForReuse(keeping: ConnectionLimits.storageKept)
+        guard envelope.upgrade else { return call }
+        _ = reply(.methodNotImplemented(method: method))
+        return nil
+    }
+
+    private mutating func read(
+        _ document: JSONDocument
+    ) throws(ProtocolViolation) -> (CallEnvelope, String) {
+        try document.withView { view throws(ProtocolViolation) in
+            let envelope = try CallEnvelope(view)
+            guard let method = envelope.method else { throw ProtocolViolation.missing("method") }
+            return (envelope, methodNames.string(view.bytes(of: view[method])))
+        }
+    }
+
+    // MARK: Replies
+
+    /// What became of a reply.
+    package enum ReplyResult: Sendable, Equatable {
+        case queued
+        /// The call is oneway, so nothing is sent.
+        case suppressed
+        /// Our own mistake: there is nothing to reply to. Nothing is sent.
+        case noCallInProgress
+        /// Our own mistake: the caller did not ask for more than one reply. Nothing is sent.
+        case moreNotAsked
+    }
+
+    /// Replies to the call in progress.
+    ///
+    /// - Parameter continues: more replies follow.
+    package mutating func reply<M: Message>(_ message: M, continues: Bool = false) -> ReplyResult {
+        guard let current else { return .noCallInProgress }
+        guard current.more || !continues else { return .moreNotAsked }
+        if !current.oneway {
+            output.writer.raw("{\"parameters\":")
+            message.write(to: &output.writer)
+            output.writer.raw(continues ? ",\"continues\":true}" : "}")
+            output.endFrame()
+        }
+        if !continues { finishCall() }
+        return current.oneway ? .suppressed : .queued
+    }
+
+    /// Replies to the call in progress with an error of an interface.
+    ///
+    /// - Parameter name: the error with its interface, such as `org.bgtaskd.Tasks.NoSuchTask`.
+    package mutating func replyError<M: Message>(_ name: String, _ parameters: M) -> ReplyResult {
+        guard let current else { return .noCallInProgress }
+        if !current.oneway {
+            output.writer.raw("{\"error\":")
+            output.writer.string(name)
+            output.writer.raw(",\"parameters\":")
+            parameters.write(to: &output.writer)
+            output.writer.raw("}")
+            output.endFrame()
+        }
+        finishCall()
+        return current.oneway ? .suppressed : .queued
+    }
+
+    private mutating func finishCall() {
+        current = nil
+        input.trim()
+    }
+
+    // MARK: Output
+
+    /// The number of bytes to write.
+    package var pendingOutputCount: Int { output.count }
+
+    /// Gives `body` the bytes to write, in one piece.
+    package func withPendingOutput<R, E: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(E) -> R
+    ) throws(E) -> R {
+        try output.withPending(body)
+    }
+
+    /// Forgets bytes that the socket has taken.
+    package mutating func sent(_ count: Int) { output.sent(count) }
+}

@@ -1,0 +1,93 @@
+/// The errors that every Varlink service has (`org.varlink.service`).
+package enum ServiceError: Error, Sendable, Equatable {
+    case interfaceNotFound(interface: String)
+    /// The method with its interface.
+    case methodNotFound(method: String)
+    case methodNotImplemented(method: String)
+    /// The path of the parameter, such as `budget.durationMs`.
+    case invalidParameter(parameter: String)
+    case permissionDenied
+    case expectedMore
+
+    /// The answer to a message that could not be read.
+    package init(_ error: MessageError) {
+        self = .invalidParameter(
+            parameter: error.parameter.isEmpty ? "parameters" : error.parameter)
+    }
+
+    /// The name on the wire, with its interface.
+    package var name: String {
+        switch self {
+        case .interfaceNotFound: "org.varlink.service.InterfaceNotFound"
+        case .methodNotFound: "org.varlink.service.MethodNotFound"
+        case .methodNotImplemented: "org.varlink.service.MethodNotImplemented"
+        case .invalidParameter: "org.varlink.service.InvalidParameter"
+        case .permissionDenied: "org.varlink.service.PermissionDenied"
+        case .expectedMore: "org.varlink.service.ExpectedMore"
+        }
+    }
+
+    /// Reads an error that a peer has sent; `nil` where it is none of these.
+    package init?(_ error: RemoteError) {
+        let parameters = error.parameters
+        switch error.name {
+        case "org.varlink.service.InterfaceNotFound":
+            self = .interfaceNotFound(interface: parameters.text(of: "interface"))
+        case "org.varlink.service.MethodNotFound":
+            self = .methodNotFound(method: parameters.text(of: "method"))
+        case "org.varlink.service.MethodNotImplemented":
+            self = .methodNotImplemented(method: parameters.text(of: "method"))
+        case "org.varlink.service.InvalidParameter":
+            self = .invalidParameter(parameter: parameters.text(of: "parameter"))
+        case "org.varlink.service.PermissionDenied": self = .permissionDenied
+        case "org.varlink.service.ExpectedMore": self = .expectedMore
+        default: return nil
+        }
+    }
+
+    struct InterfaceParameter: Message {
+        var interface = ""
+
+        mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
+            try fields.field("interface", &interface)
+        }
+    }
+
+    struct MethodParameter: Message {
+        var method = ""
+
+        mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
+            try fields.field("method", &method)
+        }
+    }
+
+    struct ParameterParameter: Message {
+        var parameter = ""
+
+        mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
+            try fields.field("parameter", &parameter)
+        }
+    }
+}
+
+extension JSONValue {
+    fileprivate func text(of name: String) -> String {
+        guard case .string(let text) = self[name] else { return "" }
+        return text
+    }
+}
+
+extension ServerConnection {
+    /// Replies to the call in progress with an error that every service has.
+    package mutating func reply(_ error: ServiceError) -> ReplyResult {
+        switch error {
+        case .interfaceNotFound(let interface):
+            replyError(error.name, ServiceError.InterfaceParameter(interface: interface))
+        case .methodNotFound(let method), .methodNotImplemented(let method):
+            replyError(error.name, ServiceError.MethodParameter(method: method))
+        case .invalidParameter(let parameter):
+            replyError(error.name, ServiceError.ParameterParameter(parameter: parameter))
+        case .permissionDenied, .expectedMore: replyError(error.name, Empty())
+        }
+    }
+}

@@ -1,0 +1,51 @@
+internal import Glibc
+
+/// Reads tokens of a document; lives no longer than the scope that lends the document's storage.
+struct JSONView {
+    let text: UnsafePointer<UInt8>?
+    let tokens: UnsafePointer<JSONToken>?
+    let side: UnsafePointer<UInt8>?
+    let count: Int
+
+    init(
+        text: UnsafePointer<UInt8>?, tokens: UnsafePointer<JSONToken>?,
+        side: UnsafePointer<UInt8>?, count: Int
+    ) {
+        self.text = text
+        self.tokens = tokens
+        self.side = side
+        self.count = count
+    }
+
+    /// The token at an index; `null` past the end.
+    @inline(__always)
+    subscript(_ index: Int) -> JSONToken {
+        guard let tokens, index >= 0, index < count else {
+            return JSONToken(.null, at: 0, extent: 0)
+        }
+        return tokens[index]
+    }
+
+    /// The bytes of a scalar, freed of escapes.
+    @inline(__always)
+    func bytes(of token: JSONToken) -> UnsafeBufferPointer<UInt8> {
+        guard let base = token.kind == .unescapedString ? side : text else {
+            return UnsafeBufferPointer(start: nil, count: 0)
+        }
+        return UnsafeBufferPointer(start: base + token.offset, count: token.extent)
+    }
+
+    /// The string of a string token.
+    @inline(__always)
+    func string(of token: JSONToken) -> String {
+        String(decoding: bytes(of: token), as: UTF8.self)
+    }
+
+    /// Tells whether a string token is exactly `name`.
+    @inline(__always)
+    func matches(_ token: JSONToken, _ name: StaticString) -> Bool {
+        let length = name.utf8CodeUnitCount
+        guard token.extent == length, let base = bytes(of: token).baseAddress else { return false }
+        return memcmp(base, name.utf8Start, length) == 0
+    }
+}

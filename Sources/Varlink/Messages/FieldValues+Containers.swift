@@ -1,0 +1,123 @@
+extension Optional: FieldValue where Wrapped: FieldValue {
+    /// Nothing.
+    package static var absent: Wrapped?? { .some(.none) }
+
+    /// Tells whether there is nothing.
+    package var isAbsent: Bool { self == nil }
+
+    /// Reads a value or `null`.
+    package static func read(from reader: inout MessageReader) throws(MessageError) -> Wrapped? {
+        reader.kind == .null ? nil : try Wrapped.read(from: &reader)
+    }
+
+    /// Appends the value or `null`.
+    package func write(to writer: inout JSONWriter) {
+        if let value = self { value.write(to: &writer) } else { writer.null() }
+    }
+
+    /// `?` and the type.
+    package static var varlinkType: VarlinkType { .optional(Wrapped.varlinkType) }
+}
+
+extension Array: FieldValue where Element: FieldValue {
+    /// Reads an array of values of one type.
+    package static func read(from reader: inout MessageReader) throws(MessageError) -> [Element] {
+        let end = try reader.endOfArray()
+        var values: [Element] = []
+        var token = reader.token &+ 1
+        while token < end {
+            let next = reader.next(after: token)
+            reader.token = token
+            do throws(MessageError) { values.append(try Element.read(from: &reader)) } catch {
+                throw error.inside(index: values.count)
+            }
+            token = next
+        }
+        return values
+    }
+
+    /// Appends the values.
+    package func write(to writer: inout JSONWriter) {
+        writer.beginArray()
+        for value in self {
+            writer.element()
+            value.write(to: &writer)
+        }
+        writer.endArray()
+    }
+
+    /// `[]` and the type.
+    package static var varlinkType: VarlinkType { .array(Element.varlinkType) }
+}
+
+extension Dictionary: FieldValue where Key == String, Value: FieldValue {
+    /// Reads a map of values of one type.
+    ///
+    /// Two keys that differ as bytes and are equal as strings are refused, since one would hide the other.
+    package static func read(
+        from reader: inout MessageReader
+    ) throws(MessageError) -> [String: Value] {
+        let end = try reader.endOfMap()
+        var values: [String: Value] = [:]
+        var token = reader.token &+ 1
+        while token < end {
+            reader.token = token
+            let key = reader.keyString()
+            token = token &+ 1
+            let next = reader.next(after: token)
+            reader.token = token
+            do throws(MessageError) {
+                let value = try Value.read(from: &reader)
+                guard values.updateValue(value, forKey: key) == nil else {
+                    throw MessageError(.duplicate)
+                }
+            } catch { throw error.inside(key) }
+            token = next
+        }
+        return values
+    }
+
+    /// Appends the members, sorted by their keys.
+    package func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        for (key, value) in sorted(by: { $0.key < $1.key }) {
+            writer.key(key)
+            value.write(to: &writer)
+        }
+        writer.endObject()
+    }
+
+    /// `[string]` and the type.
+    package static var varlinkType: VarlinkType { .map(Value.varlinkType) }
+}
+
+/// A set of strings: Varlink's `[string]()`, a map of empty structures.
+package struct StringSet: FieldValue, Equatable, ExpressibleByArrayLiteral {
+    /// The strings.
+    package var members: Set<String>
+
+    /// Makes a set of these strings.
+    package init(_ members: some Sequence<String>) { self.members = Set(members) }
+
+    /// Makes a set of these strings.
+    package init(arrayLiteral elements: String...) { self.init(elements) }
+
+    /// Reads a map whose values are empty objects.
+    package static func read(from reader: inout MessageReader) throws(MessageError) -> StringSet {
+        StringSet(try [String: Empty].read(from: &reader).keys)
+    }
+
+    /// Appends the strings, sorted.
+    package func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        for member in members.sorted() {
+            writer.key(member)
+            writer.beginObject()
+            writer.endObject()
+        }
+        writer.endObject()
+    }
+
+    /// `[string]()`.
+    package static var varlinkType: VarlinkType { .map(.structure([])) }
+}

@@ -1,0 +1,82 @@
+extension Bool: FieldValue {
+    /// Reads `true` or `false`.
+    package static func read(from reader: inout MessageReader) throws(MessageError) -> Bool {
+        try reader.readBool()
+    }
+
+    /// Appends `true` or `false`.
+    package func write(to writer: inout JSONWriter) { writer.bool(self) }
+
+    /// `bool`.
+    package static var varlinkType: VarlinkType { .bool }
+}
+
+extension Int: FieldValue {
+    /// Reads a whole number.
+    package static func read(from reader: inout MessageReader) throws(MessageError) -> Int {
+        try reader.readInt()
+    }
+
+    /// Appends the digits.
+    package func write(to writer: inout JSONWriter) { writer.integer(self) }
+
+    /// `int`.
+    package static var varlinkType: VarlinkType { .int }
+}
+
+extension Double: FieldValue {
+    /// Reads a number.
+    package static func read(from reader: inout MessageReader) throws(MessageError) -> Double {
+        try reader.readDouble()
+    }
+
+    /// Appends the shortest literal that reads back as the same number.
+    package func write(to writer: inout JSONWriter) { writer.double(self) }
+
+    /// `float`.
+    package static var varlinkType: VarlinkType { .float }
+}
+
+extension String: FieldValue {
+    /// Reads a string.
+    package static func read(from reader: inout MessageReader) throws(MessageError) -> String {
+        try reader.readString()
+    }
+
+    /// Appends the string in quotes.
+    package func write(to writer: inout JSONWriter) { writer.string(self) }
+
+    /// `string`.
+    package static var varlinkType: VarlinkType { .string }
+}
+
+/// An enumeration whose raw values are the members' names on the wire.
+package protocol WireEnum: RawRepresentable<String>, CaseIterable, FieldValue {}
+
+extension WireEnum {
+    /// Reads the name of a member.
+    package static func read(from reader: inout MessageReader) throws(MessageError) -> Self {
+        let name = try reader.readString()
+        // Strings are equal where Unicode says so; a name on the wire is these bytes and no others.
+        guard let member = Self(rawValue: name), member.rawValue.utf8.elementsEqual(name.utf8)
+        else { throw MessageError(.notAMember) }
+        return member
+    }
+
+    /// Appends the member's name.
+    package func write(to writer: inout JSONWriter) { writer.string(rawValue) }
+
+    /// An enumeration of all cases.
+    package static var varlinkType: VarlinkType { .enumeration(allCases.map(\.rawValue)) }
+}
+
+extension JSONWriter: FieldVisitor {
+    /// Appends a field, if it has a value.
+    package mutating func field<T: FieldValue>(
+        _ name: StaticString, _ value: inout T
+    ) throws(MessageError) {
+        guard !value.isAbsent else { return }
+        key(name)
+        value.write(to: &self)
+    }
+}

@@ -1,0 +1,111 @@
+/// Describes a set of named parameters once, for reading, writing and describing it.
+///
+/// ```swift
+/// package struct Budget: Message {
+///     package var durationMs = 0
+///     package var graceMs = 0
+///     package init() {}
+///     package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
+///         try fields.field("durationMs", &durationMs)
+///         try fields.field("graceMs", &graceMs)
+///     }
+/// }
+/// ```
+///
+/// A field of an optional type may be null or absent when read, and is left out when written without a value.
+/// Every other field is required.
+package protocol Message: FieldValue {
+    /// Makes a message of neutral values, to be read into.
+    init()
+
+    /// Shows every field, with its name on the wire, to the visitor.
+    mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError)
+}
+
+/// Does one thing (read, write, describe) to every field that a message shows it.
+package protocol FieldVisitor {
+    /// - Parameters:
+    ///   - name: the field's name on the wire, a Varlink identifier.
+    ///   - value: the field; replaced when reading.
+    mutating func field<T: FieldValue>(
+        _ name: StaticString, _ value: inout T
+    ) throws(MessageError)
+}
+
+/// A type whose values can be fields of a message.
+package protocol FieldValue: Sendable {
+    /// What a field is that is not there; `nil` where it has to be there.
+    static var absent: Self? { get }
+
+    /// Tells whether the field is left out when it is written.
+    var isAbsent: Bool { get }
+
+    /// Reads the reader's present value.
+    static func read(from reader: inout MessageReader) throws(MessageError) -> Self
+
+    /// Appends the value.
+    func write(to writer: inout JSONWriter)
+
+    /// The type in the interface definition language.
+    static var varlinkType: VarlinkType { get }
+}
+
+extension FieldValue {
+    /// A field that has to be there.
+    package static var absent: Self? { nil }
+
+    /// Never left out.
+    package var isAbsent: Bool { false }
+}
+
+// The defaults are inlinable so that each message's own module holds code made for that message alone.
+extension Message {
+    /// Reads an object field by field.
+    package static func read(from reader: inout MessageReader) throws(MessageError) -> Self {
+        var message = Self()
+        let outer = try reader.enterObject()
+        try message.visit(&reader)
+        if reader.strict, !reader.tookEveryMember { try reader.refuseUnknown(of: Self.self) }
+        reader.leaveObject(outer)
+        return message
+    }
+
+    /// Appends an object of all fields that have a value.
+    package func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        var copy = self
+        do throws(MessageError) { try copy.visit(&writer) } catch {
+            assertionFailure("writing a message cannot fail: \(error)")
+        }
+        writer.endObject()
+    }
+
+    /// A structure of the fields.
+    package static var varlinkType: VarlinkType {
+        var describer = TypeDescriber()
+        var message = Self()
+        do throws(MessageError) { try message.visit(&describer) } catch {
+            assertionFailure("describing a message cannot fail: \(error)")
+        }
+        return .structure(describer.fields)
+    }
+}
+
+/// A message without parameters.
+package struct Empty: Message {
+    package init() {}
+
+    /// Shows nothing.
+    package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {}
+}
+
+/// A method of an interface, as server and client share it.
+package protocol Method {
+    /// The parameters of a call.
+    associatedtype Input: Message
+    /// The parameters of each reply.
+    associatedtype Output: Message
+
+    /// The name with its interface, such as `org.bgtaskd.Tasks.Begin`.
+    static var name: String { get }
+}

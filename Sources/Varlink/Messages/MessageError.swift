@@ -1,0 +1,77 @@
+/// Tells which parameter of a message is not as its type wants it, and why.
+package struct MessageError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The path of the parameter, such as `budget.durationMs`, `command[2]` or `environment.PATH`; empty where
+    /// the message as a whole is meant.
+    package private(set) var parameter: String
+    /// What is wrong with it.
+    package let reason: Reason
+
+    /// What can be wrong with a parameter.
+    package enum Reason: Sendable, Equatable {
+        case missing
+        case unknown
+        case wrongType(expected: String)
+        case outOfRange
+        case notAMember
+        case duplicate
+    }
+
+    /// How much of a name that the peer has chosen goes into a path.
+    private static let nameBytesMax = 64
+
+    /// Makes an error about the value that is being read; the path grows on the way out.
+    package init(_ reason: Reason) {
+        parameter = ""
+        self.reason = reason
+    }
+
+    /// Makes an error about a named parameter.
+    package init(_ parameter: String, _ reason: Reason) {
+        self.parameter = parameter
+        self.reason = reason
+    }
+
+    /// The same error as seen from the structure around it.
+    func inside(_ name: StaticString) -> MessageError {
+        name.withUTF8Buffer { inside(String(decoding: $0, as: UTF8.self)) }
+    }
+
+    /// The same error as seen from the map or structure around it.
+    func inside(_ name: String) -> MessageError {
+        let name = MessageError.shortened(name)
+        let separator = parameter.isEmpty || parameter.utf8.first == UInt8(ascii: "[") ? "" : "."
+        return MessageError(name + separator + parameter, reason)
+    }
+
+    /// The same error as seen from the array around it.
+    func inside(index: Int) -> MessageError {
+        let separator = parameter.isEmpty || parameter.utf8.first == UInt8(ascii: "[") ? "" : "."
+        return MessageError("[\(index)]" + separator + parameter, reason)
+    }
+
+    /// A name cut to a length that is fit for an answer and a log.
+    static func shortened(_ name: String) -> String {
+        guard name.utf8.count > nameBytesMax else { return name }
+        var cut = ""
+        var length = 0
+        for scalar in name.unicodeScalars {
+            length += UTF8.width(scalar)
+            guard length <= nameBytesMax else { break }
+            cut.unicodeScalars.append(scalar)
+        }
+        return cut + "…"
+    }
+
+    /// The parameter and the reason, for a log entry.
+    package var description: String {
+        let subject = parameter.isEmpty ? "parameters" : parameter
+        switch reason {
+        case .missing: return "\(subject): missing"
+        case .unknown: return "\(subject): no such parameter"
+        case .wrongType(let expected): return "\(subject): is not of type \(expected)"
+        case .outOfRange: return "\(subject): out of range"
+        case .notAMember: return "\(subject): not a member of the enumeration"
+        case .duplicate: return "\(subject): given twice"
+        }
+    }
+}

@@ -1,0 +1,123 @@
+/// Reads the fields of a message from the tape of a parsed frame.
+///
+/// Lives no longer than the call of `decode` that made it.
+package struct MessageReader: FieldVisitor {
+    let view: JSONView
+    /// Refuse what the message does not know; a client ignores it.
+    let strict: Bool
+    /// The value that is read next.
+    var token: Int
+    var object: ObjectScope
+
+    /// Where in which object the reader is.
+    struct ObjectScope {
+        /// The first key.
+        var first: Int
+        /// The token after the last value.
+        var end: Int
+        /// The key that comes next if fields come in the order in which the message names them.
+        var cursor: Int
+        var taken: Int
+
+        init(first: Int, end: Int) {
+            self.first = first
+            self.end = end
+            cursor = first
+            taken = 0
+        }
+    }
+
+    init(_ view: JSONView, token: Int, strict: Bool) {
+        self.view = view
+        self.token = token
+        self.strict = strict
+        object = ObjectScope(first: 0, end: 0)
+    }
+
+    /// Reads a field of the object that the reader is in.
+    package mutating func field<T: FieldValue>(
+        _ name: StaticString, _ value: inout T
+    ) throws(MessageError) {
+        guard find(name) else {
+            guard let absent = T.absent else { throw MessageError(.missing).inside(name) }
+            value = absent
+            return
+        }
+        do throws(MessageError) { value = try T.read(from: &self) } catch { throw error.inside(name) }
+    }
+
+    /// Moves to the value of a member of the object, looking first where it most likely is.
+    mutating func find(_ name: StaticString) -> Bool {
+        var key = object.cursor
+        while key < object.end {
+            if view.matches(view[key], name) { return take(key) }
+            key = view[key &+ 1].next(after: key &+ 1)
+        }
+        key = object.first
+        while key < object.cursor {
+            if view.matches(view[key], name) { return take(key) }
+            key = view[key &+ 1].next(after: key &+ 1)
+        }
+        return false
+    }
+
+    @inline(__always)
+    private mutating func take(_ key: Int) -> Bool {
+        token = key &+ 1
+        object.cursor = view[token].next(after: token)
+        object.taken &+= 1
+        return true
+    }
+
+    /// Starts reading the members of the present value.
+    ///
+    /// - Returns: where the reader was, for `leaveObject`.
+    mutating func enterObject() throws(MessageError) -> ObjectScope {
+        guard view[token].kind == .object else {
+            throw MessageError(.wrongType(expected: "object"))
+        }
+        let outer = object
+        object = ObjectScope(first: token &+ 1, end: view[token].extent)
+        return outer
+    }
+
+    /// Goes on with the object around the one just read.
+    mutating func leaveObject(_ outer: ObjectScope) { object = outer }
+
+    /// Tells whether each member of the object was asked for.
+    var tookEveryMember: Bool {
+        var key = object.first
+        var count = 0
+        while key < object.end {
+            count &+= 1
+            key = view[key &+ 1].next(after: key &+ 1)
+        }
+        return count == object.taken
+    }
+
+    /// Throws the first member of the object that the message does not name.
+    func refuseUnknown<M: Message>(of type: M.Type) throws(MessageError) {
+        var names = FieldNames()
+        var message = M()
+        try message.visit(&names)
+        var key = object.first
+        while key < object.end {
+            let name = view[key]
+            if !names.names.contains(where: { view.matches(name, $0) }) {
+                throw MessageError(MessageError.shortened(view.string(of: name)), .unknown)
+            }
+            key = view[key &+ 1].next(after: key &+ 1)
+        }
+    }
+}
+
+/// Collects the names of a message's fields.
+private struct FieldNames: FieldVisitor {
+    var names: [StaticString] = []
+
+    mutating func field<T: FieldValue>(
+        _ name: StaticString, _ value: inout T
+    ) throws(MessageError) {
+        names.append(name)
+    }
+}

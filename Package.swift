@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-let settings: [SwiftSetting] = [
+let swiftSettings: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),
@@ -9,22 +9,80 @@ let settings: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
+let cSettings: [CSetting] = [
+    .define("_GNU_SOURCE"),
+    .enableWarning("all"),
+    .enableWarning("extra"),
+    .treatAllWarnings(as: .error),
+]
+
+/// The supervisor runs once for each task: static, and without the Swift runtime that the linker
+/// driver would bring.
+let supervisorLinkerSettings: [LinkerSetting] = [
+    .unsafeFlags([
+        "-nostartfiles", "-static-stdlib", "-Xlinker", "--gc-sections",
+        "-Xclang-linker", "-static",
+        "-Xclang-linker", "-Wno-unused-command-line-argument",
+    ])
+]
+
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let argumentParser = Target.Dependency.product(
+    name: "ArgumentParser", package: "swift-argument-parser")
+
 let package = Package(
     name: "bgtaskd",
+    products: [
+        .executable(name: "bgtaskd", targets: ["bgtaskd"]),
+        .executable(name: "bgtask-supervisor", targets: ["bgtask-supervisor"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    ],
     targets: [
-        .target(name: "BudgetCore", swiftSettings: settings),
-        .target(name: "Varlink", swiftSettings: settings),
+        .target(name: "BudgetCore", swiftSettings: swiftSettings),
+        .target(name: "Varlink", swiftSettings: swiftSettings),
         .target(
             name: "TaskAPI",
             dependencies: ["Varlink"],
             resources: [.embedInCode("interfaces")],
-            swiftSettings: settings
+            swiftSettings: swiftSettings
         ),
-        .target(name: "TestKit", path: "Tests/TestKit", swiftSettings: settings),
+        .target(name: "Settings", swiftSettings: swiftSettings),
+        .target(name: "CLinux", cSettings: cSettings),
+        .target(name: "LinuxSystem", dependencies: ["CLinux"], swiftSettings: swiftSettings),
+        .systemLibrary(
+            name: "CSystemd",
+            pkgConfig: "libsystemd",
+            providers: [.apt(["libsystemd-dev"])]
+        ),
+        .target(
+            name: "Systemd",
+            dependencies: ["CSystemd", logging],
+            swiftSettings: swiftSettings
+        ),
+        .executableTarget(
+            name: "bgtask-supervisor",
+            dependencies: ["CLinux"],
+            cSettings: cSettings,
+            linkerSettings: supervisorLinkerSettings
+        ),
+        .executableTarget(
+            name: "bgtaskd",
+            dependencies: [
+                "BudgetCore", "LinuxSystem", "Settings", "Systemd", "TaskAPI", "Varlink",
+                argumentParser, logging,
+            ],
+            swiftSettings: swiftSettings
+        ),
+        .target(name: "TestKit", path: "Tests/TestKit", swiftSettings: swiftSettings),
         .testTarget(
             name: "BudgetCoreTests",
             dependencies: ["BudgetCore", "TestKit"],
-            swiftSettings: settings
+            swiftSettings: swiftSettings
         ),
+        .testTarget(
+            name: "SettingsTests", dependencies: ["Settings"], swiftSettings: swiftSettings),
     ]
 )

@@ -102,3 +102,38 @@ package struct RegistryCounts: Equatable, Sendable {
         outcomes[Int(outcome.rawValue)] += 1
     }
 }
+
+extension BackgroundTaskRegistry {
+    /// Whether a holder has a task that has not ended.
+    package func holds(_ holder: HolderID) -> Bool {
+        table.firstSlot(heldBy: holder) != nil
+    }
+
+    /// When the next handler fires or hard limit is reached; looks at every live task.
+    package var nextExpiry: Instant? {
+        table.allSlots().lazy
+            .map { table[$0] }
+            .map { min($0.handlerAt, $0.hardAt) }
+            .filter { $0 != .never }
+            .min()
+    }
+
+    /// How long the live tasks may still last at most.
+    package func longestRemaining(at now: Instant) -> Duration {
+        table.allSlots().lazy
+            .map { table[$0].hardAt }
+            .filter { $0 != .never }
+            .map { $0 - now }
+            .max() ?? .zero
+    }
+
+    /// Takes new profiles for what begins from now on; tasks keep what they were granted.
+    package mutating func replaceProfiles(_ profiles: [Profile]) {
+        self.profiles = Dictionary(profiles.map { ($0.name, $0) }) { _, last in last }
+    }
+
+    /// New limits may let tasks start that wait.
+    package mutating func limitsChanged(at now: Instant, _ actions: inout [Action]) {
+        startQueued(at: now, &actions)
+    }
+}

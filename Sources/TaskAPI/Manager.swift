@@ -132,7 +132,7 @@ package enum Manager {
     }
 
     /// The error `BadSettings`.
-    package struct BadSettings: InterfaceError {
+    package struct BadSettings: WireError {
         package static let name = "org.bgtaskd.Manager.BadSettings"
 
         package var file = ""

@@ -53,7 +53,7 @@ package enum SystemdService {
     }
 
     /// The environment cannot be told, because it is not text.
-    package struct InconsistentEnvironment: InterfaceError {
+    package struct InconsistentEnvironment: WireError {
         package static let name = "io.systemd.service.InconsistentEnvironment"
         package init() {}
 

@@ -2,7 +2,7 @@ package import Varlink
 
 extension Tasks {
     /// The error `NoSuchTask`.
-    package struct NoSuchTask: InterfaceError {
+    package struct NoSuchTask: WireError {
         package static let name = "org.bgtaskd.Tasks.NoSuchTask"
 
         package var id = 0
@@ -15,7 +15,7 @@ extension Tasks {
     }
 
     /// The error `NoSuchGroup`.
-    package struct NoSuchGroup: InterfaceError {
+    package struct NoSuchGroup: WireError {
         package static let name = "org.bgtaskd.Tasks.NoSuchGroup"
 
         package var group = ""
@@ -28,7 +28,7 @@ extension Tasks {
     }
 
     /// The error `NoSuchProfile`.
-    package struct NoSuchProfile: InterfaceError {
+    package struct NoSuchProfile: WireError {
         package static let name = "org.bgtaskd.Tasks.NoSuchProfile"
 
         package var profile = ""
@@ -41,7 +41,7 @@ extension Tasks {
     }
 
     /// The error `LimitReached`.
-    package struct LimitReached: InterfaceError {
+    package struct LimitReached: WireError {
         package static let name = "org.bgtaskd.Tasks.LimitReached"
 
         package var limit = ""
@@ -56,7 +56,7 @@ extension Tasks {
     }
 
     /// The error `TooLittleTime`.
-    package struct TooLittleTime: InterfaceError {
+    package struct TooLittleTime: WireError {
         package static let name = "org.bgtaskd.Tasks.TooLittleTime"
 
         package var remainingMs = 0
@@ -71,7 +71,7 @@ extension Tasks {
     }
 
     /// The error `AlreadyEnded`.
-    package struct AlreadyEnded: InterfaceError {
+    package struct AlreadyEnded: WireError {
         package static let name = "org.bgtaskd.Tasks.AlreadyEnded"
 
         package var id = 0
@@ -86,7 +86,7 @@ extension Tasks {
     }
 
     /// The error `NotAccepting`.
-    package struct NotAccepting: InterfaceError {
+    package struct NotAccepting: WireError {
         package static let name = "org.bgtaskd.Tasks.NotAccepting"
 
         package var reason = ""

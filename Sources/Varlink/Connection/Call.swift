@@ -1,6 +1,7 @@
 /// A method call as it came over a connection.
 ///
 /// Shares the connection's buffer; whoever answers much later keeps what it has decoded and not the call.
+@usableFromInline
 package struct Call: Sendable {
     /// The method with its interface, such as `org.bgtaskd.Tasks.Begin`.
     package let method: String
@@ -8,11 +9,14 @@ package struct Call: Sendable {
     package let oneway: Bool
     /// The caller takes any number of replies.
     package let more: Bool
+    @usableFromInline
     let document: JSONDocument
     /// The token of the parameters; `nil` where there are none.
+    @usableFromInline
     let parameters: Int?
 
-    private static let withoutParameters = JSONDocument(emptyObject: ())
+    @usableFromInline
+    static let withoutParameters = JSONDocument(emptyObject: ())
 
     /// The interface of the method, such as `org.bgtaskd.Tasks`.
     package var interface: Substring {
@@ -30,6 +34,7 @@ package struct Call: Sendable {
     ///
     /// - Throws: the first parameter that is missing, unknown or of a wrong type; it becomes
     ///   `ServiceError.invalidParameter`.
+    @inlinable
     package func decode<M: Message>(_ type: M.Type) throws(MessageError) -> M {
         guard let parameters else {
             return try Call.withoutParameters.decode(type, strict: true)

@@ -1,10 +1,15 @@
 /// A parsed JSON text: its bytes and the tape of tokens over them.
 ///
 /// A value: copies share their storage, and one that is kept stays valid whatever comes next.
+@usableFromInline
 package struct JSONDocument: Sendable {
+    @usableFromInline
     var bytes: [UInt8]
+    @usableFromInline
     var start: Int
+    @usableFromInline
     var tokens: [JSONToken]
+    @usableFromInline
     var unescaped: [UInt8]
 
     /// How deep arrays and objects may nest, if the caller does not say otherwise.
@@ -77,6 +82,7 @@ package struct JSONDocument: Sendable {
 
     /// Gives `body` a view of the document that is valid until it returns.
     @inline(__always)
+    @inlinable
     func withView<R, E: Error>(_ body: (JSONView) throws(E) -> R) throws(E) -> R {
         try bytes.withUnsafeBufferPointer { text throws(E) in
             try tokens.withUnsafeBufferPointer { tape throws(E) in
@@ -93,6 +99,7 @@ package struct JSONDocument: Sendable {
     /// Reads the value at a token into a message.
     ///
     /// - Parameter strict: refuse fields that the message does not know.
+    @inlinable
     func decode<M: Message>(
         _ type: M.Type, at token: Int = 0, strict: Bool
     ) throws(MessageError) -> M {

@@ -2,10 +2,13 @@
 ///
 /// Eight bytes, so that a frame of nothing but digits and commas costs four times its size and not more.
 /// Keys are string tokens; the value follows its key.
+@usableFromInline
 package struct JSONToken: Sendable {
+    @usableFromInline
     let bits: UInt64
 
     /// What a token stands for.
+    @usableFromInline
     package enum Kind: UInt8, Sendable {
         case null
         case bool

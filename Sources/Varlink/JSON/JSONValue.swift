@@ -1,4 +1,5 @@
 /// A JSON value of any type, for what an interface calls `object`.
+@usableFromInline
 package enum JSONValue: Sendable, Equatable {
     case null
     case bool(Bool)
@@ -16,6 +17,7 @@ package enum JSONValue: Sendable, Equatable {
     }
 
     /// Compares values; members of objects in their order.
+    @usableFromInline
     package static func == (left: JSONValue, right: JSONValue) -> Bool {
         switch (left, right) {
         case (.null, .null): true
@@ -40,6 +42,7 @@ package enum JSONValue: Sendable, Equatable {
 
 extension JSONValue: FieldValue {
     /// Reads an object; a client takes any value, as other implementations send.
+    @usableFromInline
     package static func read(from reader: inout MessageReader) throws(MessageError) -> JSONValue {
         guard reader.kind == .object || !reader.strict else {
             throw MessageError(.wrongType(expected: "object"))
@@ -48,9 +51,11 @@ extension JSONValue: FieldValue {
     }
 
     /// Appends the value.
+    @usableFromInline
     package func write(to writer: inout JSONWriter) { writer.value(self) }
 
     /// `object`.
+    @usableFromInline
     package static var varlinkType: VarlinkType { .object }
 }
 

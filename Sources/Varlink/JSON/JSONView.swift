@@ -1,12 +1,14 @@
 internal import Glibc
 
 /// Reads tokens of a document; lives no longer than the scope that lends the document's storage.
+@usableFromInline
 struct JSONView {
     let text: UnsafePointer<UInt8>?
     let tokens: UnsafePointer<JSONToken>?
     let side: UnsafePointer<UInt8>?
     let count: Int
 
+    @usableFromInline
     init(
         text: UnsafePointer<UInt8>?, tokens: UnsafePointer<JSONToken>?,
         side: UnsafePointer<UInt8>?, count: Int

@@ -2,32 +2,41 @@
 ///
 /// Commas are its own business: whatever does not come first in its container gets one. Also a visitor, which
 /// writes the fields of a message.
+@usableFromInline
 package struct JSONWriter: Sendable {
     /// What has been written.
+    @usableFromInline
     package internal(set) var bytes: [UInt8]
 
     /// Makes a writer with an empty buffer.
+    @usableFromInline
     package init() { bytes = [] }
 
     /// Opens an object, as a value.
+    @usableFromInline
     package mutating func beginObject() { bytes.append(UInt8(ascii: "{")) }
 
     /// Closes the innermost object.
+    @usableFromInline
     package mutating func endObject() { bytes.append(UInt8(ascii: "}")) }
 
     /// Opens an array, as a value.
+    @usableFromInline
     package mutating func beginArray() { bytes.append(UInt8(ascii: "[")) }
 
     /// Closes the innermost array.
+    @usableFromInline
     package mutating func endArray() { bytes.append(UInt8(ascii: "]")) }
 
     /// Makes room for the next element of an array; the element's value follows.
+    @usableFromInline
     package mutating func element() {
         guard bytes.last != UInt8(ascii: "[") else { return }
         bytes.append(UInt8(ascii: ","))
     }
 
     /// Appends the name of a member; its value follows.
+    @usableFromInline
     package mutating func key(_ name: String) {
         if bytes.last != UInt8(ascii: "{") { bytes.append(UInt8(ascii: ",")) }
         string(name)
@@ -35,6 +44,7 @@ package struct JSONWriter: Sendable {
     }
 
     /// Appends a name that needs no escaping; its value follows.
+    @usableFromInline
     package mutating func key(_ name: StaticString) {
         if bytes.last != UInt8(ascii: "{") { bytes.append(UInt8(ascii: ",")) }
         bytes.append(UInt8(ascii: "\""))
@@ -44,18 +54,22 @@ package struct JSONWriter: Sendable {
     }
 
     /// Appends text that is JSON already.
+    @usableFromInline
     mutating func raw(_ text: StaticString) {
         bytes.append(
             contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
     /// Appends `null`.
+    @usableFromInline
     package mutating func null() { raw("null") }
 
     /// Appends a truth value.
+    @usableFromInline
     package mutating func bool(_ value: Bool) { raw(value ? "true" : "false") }
 
     /// Appends a whole number.
+    @usableFromInline
     package mutating func integer(_ value: Int) {
         if value < 0 { bytes.append(UInt8(ascii: "-")) }
         var rest = value.magnitude
@@ -74,12 +88,14 @@ package struct JSONWriter: Sendable {
 
     /// Appends the shortest literal that reads back as the same number; `null` for what JSON has no word for
     /// (not a number, the infinities).
+    @usableFromInline
     package mutating func double(_ value: Double) {
         guard value.isFinite else { return null() }
         bytes.append(contentsOf: value.description.utf8)
     }
 
     /// Appends a string, with the escapes that JSON requires and no others.
+    @usableFromInline
     package mutating func string(_ value: String) {
         bytes.append(UInt8(ascii: "\""))
         var value = value
@@ -119,6 +135,7 @@ package struct JSONWriter: Sendable {
     }
 
     /// Appends a value of any type.
+    @usableFromInline
     package mutating func value(_ value: JSONValue) {
         switch value {
         case .null: null()

@@ -1,60 +1,74 @@
 extension Bool: FieldValue {
     /// Reads `true` or `false`.
+    @inlinable
     package static func read(from reader: inout MessageReader) throws(MessageError) -> Bool {
         try reader.readBool()
     }
 
     /// Appends `true` or `false`.
+    @inlinable
     package func write(to writer: inout JSONWriter) { writer.bool(self) }
 
     /// `bool`.
+    @usableFromInline
     package static var varlinkType: VarlinkType { .bool }
 }
 
 extension Int: FieldValue {
     /// Reads a whole number.
+    @inlinable
     package static func read(from reader: inout MessageReader) throws(MessageError) -> Int {
         try reader.readInt()
     }
 
     /// Appends the digits.
+    @inlinable
     package func write(to writer: inout JSONWriter) { writer.integer(self) }
 
     /// `int`.
+    @usableFromInline
     package static var varlinkType: VarlinkType { .int }
 }
 
 extension Double: FieldValue {
     /// Reads a number.
+    @inlinable
     package static func read(from reader: inout MessageReader) throws(MessageError) -> Double {
         try reader.readDouble()
     }
 
     /// Appends the shortest literal that reads back as the same number.
+    @inlinable
     package func write(to writer: inout JSONWriter) { writer.double(self) }
 
     /// `float`.
+    @usableFromInline
     package static var varlinkType: VarlinkType { .float }
 }
 
 extension String: FieldValue {
     /// Reads a string.
+    @inlinable
     package static func read(from reader: inout MessageReader) throws(MessageError) -> String {
         try reader.readString()
     }
 
     /// Appends the string in quotes.
+    @inlinable
     package func write(to writer: inout JSONWriter) { writer.string(self) }
 
     /// `string`.
+    @usableFromInline
     package static var varlinkType: VarlinkType { .string }
 }
 
 /// An enumeration whose raw values are the members' names on the wire.
+@usableFromInline
 package protocol WireEnum: RawRepresentable<String>, CaseIterable, FieldValue {}
 
 extension WireEnum {
     /// Reads the name of a member.
+    @inlinable
     package static func read(from reader: inout MessageReader) throws(MessageError) -> Self {
         let name = try reader.readString()
         // Strings are equal where Unicode says so; a name on the wire is these bytes and no others.
@@ -64,14 +78,17 @@ extension WireEnum {
     }
 
     /// Appends the member's name.
+    @inlinable
     package func write(to writer: inout JSONWriter) { writer.string(rawValue) }
 
     /// An enumeration of all cases.
+    @usableFromInline
     package static var varlinkType: VarlinkType { .enumeration(allCases.map(\.rawValue)) }
 }
 
 extension JSONWriter: FieldVisitor {
     /// Appends a field, if it has a value.
+    @inlinable
     package mutating func field<T: FieldValue>(
         _ name: StaticString, _ value: inout T
     ) throws(MessageError) {

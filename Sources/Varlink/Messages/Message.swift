@@ -14,6 +14,7 @@
 ///
 /// A field of an optional type may be null or absent when read, and is left out when written without a value.
 /// Every other field is required.
+@usableFromInline
 package protocol Message: FieldValue {
     /// Makes a message of neutral values, to be read into.
     init()
@@ -23,6 +24,7 @@ package protocol Message: FieldValue {
 }
 
 /// Does one thing (read, write, describe) to every field that a message shows it.
+@usableFromInline
 package protocol FieldVisitor {
     /// - Parameters:
     ///   - name: the field's name on the wire, a Varlink identifier.
@@ -33,6 +35,7 @@ package protocol FieldVisitor {
 }
 
 /// A type whose values can be fields of a message.
+@usableFromInline
 package protocol FieldValue: Sendable {
     /// What a field is that is not there; `nil` where it has to be there.
     static var absent: Self? { get }
@@ -52,15 +55,18 @@ package protocol FieldValue: Sendable {
 
 extension FieldValue {
     /// A field that has to be there.
+    @inlinable
     package static var absent: Self? { nil }
 
     /// Never left out.
+    @inlinable
     package var isAbsent: Bool { false }
 }
 
 // The defaults are inlinable so that each message's own module holds code made for that message alone.
 extension Message {
     /// Reads an object field by field.
+    @inlinable
     package static func read(from reader: inout MessageReader) throws(MessageError) -> Self {
         var message = Self()
         let outer = try reader.enterObject()
@@ -71,6 +77,7 @@ extension Message {
     }
 
     /// Appends an object of all fields that have a value.
+    @inlinable
     package func write(to writer: inout JSONWriter) {
         writer.beginObject()
         var copy = self
@@ -81,6 +88,7 @@ extension Message {
     }
 
     /// A structure of the fields.
+    @usableFromInline
     package static var varlinkType: VarlinkType {
         var describer = TypeDescriber()
         var message = Self()
@@ -92,14 +100,18 @@ extension Message {
 }
 
 /// A message without parameters.
+@usableFromInline
 package struct Empty: Message {
+    @inlinable
     package init() {}
 
     /// Shows nothing.
+    @inlinable
     package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {}
 }
 
 /// A method of an interface, as server and client share it.
+@usableFromInline
 package protocol Method {
     /// The parameters of a call.
     associatedtype Input: Message

@@ -1,4 +1,5 @@
 /// Tells which parameter of a message is not as its type wants it, and why.
+@usableFromInline
 package struct MessageError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The path of the parameter, such as `budget.durationMs`, `command[2]` or `environment.PATH`; empty where
     /// the message as a whole is meant.
@@ -7,6 +8,7 @@ package struct MessageError: Error, Sendable, Equatable, CustomStringConvertible
     package let reason: Reason
 
     /// What can be wrong with a parameter.
+    @usableFromInline
     package enum Reason: Sendable, Equatable {
         case missing
         case unknown
@@ -20,9 +22,15 @@ package struct MessageError: Error, Sendable, Equatable, CustomStringConvertible
     private static let nameBytesMax = 64
 
     /// Makes an error about the value that is being read; the path grows on the way out.
+    @usableFromInline
     package init(_ reason: Reason) {
         parameter = ""
         self.reason = reason
+    }
+
+    @usableFromInline
+    init(missing name: StaticString) {
+        self = MessageError(.missing).inside(name)
     }
 
     /// Makes an error about a named parameter.
@@ -32,11 +40,13 @@ package struct MessageError: Error, Sendable, Equatable, CustomStringConvertible
     }
 
     /// The same error as seen from the structure around it.
+    @usableFromInline
     func inside(_ name: StaticString) -> MessageError {
         name.withUTF8Buffer { inside(String(decoding: $0, as: UTF8.self)) }
     }
 
     /// The same error as seen from the map or structure around it.
+    @usableFromInline
     func inside(_ name: String) -> MessageError {
         let name = MessageError.shortened(name)
         let separator = parameter.isEmpty || parameter.utf8.first == UInt8(ascii: "[") ? "" : "."
@@ -44,6 +54,7 @@ package struct MessageError: Error, Sendable, Equatable, CustomStringConvertible
     }
 
     /// The same error as seen from the array around it.
+    @usableFromInline
     func inside(index: Int) -> MessageError {
         let separator = parameter.isEmpty || parameter.utf8.first == UInt8(ascii: "[") ? "" : "."
         return MessageError("[\(index)]" + separator + parameter, reason)
@@ -63,6 +74,7 @@ package struct MessageError: Error, Sendable, Equatable, CustomStringConvertible
     }
 
     /// The parameter and the reason, for a log entry.
+    @usableFromInline
     package var description: String {
         let subject = parameter.isEmpty ? "parameters" : parameter
         switch reason {

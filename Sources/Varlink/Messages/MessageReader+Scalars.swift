@@ -1,8 +1,10 @@
 extension MessageReader {
     /// The kind of the present value.
+    @usableFromInline
     var kind: JSONToken.Kind { view[token].kind }
 
     /// Reads `true` or `false`.
+    @usableFromInline
     func readBool() throws(MessageError) -> Bool {
         let value = view[token]
         guard value.kind == .bool else { throw MessageError(.wrongType(expected: "bool")) }
@@ -10,6 +12,7 @@ extension MessageReader {
     }
 
     /// Reads a whole number, however it is written.
+    @usableFromInline
     func readInt() throws(MessageError) -> Int {
         let value = view[token]
         switch value.kind {
@@ -30,6 +33,7 @@ extension MessageReader {
     }
 
     /// Reads a number; one without a fraction too.
+    @usableFromInline
     func readDouble() throws(MessageError) -> Double {
         let value = view[token]
         guard value.kind == .integer || value.kind == .number else {
@@ -42,6 +46,7 @@ extension MessageReader {
     }
 
     /// Reads a string.
+    @usableFromInline
     func readString() throws(MessageError) -> String {
         let value = view[token]
         guard value.isString else { throw MessageError(.wrongType(expected: "string")) }
@@ -49,20 +54,24 @@ extension MessageReader {
     }
 
     /// The index after the last element of the array that is the present value.
+    @usableFromInline
     func endOfArray() throws(MessageError) -> Int {
         guard kind == .array else { throw MessageError(.wrongType(expected: "array")) }
         return view[token].extent
     }
 
     /// The index after the last member of the map that is the present value.
+    @usableFromInline
     func endOfMap() throws(MessageError) -> Int {
         guard kind == .object else { throw MessageError(.wrongType(expected: "map")) }
         return view[token].extent
     }
 
     /// The index of the token after the value at `index`.
+    @usableFromInline
     func next(after index: Int) -> Int { view[index].next(after: index) }
 
     /// The key at the present token.
+    @usableFromInline
     func keyString() -> String { view.string(of: view[token]) }
 }

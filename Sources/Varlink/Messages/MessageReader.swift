@@ -1,24 +1,35 @@
 /// Reads the fields of a message from the tape of a parsed frame.
 ///
 /// Lives no longer than the call of `decode` that made it.
+@usableFromInline
 package struct MessageReader: FieldVisitor {
+    @usableFromInline
     let view: JSONView
     /// Refuse what the message does not know; a client ignores it.
+    @usableFromInline
     let strict: Bool
     /// The value that is read next.
+    @usableFromInline
     var token: Int
+    @usableFromInline
     var object: ObjectScope
 
     /// Where in which object the reader is.
+    @usableFromInline
     struct ObjectScope {
         /// The first key.
+        @usableFromInline
         var first: Int
         /// The token after the last value.
+        @usableFromInline
         var end: Int
         /// The key that comes next if fields come in the order in which the message names them.
+        @usableFromInline
         var cursor: Int
+        @usableFromInline
         var taken: Int
 
+        @usableFromInline
         init(first: Int, end: Int) {
             self.first = first
             self.end = end
@@ -27,6 +38,7 @@ package struct MessageReader: FieldVisitor {
         }
     }
 
+    @usableFromInline
     init(_ view: JSONView, token: Int, strict: Bool) {
         self.view = view
         self.token = token
@@ -35,11 +47,12 @@ package struct MessageReader: FieldVisitor {
     }
 
     /// Reads a field of the object that the reader is in.
+    @inlinable
     package mutating func field<T: FieldValue>(
         _ name: StaticString, _ value: inout T
     ) throws(MessageError) {
         guard find(name) else {
-            guard let absent = T.absent else { throw MessageError(.missing).inside(name) }
+            guard let absent = T.absent else { throw MessageError(missing: name) }
             value = absent
             return
         }
@@ -47,6 +60,7 @@ package struct MessageReader: FieldVisitor {
     }
 
     /// Moves to the value of a member of the object, looking first where it most likely is.
+    @usableFromInline
     mutating func find(_ name: StaticString) -> Bool {
         var key = object.cursor
         while key < object.end {
@@ -72,6 +86,7 @@ package struct MessageReader: FieldVisitor {
     /// Starts reading the members of the present value.
     ///
     /// - Returns: where the reader was, for `leaveObject`.
+    @usableFromInline
     mutating func enterObject() throws(MessageError) -> ObjectScope {
         guard view[token].kind == .object else {
             throw MessageError(.wrongType(expected: "object"))
@@ -82,9 +97,11 @@ package struct MessageReader: FieldVisitor {
     }
 
     /// Goes on with the object around the one just read.
+    @usableFromInline
     mutating func leaveObject(_ outer: ObjectScope) { object = outer }
 
     /// Tells whether each member of the object was asked for.
+    @usableFromInline
     var tookEveryMember: Bool {
         var key = object.first
         var count = 0
@@ -96,6 +113,7 @@ package struct MessageReader: FieldVisitor {
     }
 
     /// Throws the first member of the object that the message does not name.
+    @usableFromInline
     func refuseUnknown<M: Message>(of type: M.Type) throws(MessageError) {
         var names = FieldNames()
         var message = M()

@@ -1,4 +1,5 @@
 /// A type of the interface definition language (varlink.org, Interface Definition).
+@usableFromInline
 package indirect enum VarlinkType: Sendable, Equatable {
     case bool
     case int
@@ -17,6 +18,7 @@ package indirect enum VarlinkType: Sendable, Equatable {
     case enumeration([String])
 
     /// A member of a structure.
+    @usableFromInline
     package struct Field: Sendable, Equatable {
         package let name: String
         package let type: VarlinkType

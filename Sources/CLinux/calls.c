@@ -1,0 +1,103 @@
+#include "clinux_calls.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#ifndef SO_PEERGROUPS
+#define SO_PEERGROUPS 59
+#endif
+
+int clx_pipe(int ends[2]) {
+    return pipe2(ends, O_CLOEXEC);
+}
+
+int clx_accept(int listener) {
+    return accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+}
+
+int clx_pidfd_open(pid_t pid) {
+    return (int)syscall(SYS_pidfd_open, pid, 0U);
+}
+
+int clx_pidfd_send_signal(int pidfd, int number) {
+    return (int)syscall(SYS_pidfd_send_signal, pidfd, number, NULL, 0U);
+}
+
+static int reap(idtype_t type, id_t id, struct clx_exit *end) {
+    siginfo_t info = {0};
+    while (waitid(type, id, &info, WEXITED | WNOHANG) < 0) {
+        if (errno != EINTR) return -1;
+    }
+    if (info.si_pid == 0) return 0;
+    *end = (struct clx_exit){
+        .pid = info.si_pid,
+        .was_signalled = info.si_code != CLD_EXITED,
+        .status = info.si_status,
+    };
+    return 1;
+}
+
+int clx_reap_pidfd(int pidfd, struct clx_exit *end) {
+    return reap((idtype_t)P_PIDFD, (id_t)pidfd, end);
+}
+
+int clx_reap(pid_t pid, struct clx_exit *end) {
+    return pid == 0 ? reap(P_ALL, 0, end) : reap(P_PID, (id_t)pid, end);
+}
+
+int clx_peer_credentials(int socket, pid_t *pid, uid_t *user, gid_t *group) {
+    struct ucred credentials;
+    socklen_t length = sizeof credentials;
+    if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &length) < 0) return -1;
+    *pid = credentials.pid;
+    *user = credentials.uid;
+    *group = credentials.gid;
+    return 0;
+}
+
+long clx_peer_groups(int socket, gid_t *groups, size_t capacity) {
+    socklen_t length = (socklen_t)(capacity * sizeof *groups);
+    if (getsockopt(socket, SOL_SOCKET, SO_PEERGROUPS, groups, &length) < 0 && errno != ERANGE) {
+        return -1;
+    }
+    return (long)(length / sizeof *groups);
+}
+
+int clx_memory_file(const char *name) {
+    return memfd_create(name, MFD_CLOEXEC);
+}
+
+int clx_become_subreaper(void) {
+    return prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+}
+
+bool clx_adopts_orphans(void) {
+    int is_subreaper = 0;
+    prctl(PR_GET_CHILD_SUBREAPER, &is_subreaper, 0, 0, 0);
+    return is_subreaper != 0 || getpid() == 1;
+}
+
+long clx_own_executable(uint8_t *path, size_t capacity) {
+    return readlink("/proc/self/exe", (char *)path, capacity);
+}
+
+const char *clx_error_text(int error) {
+    const char *text = strerrordesc_np(error);
+    return text != NULL ? text : "Unknown error";
+}
+
+int clx_signal_realtime_min(void) {
+    return SIGRTMIN;
+}
+
+int clx_signal_realtime_max(void) {
+    return SIGRTMAX;
+}

@@ -1,0 +1,10 @@
+// The few system calls that Swift cannot make safely, and the C half of the task supervisor.
+#ifndef CLINUX_H
+#define CLINUX_H
+
+#include "clinux_calls.h"
+#include "clinux_processes.h"
+#include "clinux_spawn.h"
+#include "clinux_supervisor.h"
+
+#endif

@@ -1,0 +1,67 @@
+// Thin wrappers for what Glibc's module does not show to Swift. All set errno and return -1
+// on failure, as system calls do.
+#ifndef CLINUX_CALLS_H
+#define CLINUX_CALLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/timerfd.h>
+#include <sys/types.h>
+#include <sys/xattr.h>
+
+/// pipe2(2); close-on-exec. The reading end comes first.
+int clx_pipe(int ends[2]);
+
+/// accept4(2): non-blocking, close-on-exec; the peer's address is not asked for.
+int clx_accept(int listener);
+
+/// pidfd_open(2); close-on-exec.
+int clx_pidfd_open(pid_t pid);
+
+/// pidfd_send_signal(2).
+int clx_pidfd_send_signal(int pidfd, int number);
+
+/// How a process ended: waitid(2)'s si_code and si_status.
+struct clx_exit {
+    pid_t pid;
+    bool was_signalled;
+    int status;
+};
+
+/// Reaps the child behind a pidfd without waiting. Returns 1 with `end` filled in, 0 while it runs.
+int clx_reap_pidfd(int pidfd, struct clx_exit *end);
+
+/// Reaps one child, or any where `pid` is 0, without waiting. Returns 1, or 0 while it runs.
+int clx_reap(pid_t pid, struct clx_exit *end);
+
+/// SO_PEERCRED of a connected Unix socket.
+int clx_peer_credentials(int socket, pid_t *pid, uid_t *user, gid_t *group);
+
+/// SO_PEERGROUPS: up to `capacity` groups. Returns their number; where that is larger than
+/// `capacity`, nothing was written.
+long clx_peer_groups(int socket, gid_t *groups, size_t capacity);
+
+/// memfd_create(2); close-on-exec.
+int clx_memory_file(const char *name);
+
+/// PR_SET_CHILD_SUBREAPER: orphaned descendants become children of this process.
+int clx_become_subreaper(void);
+
+/// Whether orphaned descendants become children of this process: it is a subreaper or init.
+bool clx_adopts_orphans(void);
+
+/// readlink(2) of /proc/self/exe: the number of bytes, with no NUL behind them.
+long clx_own_executable(uint8_t *path, size_t capacity);
+
+/// What strerror(3) says, without its shared buffer.
+const char *clx_error_text(int error);
+
+/// SIGRTMIN and SIGRTMAX, which are not constants.
+int clx_signal_realtime_min(void);
+int clx_signal_realtime_max(void);
+
+#endif

@@ -1,0 +1,54 @@
+// The processes of the machine and who descends from whom, through /proc.
+#ifndef CLINUX_PROCESSES_H
+#define CLINUX_PROCESSES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct clx_process {
+    pid_t pid;
+    pid_t parent;
+    /// Clock ticks since boot: with the pid it names one process for ever.
+    uint64_t start_time;
+    /// As in proc_pid_stat(5): R, S, D, Z, T, …
+    char state;
+    bool is_descendant;
+};
+
+/// Sorted by pid. Zero-initialised is empty; mapped memory, freed by `clx_processes_free`.
+struct clx_processes {
+    struct clx_process *entries;
+    size_t count;
+    size_t capacity;
+};
+
+/// Reads all processes that /proc shows. Returns 0 or an errno.
+int clx_processes_read(struct clx_processes *processes);
+
+/// Keeps the descendants of `root` alone (without it). The processes in `excluded` and what
+/// descends from them is left out.
+void clx_processes_keep_descendants(
+    struct clx_processes *processes, pid_t root, const pid_t *excluded, size_t excluded_count);
+
+/// Whether this very process (pid and start time) is in the table.
+bool clx_processes_contain(const struct clx_processes *processes, const struct clx_process *process);
+
+void clx_processes_free(struct clx_processes *processes);
+
+/// Signals this very process, and no other that has its pid by now. Returns 0 or an errno
+/// (ESRCH where it is gone).
+int clx_process_signal(const struct clx_process *process, int number);
+
+/// Stops (SIGSTOP) the descendants of the caller, sweep by sweep until no running one shows or
+/// `sweeps_max` is reached, then sends SIGKILL to all: who is stopped cannot fork meanwhile.
+/// Children are not reaped. Returns how many descendants the last sweep found, zombies left out,
+/// or minus an errno.
+long clx_descendants_kill(const pid_t *excluded, size_t excluded_count, int sweeps_max);
+
+/// Sends a signal to every descendant of the caller, those included that appear meanwhile.
+/// Returns how many got it, or minus an errno.
+long clx_descendants_signal(int number);
+
+#endif

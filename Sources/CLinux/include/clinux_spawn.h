@@ -1,0 +1,75 @@
+// Starting a child: clone3(2) with a pidfd, into a cgroup where one is given.
+#ifndef CLINUX_SPAWN_H
+#define CLINUX_SPAWN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/// Where the start of a process failed. The numbers are part of the supervisor's messages.
+enum clx_stage {
+    CLX_STAGE_NONE = 0,
+    /// Nothing was cloned: memory, process limits, the cgroup.
+    CLX_STAGE_CLONE = 1,
+    /// setsid(2), prctl(2).
+    CLX_STAGE_SESSION = 2,
+    /// Resource limits.
+    CLX_STAGE_LIMITS = 3,
+    /// setgroups(2), setresgid(2), setresuid(2).
+    CLX_STAGE_USER = 4,
+    /// chdir(2).
+    CLX_STAGE_DIRECTORY = 5,
+    /// dup2(2), close_range(2).
+    CLX_STAGE_DESCRIPTORS = 6,
+    /// execve(2), the search along the path included.
+    CLX_STAGE_EXEC = 7,
+};
+
+/// What to start, and in what surroundings. All pointers are borrowed for the call.
+struct clx_spawn_request {
+    /// NULL-terminated; the first is searched for along `search_path` unless it has a slash.
+    char *const *arguments;
+    /// NULL-terminated NAME=value strings: the whole environment.
+    char *const *environment;
+    /// NULL: the caller's own.
+    const char *directory;
+    /// Folders divided by colons; an empty string finds nothing.
+    const char *search_path;
+    /// Element i becomes descriptor i of the child; all others are closed there.
+    const int *descriptors;
+    uint32_t descriptor_count;
+    /// A descriptor of the cgroup v2 folder to start in, or -1.
+    int cgroup;
+    uint32_t file_mode_mask;
+    /// The soft RLIMIT_NOFILE of the child; 0 keeps the caller's.
+    uint64_t open_files_soft;
+    /// The signal the child gets when the calling thread ends, or 0.
+    int parent_death_signal;
+    /// Whether the child becomes the user below (needs CAP_SETUID and CAP_SETGID).
+    bool changes_user;
+    uid_t user;
+    gid_t group;
+    const gid_t *groups;
+    size_t group_count;
+};
+
+struct clx_spawn_result {
+    pid_t pid;
+    /// Close-on-exec; -1 unless the start succeeded.
+    int pidfd;
+    enum clx_stage stage;
+    int error;
+};
+
+/// Starts a process and returns when it runs the new program or has failed to.
+///
+/// The child shares the caller's memory until then, on a stack of its own, and makes
+/// async-signal-safe calls only. The calling thread is suspended meanwhile (vfork(2));
+/// other threads are not. Safe to call on several threads at once.
+///
+/// Returns 0, or the errno with `result->stage` saying where; nothing is left behind then:
+/// no zombie, no descriptor.
+int clx_spawn(const struct clx_spawn_request *request, struct clx_spawn_result *result);
+
+#endif

@@ -1,0 +1,240 @@
+#include "clinux_processes.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "clinux_calls.h"
+
+struct directory_entry {
+    uint64_t inode;
+    int64_t offset;
+    unsigned short length;
+    unsigned char type;
+    char name[];
+};
+
+// MARK: - The table
+
+static int make_room(struct clx_processes *processes) {
+    if (processes->count < processes->capacity) return 0;
+    size_t capacity = processes->capacity == 0 ? 512 : processes->capacity * 2;
+    size_t bytes = capacity * sizeof *processes->entries;
+    void *memory = processes->capacity == 0
+        ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+        : mremap(processes->entries, processes->capacity * sizeof *processes->entries, bytes,
+                 MREMAP_MAYMOVE);
+    if (memory == MAP_FAILED) return errno;
+    processes->entries = memory;
+    processes->capacity = capacity;
+    return 0;
+}
+
+void clx_processes_free(struct clx_processes *processes) {
+    if (processes->capacity > 0) {
+        munmap(processes->entries, processes->capacity * sizeof *processes->entries);
+    }
+    *processes = (struct clx_processes){0};
+}
+
+/// Fields 3 (state), 4 (parent) and 22 (start time) of proc_pid_stat(5). The name before them,
+/// in parentheses, is the process's own choice and may hold anything.
+static bool parse_status(char *text, struct clx_process *process) {
+    char *field = strrchr(text, ')');
+    if (field == NULL || field[1] != ' ') return false;
+    field += 2;
+    process->state = *field;
+    for (int number = 3; number < 22; number++) {
+        if (number == 4) process->parent = (pid_t)strtol(field, NULL, 10);
+        field = strchr(field, ' ');
+        if (field == NULL) return false;
+        field++;
+    }
+    process->start_time = strtoull(field, NULL, 10);
+    return true;
+}
+
+static bool read_process(pid_t pid, struct clx_process *process) {
+    char text[1024];
+    snprintf(text, sizeof text, "/proc/%d/stat", pid);
+    int file = open(text, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return false;
+    ssize_t length = read(file, text, sizeof text - 1);
+    close(file);
+    if (length <= 0) return false;
+    text[length] = '\0';
+    *process = (struct clx_process){.pid = pid};
+    return parse_status(text, process);
+}
+
+static int read_entries(struct clx_processes *processes, const char *buffer, long length) {
+    for (long at = 0; at < length;) {
+        const struct directory_entry *entry = (const void *)(buffer + at);
+        at += entry->length;
+        if (entry->name[0] < '1' || entry->name[0] > '9') continue;
+        int error = make_room(processes);
+        if (error != 0) return error;
+        struct clx_process *process = &processes->entries[processes->count];
+        if (read_process((pid_t)strtol(entry->name, NULL, 10), process)) processes->count++;
+    }
+    return 0;
+}
+
+int clx_processes_read(struct clx_processes *processes) {
+    _Alignas(struct directory_entry) char buffer[8192];
+    processes->count = 0;
+    int folder = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0) return errno;
+    int error = 0;
+    for (;;) {
+        long length = syscall(SYS_getdents64, folder, buffer, sizeof buffer);
+        if (length < 0) error = errno;
+        if (length <= 0) break;
+        error = read_entries(processes, buffer, length);
+        if (error != 0) break;
+    }
+    close(folder);
+    return error;
+}
+
+// MARK: - Descent
+
+/// /proc lists processes by rising pid (proc_pid_readdir), so that the table is sorted.
+static struct clx_process *find(const struct clx_processes *processes, pid_t pid) {
+    size_t low = 0, high = processes->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (processes->entries[middle].pid < pid) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    if (low == processes->count || processes->entries[low].pid != pid) return NULL;
+    return &processes->entries[low];
+}
+
+static bool is_listed(pid_t pid, const pid_t *list, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (list[i] == pid) return true;
+    }
+    return false;
+}
+
+void clx_processes_keep_descendants(
+    struct clx_processes *processes, pid_t root, const pid_t *excluded, size_t excluded_count) {
+    // Parents mostly have the lower pid, so that the second pass mostly finds nothing new.
+    for (bool found = true; found;) {
+        found = false;
+        for (size_t i = 0; i < processes->count; i++) {
+            struct clx_process *process = &processes->entries[i];
+            if (process->is_descendant || process->pid == root) continue;
+            const struct clx_process *parent = find(processes, process->parent);
+            bool descends = process->parent == root || (parent != NULL && parent->is_descendant);
+            if (!descends || is_listed(process->pid, excluded, excluded_count)) continue;
+            process->is_descendant = true;
+            found = true;
+        }
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < processes->count; i++) {
+        if (processes->entries[i].is_descendant) {
+            processes->entries[kept++] = processes->entries[i];
+        }
+    }
+    processes->count = kept;
+}
+
+bool clx_processes_contain(
+    const struct clx_processes *processes, const struct clx_process *process) {
+    const struct clx_process *found = find(processes, process->pid);
+    return found != NULL && found->start_time == process->start_time;
+}
+
+// MARK: - Signals
+
+int clx_process_signal(const struct clx_process *process, int number) {
+    int pidfd = clx_pidfd_open(process->pid);
+    if (pidfd < 0) return errno;
+    // The descriptor is of whoever has the pid now; the start time says whether that is the one.
+    struct clx_process now;
+    int error = ESRCH;
+    if (read_process(process->pid, &now) && now.start_time == process->start_time) {
+        error = clx_pidfd_send_signal(pidfd, number) < 0 ? errno : 0;
+    }
+    close(pidfd);
+    return error;
+}
+
+static bool is_dead(const struct clx_process *process) {
+    return process->state == 'Z' || process->state == 'X';
+}
+
+/// Returns how many were seen running, or minus an errno.
+static long stop_descendants(
+    struct clx_processes *processes, const pid_t *excluded, size_t excluded_count) {
+    int error = clx_processes_read(processes);
+    if (error != 0) return -error;
+    clx_processes_keep_descendants(processes, getpid(), excluded, excluded_count);
+    long running = 0;
+    for (size_t i = 0; i < processes->count; i++) {
+        const struct clx_process *process = &processes->entries[i];
+        if (is_dead(process) || process->state == 'T') continue;
+        running++;
+        clx_process_signal(process, SIGSTOP);
+    }
+    return running;
+}
+
+long clx_descendants_kill(const pid_t *excluded, size_t excluded_count, int sweeps_max) {
+    struct clx_processes processes = {0};
+    long running = 0;
+    for (int sweep = 0; sweep < sweeps_max; sweep++) {
+        running = stop_descendants(&processes, excluded, excluded_count);
+        if (running <= 0) break;
+    }
+    long alive = running < 0 ? running : 0;
+    for (size_t i = 0; running >= 0 && i < processes.count; i++) {
+        if (is_dead(&processes.entries[i])) continue;
+        alive++;
+        clx_process_signal(&processes.entries[i], SIGKILL);
+    }
+    clx_processes_free(&processes);
+    return alive;
+}
+
+/// One sweep: signals who was not in `before`. Returns how many got it, or minus an errno.
+static long signal_newcomers(
+    struct clx_processes *now, const struct clx_processes *before, int number) {
+    int error = clx_processes_read(now);
+    if (error != 0) return -error;
+    clx_processes_keep_descendants(now, getpid(), NULL, 0);
+    long signalled = 0;
+    for (size_t i = 0; i < now->count; i++) {
+        const struct clx_process *process = &now->entries[i];
+        if (is_dead(process) || clx_processes_contain(before, process)) continue;
+        if (clx_process_signal(process, number) == 0) signalled++;
+    }
+    return signalled;
+}
+
+long clx_descendants_signal(int number) {
+    enum { SWEEPS_MAX = 8 };
+    struct clx_processes tables[2] = {{0}, {0}};
+    long total = 0;
+    for (int sweep = 0; sweep < SWEEPS_MAX; sweep++) {
+        long signalled = signal_newcomers(&tables[sweep % 2], &tables[(sweep + 1) % 2], number);
+        if (signalled < 0 && total == 0) total = signalled;
+        if (signalled <= 0) break;
+        total += signalled;
+    }
+    clx_processes_free(&tables[0]);
+    clx_processes_free(&tables[1]);
+    return total;
+}

@@ -1,0 +1,212 @@
+#include "clinux_spawn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "clone3.h"
+
+enum { CHILD_STACK_BYTES = 64 * 1024, DESCRIPTORS_MAX = 8, SIGNALS_MAX = 64 };
+
+/// The kernel's own struct sigaction is not longer than this; all zero means SIG_DFL.
+static const uint64_t default_action[8];
+
+/// Shared between the two processes; the parent is suspended while the child writes.
+struct child_context {
+    const struct clx_spawn_request *request;
+    struct rlimit open_files;
+    pid_t parent;
+    char *candidate;
+    int sources[DESCRIPTORS_MAX];
+    volatile enum clx_stage stage;
+    volatile int error;
+};
+
+// MARK: - In the child: async-signal-safe calls only, and none that glibc spreads to all threads.
+
+static int change_user(const struct clx_spawn_request *request) {
+    if (!request->changes_user) return 0;
+    // The library's setuid() would signal the threads of the parent, whose memory this is.
+    if (syscall(SYS_setgroups, request->group_count, request->groups) < 0) return -1;
+    if (syscall(SYS_setresgid, request->group, request->group, request->group) < 0) return -1;
+    return (int)syscall(SYS_setresuid, request->user, request->user, request->user);
+}
+
+/// After the change of user, which clears the setting.
+static int follow_parent_death(const struct child_context *context) {
+    if (context->request->parent_death_signal == 0) return 0;
+    if (prctl(PR_SET_PDEATHSIG, context->request->parent_death_signal, 0, 0, 0) < 0) return -1;
+    if (getppid() == context->parent) return 0;
+    errno = ESRCH;
+    return -1;
+}
+
+static int arrange_descriptors(struct child_context *context) {
+    const int count = (int)context->request->descriptor_count;
+    for (int i = 0; i < count; i++) {
+        int source = context->request->descriptors[i];
+        if (source < count && source != i) {
+            source = fcntl(source, F_DUPFD_CLOEXEC, count);
+            if (source < 0) return -1;
+        }
+        context->sources[i] = source;
+    }
+    for (int i = 0; i < count; i++) {
+        if (context->sources[i] == i) {
+            if (fcntl(i, F_SETFD, 0) < 0) return -1;
+        } else if (dup2(context->sources[i], i) < 0) {
+            return -1;
+        }
+    }
+    return (int)syscall(SYS_close_range, (unsigned)count, ~0U, 0U);
+}
+
+static void reset_signals(void) {
+    for (int number = 1; number <= SIGNALS_MAX; number++) {
+        syscall(SYS_rt_sigaction, number, default_action, NULL, SIGNALS_MAX / 8);
+    }
+    const uint64_t none = 0;
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &none, NULL, SIGNALS_MAX / 8);
+}
+
+static bool search_goes_on_after(int error) {
+    return error == ENOENT || error == ENOTDIR || error == EACCES || error == ESTALE
+           || error == ENODEV || error == ETIMEDOUT;
+}
+
+/// execvpe(3) without its fallback to a shell.
+static void execute(struct child_context *context) {
+    const struct clx_spawn_request *request = context->request;
+    const char *name = request->arguments[0];
+    if (strchr(name, '/') != NULL) {
+        execve(name, request->arguments, request->environment);
+        return;
+    }
+    bool denied = false;
+    errno = ENOENT;
+    const char *folder = name[0] == '\0' ? "" : request->search_path;
+    while (*folder != '\0') {
+        const char *end = strchrnul(folder, ':');
+        size_t length = (size_t)(end - folder);
+        memcpy(context->candidate, folder, length);
+        if (length > 0) context->candidate[length++] = '/';
+        strcpy(context->candidate + length, name);
+        execve(context->candidate, request->arguments, request->environment);
+        if (!search_goes_on_after(errno)) return;
+        denied = denied || errno == EACCES;
+        folder = *end == ':' ? end + 1 : end;
+    }
+    if (denied) errno = EACCES;
+}
+
+/// Only returns where something failed, with the errno set.
+static enum clx_stage set_up_and_execute(struct child_context *context) {
+    const struct clx_spawn_request *request = context->request;
+    if (setsid() < 0) return CLX_STAGE_SESSION;
+    umask(request->file_mode_mask);
+    if (request->open_files_soft > 0 && setrlimit(RLIMIT_NOFILE, &context->open_files) < 0) {
+        return CLX_STAGE_LIMITS;
+    }
+    if (change_user(request) < 0) return CLX_STAGE_USER;
+    if (follow_parent_death(context) < 0) return CLX_STAGE_SESSION;
+    if (request->directory != NULL && chdir(request->directory) < 0) return CLX_STAGE_DIRECTORY;
+    if (arrange_descriptors(context) < 0) return CLX_STAGE_DESCRIPTORS;
+    reset_signals();
+    execute(context);
+    return CLX_STAGE_EXEC;
+}
+
+static int child_main(void *argument) {
+    struct child_context *context = argument;
+    enum clx_stage stage = set_up_and_execute(context);
+    context->error = errno;
+    context->stage = stage;
+    return 127;
+}
+
+// MARK: - In the parent.
+
+/// Room for the longest candidate of the search; at the low end of the child's mapping.
+static size_t candidate_bytes(const struct clx_spawn_request *request) {
+    return strlen(request->search_path) + strlen(request->arguments[0]) + 2;
+}
+
+static int prepare(const struct clx_spawn_request *request, struct child_context *context) {
+    if (request->arguments[0] == NULL || request->descriptor_count > DESCRIPTORS_MAX) return EINVAL;
+    if (request->open_files_soft == 0) return 0;
+    if (getrlimit(RLIMIT_NOFILE, &context->open_files) < 0) return errno;
+    if (request->open_files_soft < context->open_files.rlim_max) {
+        context->open_files.rlim_cur = request->open_files_soft;
+    } else {
+        context->open_files.rlim_cur = context->open_files.rlim_max;
+    }
+    return 0;
+}
+
+static long clone_child(struct child_context *context, char *stack, int *pidfd) {
+    const int cgroup = context->request->cgroup;
+    struct clone_args args = {
+        .flags = CLONE_VM | CLONE_VFORK | CLONE_PIDFD | (cgroup >= 0 ? CLONE_INTO_CGROUP : 0),
+        .pidfd = (uintptr_t)pidfd,
+        .exit_signal = SIGCHLD,
+        .stack = (uintptr_t)stack,
+        .stack_size = CHILD_STACK_BYTES,
+        .cgroup = cgroup >= 0 ? (uint64_t)cgroup : 0,
+    };
+    // All 64: the library's own sigprocmask leaves out the two it uses between threads.
+    const uint64_t all = ~(uint64_t)0;
+    uint64_t before = 0;
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, SIGNALS_MAX / 8);
+    long pid = clx_clone3(&args, sizeof args, child_main, context);
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, SIGNALS_MAX / 8);
+    return pid;
+}
+
+/// A child that changed its user made the shared memory undumpable; ours is as before again.
+static long clone_keeping_dumpable(struct child_context *context, char *stack, int *pidfd) {
+    if (!context->request->changes_user) return clone_child(context, stack, pidfd);
+    int dumpable = prctl(PR_GET_DUMPABLE, 0, 0, 0, 0);
+    long pid = clone_child(context, stack, pidfd);
+    if (dumpable == 1) prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+    return pid;
+}
+
+static int failed(struct clx_spawn_result *result, enum clx_stage stage, int error) {
+    *result = (struct clx_spawn_result){.pid = -1, .pidfd = -1, .stage = stage, .error = error};
+    return error;
+}
+
+int clx_spawn(const struct clx_spawn_request *request, struct clx_spawn_result *result) {
+    struct child_context context = {.request = request, .parent = getpid()};
+    int error = prepare(request, &context);
+    if (error != 0) return failed(result, CLX_STAGE_CLONE, error);
+
+    const size_t guard = 64 * 1024; // a whole page on every page size in use
+    const size_t size = guard + CHILD_STACK_BYTES + candidate_bytes(request);
+    char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) return failed(result, CLX_STAGE_CLONE, errno);
+    mprotect(memory, guard, PROT_NONE);
+    context.candidate = memory + guard + CHILD_STACK_BYTES;
+
+    int pidfd = -1;
+    long pid = clone_keeping_dumpable(&context, memory + guard, &pidfd);
+    munmap(memory, size);
+    if (pid < 0) return failed(result, CLX_STAGE_CLONE, (int)-pid);
+    if (context.stage != CLX_STAGE_NONE) {
+        siginfo_t info;
+        while (waitid((idtype_t)P_PIDFD, (id_t)pidfd, &info, WEXITED) < 0 && errno == EINTR) {}
+        close(pidfd);
+        return failed(result, context.stage, context.error);
+    }
+    *result = (struct clx_spawn_result){.pid = (pid_t)pid, .pidfd = pidfd};
+    return 0;
+}

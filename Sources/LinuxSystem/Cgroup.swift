@@ -1,0 +1,140 @@
+internal import CLinux
+internal import Glibc
+
+/// One group of the cgroup v2 hierarchy and what is below it.
+final class Cgroup {
+    let folder: String
+    /// As /proc/PID/cgroup shows it.
+    let name: String
+    /// The folder, for clone3(2).
+    private let folderDescriptor: OwnedDescriptor
+    /// Its cgroup.events file, EPOLLPRI after each change until it is read.
+    private let eventsFile: OwnedDescriptor
+
+    /// Whether it was ever killed. Such a group cannot be used again: from Linux 6.13 on a process
+    /// cloned into it is killed at once (its kill sequence is compared with that of the group
+    /// that the caller of clone3 is in; seen on 6.18).
+    private(set) var wasKilled = false
+
+    /// What cgroup.events says.
+    struct State: Equatable {
+        /// Whether a living process is in the group or below; zombies do not count.
+        var isPopulated = false
+        var isFrozen = false
+    }
+
+    /// Opens a group, which is made where it is missing.
+    init(folder: String, name: String, makes: Bool) throws(SystemError) {
+        if makes, mkdir(folder, 0o755) != 0, errno != EEXIST {
+            throw SystemError(operation: "mkdir", errno: errno, subject: folder)
+        }
+        self.folder = folder
+        self.name = name
+        folderDescriptor = try .open(folder, flags: O_RDONLY | O_DIRECTORY)
+        eventsFile = try .open(
+            "cgroup.events", flags: O_RDONLY, relativeTo: folderDescriptor.rawValue)
+    }
+
+    var descriptor: Int32 { folderDescriptor.rawValue }
+    var eventsDescriptor: Int32 { eventsFile.rawValue }
+
+    /// Reads the state and, with it, takes the readiness away: what changes afterwards makes the
+    /// file ready again, so that nothing falls between (kernfs_generic_poll).
+    func state() throws(SystemError) -> State {
+        let text = try readText(of: eventsFile.rawValue, folder + "/cgroup.events")
+        var state = State()
+        for line in text.split(separator: "\n") {
+            if line == "populated 1" { state.isPopulated = true }
+            if line == "frozen 1" { state.isFrozen = true }
+        }
+        return state
+    }
+
+    /// Sends SIGKILL to every process in the group and below, also to those being forked
+    /// (cgroup.kill, Linux 5.14). Returns before they are gone.
+    func kill() throws(SystemError) {
+        wasKilled = true
+        try writeText("1", to: "cgroup.kill", relativeTo: descriptor)
+    }
+
+    /// Asks for the freeze or the thaw of the group and all below; done when `state` says so.
+    func setFrozen(_ frozen: Bool) throws(SystemError) {
+        try writeText(frozen ? "1" : "0", to: "cgroup.freeze", relativeTo: descriptor)
+    }
+
+    /// Sends a signal to every process in the group and below, those included that appear
+    /// meanwhile.
+    ///
+    /// - Returns: how many got it.
+    func signal(_ number: Int32) throws(SystemError) -> Int {
+        var seen: Set<Int32> = []
+        var signalled = 0
+        // A group that forks for ever must not hold us up for ever.
+        for _ in 0..<8 {
+            let newcomers = try processIDs().filter { seen.insert($0).inserted }
+            if newcomers.isEmpty { break }
+            for processID in newcomers where try send(number, to: processID) { signalled += 1 }
+        }
+        return signalled
+    }
+
+    /// The processes in the group and below; zombies are left out.
+    func processIDs() throws(SystemError) -> [Int32] {
+        var processIDs: [Int32] = []
+        for folder in try Self.foldersBelow(folder) {
+            let text: String
+            do {
+                text = try readText(folder + "/cgroup.procs", countMax: 1 << 24)
+            } catch {
+                // Removed meanwhile, by the task that made it.
+                if error.errno == ENOENT || error.errno == ENODEV { continue }
+                throw error
+            }
+            processIDs += text.split(separator: "\n").compactMap { Int32($0) }
+        }
+        return processIDs
+    }
+
+    /// Removes the groups that a task made below this one.
+    func removeSubgroups() throws(SystemError) {
+        for folder in try Self.foldersBelow(folder).dropFirst().reversed() {
+            try systemCall("rmdir", folder) { rmdir(folder) }
+        }
+    }
+
+    /// Removes the group itself, which must be empty.
+    func remove() throws(SystemError) {
+        try systemCall("rmdir", folder) { rmdir(folder) }
+    }
+
+    /// Signals a process only if it is in this group: the pidfd keeps the number from becoming
+    /// another's between the look and the signal.
+    private func send(_ number: Int32, to processID: Int32) throws(SystemError) -> Bool {
+        guard let process = try? OwnedDescriptor.process(processID),
+            let groups = try? readText("/proc/\(processID)/cgroup"),
+            let line = groups.split(separator: "\n").first(where: { $0.hasPrefix("0::") })
+        else { return false }
+        let found = line.dropFirst("0::".count)
+        guard found == name || found.hasPrefix(name + "/") else { return false }
+        if clx_pidfd_send_signal(process.rawValue, number) == 0 { return true }
+        let error = errno
+        if error == ESRCH { return false }
+        throw SystemError(operation: "kill", errno: error, subject: "\(processID)")
+    }
+
+    /// The folder and all below it, parents first. Some may be gone before they are used.
+    private static func foldersBelow(_ folder: String) throws(SystemError) -> [String] {
+        var folders = [folder]
+        var next = 0
+        while next < folders.count {
+            let parent = folders[next]
+            next += 1
+            do {
+                folders += try names(inFolder: parent, foldersOnly: true).map { "\(parent)/\($0)" }
+            } catch {
+                if error.errno != ENOENT { throw error }
+            }
+        }
+        return folders
+    }
+}

@@ -1,0 +1,113 @@
+internal import CLinux
+internal import Glibc
+
+/// Why the processes of a task cannot be held together in the wished way, in words.
+package struct ContainmentRefusal: Error, Equatable, Sendable, CustomStringConvertible {
+    package let reason: String
+
+    package var description: String { reason }
+}
+
+/// Where the cgroup v2 hierarchy is mounted, and which group of it is ours (cgroups(7)).
+struct CgroupHierarchy: Equatable {
+    /// The folder of our own group.
+    let ownFolder: String
+    /// The name of our own group as /proc/PID/cgroup shows it: `/system.slice/x.service`.
+    let ownName: String
+
+    /// - Throws: a refusal where there is no such hierarchy, or our group is not in what is
+    ///   mounted of it.
+    init() throws(ContainmentRefusal) {
+        let mounts: String
+        let groups: String
+        do {
+            mounts = try readText("/proc/self/mountinfo")
+            groups = try readText("/proc/self/cgroup")
+        } catch {
+            throw ContainmentRefusal(reason: error.description)
+        }
+        try self.init(mountInformation: mounts, groups: groups)
+    }
+
+    /// - Parameters:
+    ///   - mountInformation: the text of /proc/self/mountinfo (proc_pid_mountinfo(5)).
+    ///   - groups: the text of /proc/self/cgroup.
+    init(mountInformation: String, groups: String) throws(ContainmentRefusal) {
+        let mounts = mountInformation.split(separator: "\n").compactMap(Self.mount)
+        guard !mounts.isEmpty else {
+            throw ContainmentRefusal(reason: "no cgroup v2 hierarchy is mounted")
+        }
+        guard let line = groups.split(separator: "\n").first(where: { $0.hasPrefix("0::/") })
+        else {
+            throw ContainmentRefusal(reason: "this process is in no cgroup v2 group")
+        }
+        let name = String(line.dropFirst("0::".count))
+        guard !name.hasPrefix("/.."), !name.hasSuffix(" (deleted)") else {
+            throw ContainmentRefusal(
+                reason: "the group of this process, \(name), is outside of its cgroup namespace")
+        }
+        for (root, point) in mounts {
+            guard let below = Self.path(name, below: root) else { continue }
+            ownFolder = point + below
+            ownName = name == "/" ? "" : name
+            return
+        }
+        throw ContainmentRefusal(reason: "the group of this process, \(name), is not mounted")
+    }
+
+    /// Whether we may make groups below our own, by the rules of systemd's delegation
+    /// (systemd.io/CGROUP_DELEGATION): nobody else manages them.
+    func checkDelegated() throws(ContainmentRefusal) {
+        if ownName.isEmpty || hasDelegationMark() { return }
+        var status = stat()
+        let isOwn = stat(ownFolder, &status) == 0 && status.st_uid == geteuid()
+        if geteuid() != 0, isOwn, access(ownFolder, W_OK) == 0 { return }
+        throw ContainmentRefusal(
+            reason: "the group \(ownName) is not delegated to this process"
+                + " (a unit needs Delegate=yes)")
+    }
+
+    private func hasDelegationMark() -> Bool {
+        for attribute in ["trusted.delegate", "user.delegate"] {
+            var value: UInt8 = 0
+            if getxattr(ownFolder, attribute, &value, 1) == 1, value == UInt8(ascii: "1") {
+                return true
+            }
+        }
+        return false
+    }
+
+    /// The root and the mount point of a cgroup2 line, `nil` for other lines.
+    private static func mount(_ line: Substring) -> (root: String, point: String)? {
+        let fields = line.split(separator: " ")
+        guard let dash = fields.firstIndex(of: "-"), dash >= 6, dash + 1 < fields.count,
+            fields[dash + 1] == "cgroup2"
+        else { return nil }
+        return (unescape(fields[3]), unescape(fields[4]))
+    }
+
+    /// What is left of `name` below `root`, with a slash before it; empty for `root` itself.
+    private static func path(_ name: String, below root: String) -> String? {
+        if name == root { return "" }
+        if root == "/" { return name }
+        return name.hasPrefix(root + "/") ? String(name.dropFirst(root.count)) : nil
+    }
+
+    /// Blanks and backslashes are octal there: `\040`.
+    private static func unescape(_ field: Substring) -> String {
+        var bytes: [UInt8] = []
+        var rest = Array(field.utf8)[...]
+        while let byte = rest.popFirst() {
+            let digits = rest.prefix(3)
+            if byte == UInt8(ascii: "\\"), digits.count == 3,
+                let code = UInt8(String(decoding: digits, as: UTF8.self), radix: 8)
+            {
+                bytes.append(code)
+                rest = rest.dropFirst(3)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

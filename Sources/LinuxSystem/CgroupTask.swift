@@ -1,0 +1,116 @@
+internal import Glibc
+
+/// A task in a cgroup of its own.
+final class CgroupTask: TaskProcesses, WatchOwner {
+    let identifier: UInt64
+    private let tree: CgroupTree
+    private let host: ProcessHost
+    private let group: Cgroup
+    private var groupToken: WatchList.Token?
+    /// By index; `nil` once reaped. The role of a watch is the index, -1 for the group.
+    private var commands: [WatchedChild?] = []
+    private var wasFrozen = false
+    /// The group has been given back.
+    private var isReleased = false
+    private var isGone = false
+    private var isClosed = false
+
+    private static let groupRole = -1
+
+    init(_ identifier: UInt64, tree: CgroupTree, host: ProcessHost) throws(SystemError) {
+        self.identifier = identifier
+        self.tree = tree
+        self.host = host
+        group = try tree.take()
+        do {
+            groupToken = try host.watches.add(
+                group.eventsDescriptor, .priority, owner: self, role: Self.groupRole)
+        } catch {
+            tree.giveBack(group)
+            throw error
+        }
+    }
+
+    func start(_ request: LaunchRequest) throws(LaunchError) -> StartedProcess {
+        let command = request.arguments.first ?? ""
+        guard !isGone, !isClosed, !group.wasKilled else {
+            throw LaunchError(stage: .prepare, errno: ECANCELED, subject: command)
+        }
+        let pipes = try OutputPipes.open(for: request)
+        let ends = pipes.writingEnds
+        let spawned = try spawn(
+            request, descriptors: [host.emptyInput.rawValue, ends.output, ends.error],
+            group: group.descriptor)
+        let processID = spawned.processID
+        let index = commands.count
+        do throws(SystemError) {
+            commands.append(try WatchedChild(spawned, host: host, owner: self, role: index))
+        } catch {
+            throw LaunchError(stage: .prepare, errno: error.errno, subject: command)
+        }
+        return StartedProcess(
+            index: index, processID: processID, output: pipes.takeReadingEnds())
+    }
+
+    func signal(_ number: Int32) throws(SystemError) -> Int? {
+        isReleased ? 0 : try group.signal(number)
+    }
+
+    func kill() throws(SystemError) {
+        if !isReleased { try group.kill() }
+    }
+
+    func setFrozen(_ frozen: Bool) throws(SystemError) {
+        if !isReleased { try group.setFrozen(frozen) }
+    }
+
+    func close() {
+        if isClosed { return }
+        isClosed = true
+        if isGone || commands.isEmpty {
+            release()
+        } else {
+            // Fails only where the group is gone, and then nobody is in it.
+            try? group.kill()
+        }
+    }
+
+    func ready(role: Int, _ events: inout [TaskEvent]) {
+        if role != Self.groupRole {
+            guard let exit = commands[role]?.reap() else { return }
+            commands[role] = nil
+            tell(.exited(index: role, exit), &events)
+        }
+        // Also after an exit: the kernel holds changes of the file back for up to 10 ms
+        // (CGROUP_FILE_NOTIFY_MIN_INTV), but reading it tells the truth at once.
+        checkGroup(&events)
+    }
+
+    private func checkGroup(_ events: inout [TaskEvent]) {
+        // Nothing but a removed group cannot be read, and that one is empty.
+        let state = (try? group.state()) ?? Cgroup.State()
+        if state.isFrozen != wasFrozen {
+            wasFrozen = state.isFrozen
+            tell(.frozen(wasFrozen), &events)
+        }
+        let hasEnded = !commands.isEmpty && commands.allSatisfy { $0 == nil }
+        guard hasEnded, !state.isPopulated, !isGone else { return }
+        isGone = true
+        tell(.gone, &events)
+        release()
+        host.reapAdopted()
+    }
+
+    private func tell(_ what: TaskEvent.What, _ events: inout [TaskEvent]) {
+        if !isClosed { events.append(TaskEvent(task: identifier, what: what)) }
+    }
+
+    /// Gives the group back, once.
+    private func release() {
+        if isReleased { return }
+        isReleased = true
+        if let groupToken { host.watches.remove(groupToken, group.eventsDescriptor) }
+        groupToken = nil
+        tree.giveBack(group)
+    }
+}

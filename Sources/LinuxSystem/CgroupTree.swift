@@ -1,0 +1,154 @@
+internal import CLinux
+internal import Glibc
+
+/// The group that holds all tasks of one state folder, and the groups of the tasks below it.
+///
+/// It is named by the state folder, so that a daemon finds what a crashed one left. A `StateLock`
+/// on that folder makes sure that there is one daemon to a tree.
+package final class CgroupTree {
+    /// The folder of the tree, such as `/sys/fs/cgroup/bgtaskd-0f3c…`.
+    package let folder: String
+    private let root: Cgroup
+    private let idleMax: Int
+    /// Empty groups to be used again.
+    private var idle: [Cgroup] = []
+    /// Groups given back with somebody in them or below.
+    private var occupied: [Cgroup] = []
+    private var numberMax = 0
+
+    /// Makes the tree, and proves that groups can be made, frozen and killed in it.
+    ///
+    /// - Parameters:
+    ///   - stateFolder: an absolute path; names the tree.
+    ///   - idleMax: how many empty groups are kept for the next tasks.
+    /// - Throws: a refusal that says in words why no cgroup can be had here.
+    package init(stateFolder: String, idleMax: Int = 16) throws(ContainmentRefusal) {
+        let hierarchy = try CgroupHierarchy()
+        try hierarchy.checkDelegated()
+        let name = "/bgtaskd-" + Self.hexadecimal(Self.stableHash(stateFolder))
+        folder = hierarchy.ownFolder + name
+        self.idleMax = idleMax
+        do {
+            root = try Cgroup(folder: folder, name: hierarchy.ownName + name, makes: true)
+            try Self.prove(root)
+        } catch {
+            rmdir(folder)
+            throw ContainmentRefusal(reason: "no cgroup can be used: \(error)")
+        }
+    }
+
+    /// Kills what an earlier daemon left in the tree, and removes its groups.
+    ///
+    /// Waits until the processes are gone; to be called at the start, before the loop.
+    ///
+    /// - Parameter millisecondsMax: how long to wait for them.
+    /// - Returns: how many processes were found.
+    /// - Throws: ETIMEDOUT where processes are still there after that time.
+    package func killLeftovers(millisecondsMax: Int64 = 10_000) throws(SystemError) -> Int {
+        let found = try root.processIDs().count
+        try root.kill()
+        let deadline = MonotonicClock.now() + millisecondsMax * 1_000_000
+        while try root.state().isPopulated {
+            let left = (deadline - MonotonicClock.now()) / 1_000_000
+            guard left > 0 else {
+                throw SystemError(
+                    operation: "kill", errno: ETIMEDOUT, subject: folder,
+                    detail: "processes are still there after SIGKILL")
+            }
+            var events = pollfd(fd: root.eventsDescriptor, events: Int16(POLLPRI), revents: 0)
+            poll(&events, 1, Int32(clamping: left))
+        }
+        idle = []
+        occupied = []
+        try root.removeSubgroups()
+        return found
+    }
+
+    /// Removes the tree at an orderly end.
+    ///
+    /// - Throws: EBUSY where a process is still in it.
+    package func remove() throws(SystemError) {
+        idle = []
+        occupied = []
+        try root.removeSubgroups()
+        try root.remove()
+    }
+
+    /// An empty group, from the pool where it has one.
+    func take() throws(SystemError) -> Cgroup {
+        collectOccupied()
+        while let group = idle.popLast() {
+            if let state = try? group.state(), state == Cgroup.State() { return group }
+            occupied.append(group)
+        }
+        numberMax += 1
+        let name = "/task-\(numberMax)"
+        return try Cgroup(folder: folder + name, name: root.name + name, makes: true)
+    }
+
+    /// Takes a group back. One that is not empty is killed, and used again or removed later.
+    func giveBack(_ group: Cgroup) {
+        if !recycle(group) {
+            try? group.kill()
+            occupied.append(group)
+        }
+    }
+
+    private func collectOccupied() {
+        occupied.removeAll(where: recycle)
+    }
+
+    /// - Returns: whether the group was empty, and is in the pool or removed now.
+    private func recycle(_ group: Cgroup) -> Bool {
+        do {
+            var state = try group.state()
+            if state.isPopulated { return false }
+            if state.isFrozen {
+                try group.setFrozen(false)
+                state = try group.state()
+            }
+            try group.removeSubgroups()
+            if idle.count < idleMax, !state.isFrozen, !group.wasKilled {
+                idle.append(group)
+            } else {
+                try group.remove()
+            }
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    private static func prove(_ root: Cgroup) throws(SystemError) {
+        let probe = try Cgroup(
+            folder: root.folder + "/probe", name: root.name + "/probe", makes: true)
+        do throws(SystemError) {
+            for frozen in [true, false] {
+                try probe.setFrozen(frozen)
+                guard try probe.state().isFrozen == frozen else {
+                    throw SystemError(
+                        operation: "freeze", errno: EIO, subject: probe.folder,
+                        detail: "an empty group does not freeze and thaw")
+                }
+            }
+            try probe.kill()
+        } catch {
+            try? probe.remove()
+            guard error.errno == ENOENT else { throw error }
+            throw SystemError(
+                operation: error.operation, errno: ENOENT, subject: error.subject,
+                detail: "missing; cgroup.kill and cgroup.freeze need Linux 5.14")
+        }
+        try probe.remove()
+    }
+
+    /// FNV-1a, 64 bits: the same in every run, unlike Swift's own hashes.
+    static func stableHash(_ text: String) -> UInt64 {
+        text.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01b3 }
+    }
+
+    static func hexadecimal(_ number: UInt64) -> String {
+        let digits = String(number, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+}

@@ -1,0 +1,57 @@
+internal import CLinux
+internal import Glibc
+
+/// What holds the processes of a task together.
+package enum Containment {
+    /// A cgroup for each task: nothing leaves it, and one write kills it whole.
+    case cgroup(CgroupTree)
+    /// A supervisor process for each command, found at this path.
+    case supervisor(path: String)
+
+    /// A cgroup tree for this state folder; where none can be had, the supervisor.
+    ///
+    /// - Returns: the containment and, where it is the supervisor, why no cgroup can be had.
+    /// - Throws: ENOENT where the supervisor is not installed either.
+    package static func choose(
+        stateFolder: String
+    ) throws(SystemError) -> (Containment, refusal: ContainmentRefusal?) {
+        do {
+            return (.cgroup(try CgroupTree(stateFolder: stateFolder)), nil)
+        } catch {
+            return (.supervisor(path: try supervisorPath()), error)
+        }
+    }
+
+    /// Finds `bgtask-supervisor` beside the daemon's own executable, or in ../libexec/bgtaskd.
+    ///
+    /// - Throws: ENOENT, with the places that were looked at.
+    package static func supervisorPath() throws(SystemError) -> String {
+        let executable = try ownExecutable()
+        let folder = executable.prefix(upTo: executable.lastIndex(of: "/") ?? executable.startIndex)
+        let places = ["\(folder)", "\(folder)/../libexec/bgtaskd"]
+        for place in places where access("\(place)/bgtask-supervisor", X_OK) == 0 {
+            return "\(place)/bgtask-supervisor"
+        }
+        throw SystemError(
+            operation: "find", errno: ENOENT, subject: "bgtask-supervisor",
+            detail: "in neither of " + places.joined(separator: ", "))
+    }
+
+    private static func ownExecutable() throws(SystemError) -> String {
+        var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
+        let count = try systemCall("readlink", "/proc/self/exe") {
+            clx_own_executable(&buffer, buffer.count)
+        }
+        return String(decoding: buffer.prefix(count), as: UTF8.self)
+    }
+}
+
+extension Containment: CustomStringConvertible {
+    /// `cgroup` or `supervisor`.
+    package var description: String {
+        switch self {
+        case .cgroup: "cgroup"
+        case .supervisor: "supervisor"
+        }
+    }
+}

@@ -1,0 +1,67 @@
+internal import CLinux
+
+/// A command that could not be started.
+package struct LaunchError: Error, Equatable, Sendable {
+    /// How far it came.
+    package enum Stage: String, Equatable, Sendable {
+        /// Descriptors, memory, the group.
+        case prepare
+        /// The new process: limits on processes, the cgroup.
+        case clone
+        case session
+        case limits
+        case user
+        case directory
+        case descriptors
+        case exec
+        /// The supervisor program that should have started it.
+        case supervisor
+    }
+
+    package let stage: Stage
+    /// As in errno(3).
+    package let errno: Int32
+    /// The command, the directory, the uid: what the stage was about.
+    package let subject: String
+
+    package init(stage: Stage, errno: Int32, subject: String) {
+        self.stage = stage
+        self.errno = errno
+        self.subject = subject
+    }
+
+    /// - Parameter stage: as the C half says it.
+    init(stage: clx_stage, errno: Int32, request: LaunchRequest) {
+        let command = request.arguments.first ?? ""
+        let (stage, subject): (Stage, String) =
+            switch stage {
+            case CLX_STAGE_SESSION: (.session, command)
+            case CLX_STAGE_LIMITS: (.limits, "\(request.openFilesSoft)")
+            case CLX_STAGE_USER: (.user, request.user.map { "\($0.user)" } ?? "")
+            case CLX_STAGE_DIRECTORY: (.directory, request.directory ?? "")
+            case CLX_STAGE_DESCRIPTORS: (.descriptors, command)
+            case CLX_STAGE_EXEC: (.exec, command)
+            default: (.clone, command)
+            }
+        self.init(stage: stage, errno: errno, subject: subject)
+    }
+}
+
+extension LaunchError: CustomStringConvertible {
+    /// `cannot run "foo": No such file or directory`.
+    package var description: String {
+        let attempt =
+            switch stage {
+            case .prepare: "prepare for \"\(subject)\""
+            case .clone: "make a process for \"\(subject)\""
+            case .session: "start a session for \"\(subject)\""
+            case .limits: "set the limit of open files to \(subject)"
+            case .user: "become the user \(subject)"
+            case .directory: "enter \"\(subject)\""
+            case .descriptors: "hand the output to \"\(subject)\""
+            case .exec: "run \"\(subject)\""
+            case .supervisor: "run the supervisor \"\(subject)\""
+            }
+        return "cannot \(attempt): \(errorText(errno))"
+    }
+}

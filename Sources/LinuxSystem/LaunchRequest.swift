@@ -1,0 +1,52 @@
+/// What to run, and in what surroundings.
+///
+/// Whatever is not said here is the same for all: a session of its own, /dev/null as input,
+/// every other descriptor closed, all signals at their defaults and none blocked.
+package struct LaunchRequest: Equatable, Sendable {
+    /// The command and its arguments; at least one.
+    package var arguments: [String]
+    /// The whole environment, as `NAME=value`.
+    package var environment: [String]
+    /// `nil`: the caller's own.
+    package var directory: String?
+    /// Folders divided by colons, in which the command is looked for, after the change of the
+    /// directory, unless its name has a slash. An empty string finds nothing.
+    package var searchPath: String
+    /// The umask.
+    package var fileModeMask: UInt32
+    /// The soft limit of open files (RLIMIT_NOFILE); 0 keeps the caller's.
+    package var openFilesSoft: UInt64
+    /// Who runs it; `nil`: whoever runs the daemon.
+    package var user: User?
+
+    /// A user with their groups. Becoming one needs root.
+    package struct User: Equatable, Sendable {
+        package var user: UInt32
+        package var group: UInt32
+        package var groups: [UInt32]
+
+        package init(user: UInt32, group: UInt32, groups: [UInt32]) {
+            self.user = user
+            self.group = group
+            self.groups = groups
+        }
+    }
+
+    package init(
+        arguments: [String],
+        environment: [String] = [],
+        directory: String? = nil,
+        searchPath: String = "/usr/local/bin:/usr/bin:/bin",
+        fileModeMask: UInt32 = 0o022,
+        openFilesSoft: UInt64 = 0,
+        user: User? = nil
+    ) {
+        self.arguments = arguments
+        self.environment = environment
+        self.directory = directory
+        self.searchPath = searchPath
+        self.fileModeMask = fileModeMask
+        self.openFilesSoft = openFilesSoft
+        self.user = user
+    }
+}

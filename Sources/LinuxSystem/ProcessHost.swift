@@ -1,0 +1,73 @@
+internal import CLinux
+internal import Glibc
+
+/// Runs the processes of all tasks, and tells what happens to them.
+///
+/// One descriptor stands for all: watch it (readable), and call `poll` when it is ready. For one
+/// thread.
+package final class ProcessHost {
+    package let containment: Containment
+    let watches: WatchList
+    /// /dev/null, which every command reads.
+    let emptyInput: OwnedDescriptor
+    /// The children that this host started and has not reaped.
+    var children: Set<Int32> = []
+    private(set) lazy var orphans = OrphanHunt(host: self)
+
+    /// Without a cgroup it makes this process a child subreaper (PR_SET_CHILD_SUBREAPER): the
+    /// descendants of a supervisor that was killed come here to be ended, and any child that
+    /// this host did not start is taken for one.
+    package init(_ containment: Containment) throws(SystemError) {
+        self.containment = containment
+        watches = try WatchList()
+        emptyInput = try .open("/dev/null", flags: O_RDONLY)
+        if case .supervisor = containment { try becomeSubreaper() }
+    }
+
+    /// Readable while there is something for `poll` to tell.
+    package var descriptor: Int32 { watches.descriptor }
+
+    /// A place for the processes of one task.
+    ///
+    /// - Parameter identifier: comes back with the task's events.
+    package func makeTask(_ identifier: UInt64) throws(SystemError) -> any TaskProcesses {
+        switch containment {
+        case .cgroup(let tree): try CgroupTask(identifier, tree: tree, host: self)
+        case .supervisor(let path): SupervisedTask(identifier, supervisor: path, host: self)
+        }
+    }
+
+    /// Appends what has happened since the last call, without waiting. What does not fit into
+    /// one batch keeps the descriptor readable.
+    package func poll(into events: inout [TaskEvent]) throws(SystemError) {
+        try watches.poll(&events)
+    }
+
+    /// Reaps what cgroup tasks have left to this process where it is the init of a container.
+    func reapAdopted() {
+        guard clx_adopts_orphans(), let orphans = try? adoptedOrphans(known: children) else {
+            return
+        }
+        var end = clx_exit()
+        for orphan in orphans { clx_reap(orphan, &end) }
+    }
+}
+
+/// Makes this process the parent of descendants whose own parent ends (prctl(2)).
+package func becomeSubreaper() throws(SystemError) {
+    try systemCall("prctl", "PR_SET_CHILD_SUBREAPER") { clx_become_subreaper() }
+}
+
+/// Children of this process that are not among the `known`: adopted from one that ended.
+package func adoptedOrphans(known: Set<Int32>) throws(SystemError) -> [Int32] {
+    var processes = clx_processes()
+    defer { clx_processes_free(&processes) }
+    let error = clx_processes_read(&processes)
+    guard error == 0 else {
+        throw SystemError(operation: "read", errno: error, subject: "/proc")
+    }
+    let own = getpid()
+    return UnsafeBufferPointer(start: processes.entries, count: processes.count)
+        .filter { $0.parent == own && !known.contains($0.pid) }
+        .map { $0.pid }
+}

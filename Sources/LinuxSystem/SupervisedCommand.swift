@@ -1,0 +1,173 @@
+internal import CLinux
+internal import Glibc
+
+/// A command under a supervisor of its own.
+final class SupervisedCommand {
+    let request: LaunchRequest
+    /// Told by the supervisor, once the command runs.
+    private(set) var processID: Int32?
+    /// Its end, or that it could not start, has been told.
+    private(set) var hasEnded = false
+    /// The supervisor has said that no process is left, by a report or by its exit status.
+    private(set) var isEmpty = false
+    /// No process is left, the supervisor included.
+    var isGone = false
+
+    private let host: ProcessHost
+    private let supervisor: WatchedChild
+    private var control: OwnedDescriptor?
+    private let controlToken: WatchList.Token
+    private var isOrderedToKill = false
+
+    /// What a supervisor's report means for the task.
+    typealias Report = TaskEvent.What
+
+    private init(
+        _ request: LaunchRequest, host: ProcessHost, supervisor: WatchedChild,
+        control: consuming OwnedDescriptor, token: WatchList.Token
+    ) {
+        self.request = request
+        self.host = host
+        self.supervisor = supervisor
+        self.control = consume control
+        controlToken = token
+    }
+
+    /// Starts the supervisor at `path`, which starts the command.
+    ///
+    /// - Parameter roles: of the watches on the supervisor's messages and on its end.
+    static func start(
+        _ request: LaunchRequest, path: String, output: (output: Int32, error: Int32),
+        host: ProcessHost, owner: any WatchOwner, roles: (control: Int, process: Int)
+    ) throws(LaunchError) -> SupervisedCommand {
+        let command = request.arguments.first ?? ""
+        do throws(SystemError) {
+            var sockets = try DescriptorPair.sockets(.sequencedPacket, nonBlocking: false)
+            let control = sockets.takeFirst()
+            let otherEnd = sockets.takeSecond()
+            let file = try supervisorRequestFile(request)
+            try control.setNonBlocking()
+            let token = try host.watches.add(
+                control.rawValue, .input, owner: owner, role: roles.control)
+            do throws(SystemError) {
+                let spawned = try spawnSupervisor(
+                    path, command,
+                    [
+                        host.emptyInput.rawValue, output.output, output.error, otherEnd.rawValue,
+                        file.rawValue,
+                    ])
+                let supervisor = try WatchedChild(
+                    spawned, host: host, owner: owner, role: roles.process)
+                return SupervisedCommand(
+                    request, host: host, supervisor: supervisor, control: control, token: token)
+            } catch {
+                host.watches.remove(token, control.rawValue)
+                throw error
+            }
+        } catch {
+            let isSupervisors = error.operation == supervisorOperation
+            throw LaunchError(
+                stage: isSupervisors ? .supervisor : .prepare, errno: error.errno,
+                subject: isSupervisors ? path : command)
+        }
+    }
+
+    // MARK: - Orders
+
+    func signal(_ number: Int32) {
+        order(CLX_ORDER_SIGNAL, number)
+    }
+
+    /// The second time the supervisor itself is killed, and what it held is adopted.
+    func kill() {
+        order(CLX_ORDER_KILL, 0)
+        // It may have been stopped, by a user of its uid.
+        if !isGone { supervisor.signal(isOrderedToKill ? SIGKILL : SIGCONT) }
+        isOrderedToKill = true
+    }
+
+    /// Lets go of the supervisor, which then ends everything.
+    func closeControl() {
+        guard let control = control.take() else { return }
+        host.watches.remove(controlToken, control.rawValue)
+    }
+
+    private func order(_ kind: clx_supervisor_order_kind, _ number: Int32) {
+        guard let control = control?.rawValue else { return }
+        var message = clx_supervisor_order(kind: kind.rawValue, number: number)
+        // Fails where the supervisor is gone, or has a thousand orders waiting while it is
+        // stopped: nothing would come of one more.
+        send(control, &message, MemoryLayout.size(ofValue: message), Int32(MSG_NOSIGNAL))
+    }
+
+    // MARK: - What happens
+
+    /// Reads what the supervisor has said since the last time.
+    func readReports(index: Int) -> [Report] {
+        var reports: [Report] = []
+        while let control = control?.rawValue {
+            var message = clx_supervisor_report()
+            let size = MemoryLayout.size(ofValue: message)
+            let count = recv(control, &message, size, 0)
+            if count == size {
+                if let report = understand(message, index: index) { reports.append(report) }
+            } else if count < 0, errno == EINTR {
+                continue
+            } else if count < 0, errno == EAGAIN {
+                break
+            } else {
+                closeControl()
+            }
+        }
+        return reports
+    }
+
+    /// - Returns: whether the supervisor has ended.
+    func reapSupervisor() -> Bool {
+        guard let exit = supervisor.reap() else { return false }
+        if exit == .status(0) { isEmpty = true }
+        return true
+    }
+
+    /// Notes the end of the command where the supervisor could not tell it.
+    ///
+    /// - Returns: `nil` where it has been told.
+    func end(_ exit: Exit, index: Int) -> Report? {
+        if hasEnded { return nil }
+        hasEnded = true
+        return .exited(index: index, exit)
+    }
+
+    private func understand(_ message: clx_supervisor_report, index: Int) -> Report? {
+        switch clx_supervisor_report_kind(message.kind) {
+        case CLX_REPORT_STARTED:
+            processID = message.pid
+            return .started(index: index, processID: message.pid)
+        case CLX_REPORT_FAILED:
+            hasEnded = true
+            let stage = clx_stage(UInt32(bitPattern: message.stage))
+            return .startFailed(
+                index: index, LaunchError(stage: stage, errno: message.code, request: request))
+        case CLX_REPORT_EXITED: return end(.status(message.code), index: index)
+        case CLX_REPORT_SIGNALLED: return end(.signal(message.code), index: index)
+        case CLX_REPORT_GONE:
+            isEmpty = true
+            return nil
+        default: return nil
+        }
+    }
+
+    private static let supervisorOperation = "start supervisor"
+
+    private static func spawnSupervisor(
+        _ path: String, _ command: String, _ descriptors: [Int32]
+    ) throws(SystemError) -> SpawnedProcess {
+        let request = LaunchRequest(
+            arguments: [path, command], directory: "/", searchPath: "", fileModeMask: 0o077)
+        do {
+            return try spawn(request, descriptors: descriptors)
+        } catch {
+            throw SystemError(operation: supervisorOperation, errno: error.errno, subject: path)
+        }
+    }
+}

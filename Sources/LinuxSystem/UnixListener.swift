@@ -1,0 +1,127 @@
+internal import CLinux
+internal import Glibc
+
+/// A listening Unix stream socket, non-blocking.
+package struct UnixListener: ~Copyable {
+    private let socket: OwnedDescriptor
+    /// The file we made, to be removed again; `nil` for a socket that was inherited.
+    private let file: (path: String, identity: FileIdentity?)?
+
+    /// What `accept` found.
+    package enum Acceptance: ~Copyable {
+        /// A connection, non-blocking and close-on-exec.
+        case connection(OwnedDescriptor)
+        /// Nobody is waiting.
+        case none
+        /// Somebody is waiting, but descriptors or memory are used up (EMFILE, ENFILE, ENOBUFS,
+        /// ENOMEM). The listener stays readable: stop watching it until something is closed.
+        case exhausted(errno: Int32)
+    }
+
+    /// Binds and listens at `path`.
+    ///
+    /// A socket file that nobody serves any more is replaced; whoever starts two daemons on one
+    /// path at the same instant needs a `StateLock` before.
+    ///
+    /// - Parameters:
+    ///   - mode: permission bits of the socket file, whatever the umask.
+    ///   - folderMode: of the folders above that are missing.
+    ///   - backlog: connections that may wait to be accepted; the kernel cuts it to somaxconn.
+    /// - Throws: ENAMETOOLONG over 107 bytes; EADDRINUSE where somebody serves the path; EEXIST
+    ///   where something that is no socket is there (it is never removed).
+    package init(
+        path: String, mode: UInt32, folderMode: UInt32 = 0o755, backlog: Int32 = 4096
+    ) throws(SystemError) {
+        let address = try UnixAddress(path: path)
+        if let slash = path.lastIndex(of: "/"), slash != path.startIndex {
+            try makeFolders(String(path[..<slash]), mode: folderMode)
+        }
+        try Self.clearStale(path, address)
+        let socket = try Self.makeSocket()
+        let descriptor = socket.rawValue
+        // The file is born with the socket's own mode, less the umask: never too open.
+        try systemCall("chmod", path) { fchmod(descriptor, mode) }
+        try systemCall("bind", path) { address.withPointer { bind(descriptor, $0, $1) } }
+        do {
+            try systemCall("chmod", path) { chmod(path, mode) }
+            try systemCall("listen", path) { listen(descriptor, backlog) }
+            file = (path, try FileIdentity(path: path))
+        } catch {
+            unlink(path)
+            throw error
+        }
+        self.socket = socket
+    }
+
+    /// Wraps a socket that listens already, such as one handed over by systemd. Its file is left
+    /// alone at the end.
+    ///
+    /// - Throws: EINVAL where it does not listen.
+    package init(inherited: consuming OwnedDescriptor) throws(SystemError) {
+        let descriptor = inherited.rawValue
+        var listens: Int32 = 0
+        var length = socklen_t(MemoryLayout<Int32>.size)
+        try systemCall("getsockopt", "SO_ACCEPTCONN") {
+            getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &listens, &length)
+        }
+        guard listens != 0 else {
+            throw SystemError(
+                operation: "listen", errno: EINVAL, subject: "\(descriptor)",
+                detail: "the inherited socket does not listen")
+        }
+        try inherited.setNonBlocking()
+        try inherited.setCloseOnExec()
+        socket = inherited
+        file = nil
+    }
+
+    deinit {
+        guard let (path, identity) = file, let identity else { return }
+        guard let found = try? FileIdentity(path: path), found.isSameFile(as: identity) else { return }
+        unlink(path)
+    }
+
+    /// Readable while a connection waits.
+    package var descriptor: Int32 { socket.rawValue }
+
+    /// Takes one waiting connection, without waiting for one.
+    package func accept() throws(SystemError) -> Acceptance {
+        while true {
+            let connection = clx_accept(socket.rawValue)
+            if connection >= 0 { return .connection(OwnedDescriptor(connection)) }
+            switch errno {
+            case EINTR, ECONNABORTED: continue
+            case EAGAIN: return .none
+            case EMFILE, ENFILE, ENOBUFS, ENOMEM: return .exhausted(errno: errno)
+            default:
+                throw SystemError(operation: "accept", errno: errno, subject: file?.path ?? "")
+            }
+        }
+    }
+
+    private static func makeSocket() throws(SystemError) -> OwnedDescriptor {
+        let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+        return OwnedDescriptor(try systemCall("socket") { Glibc.socket(AF_UNIX, type, 0) })
+    }
+
+    private static func clearStale(_ path: String, _ address: UnixAddress) throws(SystemError) {
+        guard let found = try FileIdentity(path: path) else { return }
+        guard found.isSocket else {
+            throw SystemError(
+                operation: "bind", errno: EEXIST, subject: path,
+                detail: "something that is not a socket is there")
+        }
+        let probe = try makeSocket()
+        let descriptor = probe.rawValue
+        let answer = address.withPointer { connect(descriptor, $0, $1) } == 0 ? 0 : errno
+        switch answer {
+        case ECONNREFUSED: try systemCall("unlink", path) { unlink(path) }
+        case ENOENT: return
+        // EAGAIN: served, with a full backlog. EPROTOTYPE: served, by a socket of another kind.
+        case 0, EAGAIN, EINPROGRESS, EPROTOTYPE:
+            throw SystemError(
+                operation: "bind", errno: EADDRINUSE, subject: path, detail: "already served")
+        default: throw SystemError(operation: "connect", errno: answer, subject: path)
+        }
+    }
+}

@@ -1,0 +1,57 @@
+internal import CLinux
+internal import Glibc
+
+/// A child of ours that is watched until it is reaped.
+final class WatchedChild {
+    let processID: Int32
+    private let process: OwnedDescriptor
+    private let token: WatchList.Token
+    private unowned let host: ProcessHost
+
+    /// The owner is told, with this role, when the child has ended.
+    ///
+    /// - Throws: where it cannot be watched; it is ended and reaped then.
+    init(
+        _ spawned: consuming SpawnedProcess, host: ProcessHost, owner: any WatchOwner, role: Int
+    ) throws(SystemError) {
+        let descriptor = spawned.descriptor.rawValue
+        do {
+            token = try host.watches.add(descriptor, .input, owner: owner, role: role)
+        } catch {
+            Self.discard(descriptor)
+            throw error
+        }
+        host.children.insert(spawned.processID)
+        self.host = host
+        processID = spawned.processID
+        process = spawned.descriptor
+    }
+
+    /// - Returns: `nil` while it runs.
+    func reap() -> Exit? {
+        let exit: Exit
+        do {
+            guard let end = try Exit.reap(process) else { return nil }
+            exit = end
+        } catch {
+            // Somebody else has reaped it: that it ended is all that can be known.
+            exit = .signal(SIGKILL)
+        }
+        host.watches.remove(token, process.rawValue)
+        host.children.remove(processID)
+        return exit
+    }
+
+    /// Signals the child alone, if it has not ended.
+    func signal(_ number: Int32) {
+        clx_pidfd_send_signal(process.rawValue, number)
+    }
+
+    private static func discard(_ process: Int32) {
+        clx_pidfd_send_signal(process, SIGKILL)
+        var ending = pollfd(fd: process, events: Int16(POLLIN), revents: 0)
+        poll(&ending, 1, 1000)
+        var end = clx_exit()
+        clx_reap_pidfd(process, &end)
+    }
+}

@@ -1,0 +1,57 @@
+extension Settings {
+    /// A named budget.
+    package struct Profile: Sendable, Equatable {
+        package let name: String
+        /// The hard limit; `nil` for ``unlimited`` alone.
+        package var duration: Duration? = .seconds(180)
+        /// The handler fires this long before the hard limit; shorter than ``duration``.
+        package var grace: Duration = .seconds(5)
+        /// How far extensions may reach, counted from the begin; `nil` for ``unlimited`` alone.
+        package var lifetimeMax: Duration?
+
+        /// A profile with everything at its default.
+        package init(name: String) {
+            self.name = name
+            setDefaultLifetime()
+        }
+
+        private init(name: String, duration: Duration?, grace: Duration) {
+            self.name = name
+            self.duration = duration
+            self.grace = grace
+            setDefaultLifetime()
+        }
+
+        /// What `lifetimeMax` is where nobody sets it: 600 s, or the duration where that is longer.
+        mutating func setDefaultLifetime() {
+            lifetimeMax = duration.map { max(.seconds(600), $0) }
+        }
+    }
+}
+
+extension Settings.Profile {
+    /// The profile that nobody can change; for background modes and for root.
+    package static let unlimited = Settings.Profile(
+        name: "unlimited",
+        duration: nil,
+        grace: .seconds(5)
+    )
+
+    static let builtIn = [
+        Settings.Profile(name: "default"),
+        Settings.Profile(name: "extended", duration: .seconds(600), grace: .seconds(6)),
+        Settings.Profile(name: "short", duration: .seconds(30), grace: .seconds(5)),
+        unlimited,
+    ]
+
+    /// Whether a name may be given to a profile: `[A-Za-z0-9._-]{1,64}`.
+    package static func isName(_ name: String) -> Bool {
+        (1...64).contains(name.utf8.count)
+            && name.utf8.allSatisfy { byte in
+                switch byte {
+                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F: true
+                default: false
+                }
+            }
+    }
+}

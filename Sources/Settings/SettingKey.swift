@@ -1,0 +1,147 @@
+/// One row of the table of settings: everything that is known about a key.
+///
+/// `Root` is ``Settings``, or ``Settings/Profile`` for the keys that every profile has.
+package struct SettingKey<Root: Sendable>: Sendable {
+    /// The dotted path within `Root`: `limits.clientsMax`; for a profile `grace`.
+    package let name: String
+    package let type: SettingType
+    package let changes: SettingChange
+    /// One sentence for whoever sets it.
+    package let meaning: String
+    /// Reads the present value.
+    package let value: @Sendable (Root) -> SettingValue
+    /// Takes the value over from another root.
+    let copy: @Sendable (_ from: Root, _ to: inout Root) -> Void
+    /// Checks what a file says and stores it.
+    let assign: @Sendable (inout Root, TOMLValue) throws(SettingProblem) -> Void
+}
+
+/// When a changed setting is in force.
+package enum SettingChange: Sendable, Equatable {
+    /// After `Reload`.
+    case byReload
+    /// Only after the daemon starts again.
+    case byRestart
+}
+
+/// What a key takes, with its range.
+package enum SettingType: Sendable, Equatable, CustomStringConvertible {
+    case integer(ClosedRange<Int>)
+    case time(ClosedRange<Duration>, infinity: Bool)
+    case flag
+    case choice([String])
+
+    /// The type as it stands after "expected".
+    package var description: String {
+        switch self {
+        case .integer(let range):
+            "a whole number from \(range.lowerBound) to \(range.upperBound)"
+        case .time(let range, let infinity):
+            "a time span from \(TimeSpan.finite(range.lowerBound)) to "
+                + "\(TimeSpan.finite(range.upperBound))\(infinity ? " or infinity" : "")"
+        case .flag:
+            "true or false"
+        case .choice(let words):
+            words.map { "\"\($0)\"" }.joined(separator: " or ")
+        }
+    }
+}
+
+/// The value of any setting.
+package enum SettingValue: Sendable, Equatable, CustomStringConvertible {
+    case integer(Int)
+    /// `nil`: infinity.
+    case time(Duration?)
+    case flag(Bool)
+    case word(String)
+
+    package var description: String {
+        switch self {
+        case .integer(let number): String(number)
+        case .time(let duration): duration.map(TimeSpan.finite)?.description ?? "infinity"
+        case .flag(let flag): String(flag)
+        case .word(let word): word
+        }
+    }
+}
+
+/// Where a setting lies in the settings.
+typealias SettingPath<Root, Value> = any WritableKeyPath<Root, Value> & Sendable
+
+/// Why a value is refused, without its place.
+struct SettingProblem: Error, Equatable {
+    let text: String
+}
+
+extension SettingKey {
+    static func integer(
+        _ name: String,
+        _ path: SettingPath<Root, Int>,
+        _ range: ClosedRange<Int>,
+        _ meaning: String,
+        _ changes: SettingChange = .byReload
+    ) -> SettingKey {
+        let type = SettingType.integer(range)
+        return SettingKey(
+            name: name,
+            type: type,
+            changes: changes,
+            meaning: meaning,
+            value: { .integer($0[keyPath: path]) },
+            copy: { $1[keyPath: path] = $0[keyPath: path] },
+            assign: { (root, given) throws(SettingProblem) in
+                guard case .integer(let number) = given else { throw type.mismatch(given) }
+                guard range.contains(number) else { throw type.outOfRange("\(number)") }
+                root[keyPath: path] = number
+            }
+        )
+    }
+
+    static func flag(
+        _ name: String,
+        _ path: SettingPath<Root, Bool>,
+        _ meaning: String,
+        _ changes: SettingChange = .byReload
+    ) -> SettingKey {
+        SettingKey(
+            name: name,
+            type: .flag,
+            changes: changes,
+            meaning: meaning,
+            value: { .flag($0[keyPath: path]) },
+            copy: { $1[keyPath: path] = $0[keyPath: path] },
+            assign: { (root, given) throws(SettingProblem) in
+                guard case .boolean(let flag) = given else {
+                    throw SettingType.flag.mismatch(given)
+                }
+                root[keyPath: path] = flag
+            }
+        )
+    }
+
+    static func choice<Word: RawRepresentable<String> & CaseIterable & Sendable>(
+        _ name: String,
+        _ path: SettingPath<Root, Word>,
+        _ meaning: String,
+        _ changes: SettingChange = .byReload
+    ) -> SettingKey {
+        let words = Word.allCases.map(\.rawValue)
+        let type = SettingType.choice(words)
+        return SettingKey(
+            name: name,
+            type: type,
+            changes: changes,
+            meaning: meaning,
+            value: { .word($0[keyPath: path].rawValue) },
+            copy: { $1[keyPath: path] = $0[keyPath: path] },
+            assign: { (root, given) throws(SettingProblem) in
+                guard case .string(let text) = given else { throw type.mismatch(given) }
+                guard let word = Word(rawValue: text) else {
+                    let hint = Spelling.hint(for: text, among: words)
+                    throw SettingProblem(text: "expected \(type), found \(given.found)\(hint)")
+                }
+                root[keyPath: path] = word
+            }
+        )
+    }
+}

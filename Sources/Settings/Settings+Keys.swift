@@ -1,0 +1,188 @@
+/// The table of settings, in the order in which they are described.
+///
+/// Parsing, `Describe`, the difference that `Reload` answers and the check of
+/// `config/bgtaskd.toml` all follow from it. Beside these there are the keys of each profile.
+extension Settings {
+    package static let keys: [SettingKey<Settings>] =
+        budgetKeys + limitKeys + queueKeys + applicationKeys + storeKeys + daemonKeys
+
+    private static let budgetKeys: [SettingKey<Settings>] = [
+        .time(
+            "budget.warnAfter",
+            \.budget.warnAfter,
+            .milliseconds(10) ... .days(365),
+            infinity: true,
+            "A task older than this is named in the log once."
+        )
+    ]
+
+    private static let limitKeys: [SettingKey<Settings>] = [
+        .integer(
+            "limits.tasksPerOwnerMax",
+            \.limits.tasksPerOwnerMax,
+            1...10_000_000,
+            "Live tasks that one owner may have at once; queued ones are not live."
+        ),
+        .integer(
+            "limits.clientsMax",
+            \.limits.clientsMax,
+            1...1_000_000,
+            "Connections of all clients together."
+        ),
+        .integer(
+            "limits.clientsPerOwnerMax",
+            \.limits.clientsPerOwnerMax,
+            1...1_000_000,
+            "Connections of one owner's clients."
+        ),
+        .integer(
+            "limits.frameBytesMax",
+            \.limits.frameBytesMax,
+            1024...16_777_216,
+            "Bytes of one message from a client; a longer one closes the connection.",
+            .byRestart
+        ),
+        .integer(
+            "limits.queueDepthMax",
+            \.limits.queueDepthMax,
+            1...10_000_000,
+            "Tasks in the queue, of all owners together."
+        ),
+        .integer(
+            "limits.queueDepthPerOwnerMax",
+            \.limits.queueDepthPerOwnerMax,
+            1...10_000_000,
+            "Tasks in the queue, of one owner."
+        ),
+        .integer(
+            "limits.bufferBytesPerOwnerMax",
+            \.limits.bufferBytesPerOwnerMax,
+            65_536...17_179_869_184,
+            "Bytes buffered for all connections of one owner together."
+        ),
+        .integer(
+            "limits.endedHeldMax",
+            \.limits.endedHeldMax,
+            0...10_000_000,
+            "Ended held tasks whose outcome can still be asked for; the oldest go first."
+        ),
+        .integer(
+            "limits.outputBytesMax",
+            \.limits.outputBytesMax,
+            0...1_073_741_824,
+            "Bytes kept of what one task printed, the newest."
+        ),
+        .integer(
+            "limits.outputTotalBytesMax",
+            \.limits.outputTotalBytesMax,
+            0...68_719_476_736,
+            "Bytes of output kept for all ended tasks together; the oldest go first."
+        ),
+    ]
+
+    private static let queueKeys: [SettingKey<Settings>] = [
+        .integer(
+            "queue.slots",
+            \.queue.slots,
+            1...10_000,
+            "Run tasks that run at once, in the daemon and in each group."
+        )
+    ]
+
+    private static let applicationKeys: [SettingKey<Settings>] = [
+        .time(
+            "applications.suspendAfter",
+            \.applications.suspendAfter,
+            .zero ... .days(1),
+            "An application that enters the background with no task is frozen after this time."
+        ),
+        .time(
+            "applications.backgroundTime",
+            \.applications.backgroundTime,
+            .milliseconds(10) ... .days(365),
+            "What an application may use in the background, shared by all its tasks."
+        ),
+        .time(
+            "applications.grace",
+            \.applications.grace,
+            .milliseconds(1) ... .days(365),
+            "Handlers fire this long before backgroundTime is over; it must be shorter."
+        ),
+        .choice(
+            "applications.foreground",
+            \.applications.foreground,
+            "How many applications of one owner may be in the foreground at once."
+        ),
+        .flag(
+            "applications.enforce",
+            \.applications.enforce,
+            "Whether applications are frozen and killed; false: only say what would be."
+        ),
+    ]
+
+    private static let storeKeys: [SettingKey<Settings>] = [
+        .integer(
+            "store.historyMax",
+            \.store.historyMax,
+            0...1_000_000_000,
+            "Ended tasks kept in the history; the oldest go first."
+        ),
+        .time(
+            "store.historyAge",
+            \.store.historyAge,
+            .seconds(1) ... .days(36500),
+            infinity: true,
+            "How long an ended task stays in the history."
+        ),
+        .choice(
+            "store.durability",
+            \.store.durability,
+            "Whether the disk has a submission before it is answered, or memory alone.",
+            .byRestart
+        ),
+    ]
+
+    private static let daemonKeys: [SettingKey<Settings>] = [
+        .choice(
+            "daemon.containment",
+            \.daemon.containment,
+            "How a task's processes are kept together; auto takes cgroups where it can.",
+            .byRestart
+        ),
+        .choice(
+            "daemon.logLevel",
+            \.daemon.logLevel,
+            "The least urgent entries that are logged."
+        ),
+    ]
+}
+
+extension Settings.Profile {
+    /// The keys of each profile.
+    package static let keys: [SettingKey<Settings.Profile>] = [
+        .time(
+            "duration",
+            \.duration,
+            .milliseconds(10) ... .days(365),
+            infinity: false,
+            "The hard limit: what still runs then is stopped."
+        ),
+        .time(
+            "grace",
+            \.grace,
+            .milliseconds(1) ... .days(365),
+            "The handler fires this long before the hard limit; it must be shorter."
+        ),
+        .time(
+            "lifetimeMax",
+            \.lifetimeMax,
+            .milliseconds(10) ... .days(365),
+            infinity: false,
+            "How far extensions may reach, counted from the begin; not below the duration."
+        ),
+    ]
+}
+
+extension Duration {
+    fileprivate static func days(_ count: Int) -> Duration { .seconds(count * 86400) }
+}

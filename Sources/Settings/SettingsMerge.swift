@@ -1,0 +1,187 @@
+/// Where a value was set.
+struct SettingsOrigin: Sendable, Equatable {
+    let source: SettingsSource
+    let position: TOMLPosition?
+}
+
+/// Puts the sources together, one after the other, and collects what is wrong.
+struct SettingsMerge {
+    var settings = Settings()
+    private(set) var files: [String] = []
+    private(set) var origins: [String: SettingsOrigin] = [:]
+    private(set) var errors: [SettingsError] = []
+
+    /// Tables and keys of the present source that were refused: what is inside them is not
+    /// reported again.
+    private var refused: Set<[String]> = []
+    /// Profiles and tables with a refused key: what remains of them is not judged.
+    private var spoiled: Set<[String]> = []
+
+    /// The most profiles, the built-in ones among them.
+    private static let profilesMax = 1000
+
+    /// The most errors reported of one file.
+    private static let errorsPerFileMax = 100
+
+    private static let rows: [String: SettingKey<Settings>] = Dictionary(
+        uniqueKeysWithValues: Settings.keys.map { ($0.name, $0) }
+    )
+    private static let profileRows: [String: SettingKey<Settings.Profile>] = Dictionary(
+        uniqueKeysWithValues: Settings.Profile.keys.map { ($0.name, $0) }
+    )
+    /// The tables at the top of a file.
+    private static let sections: [String] = {
+        var sections: [String] = []
+        for key in Settings.keys {
+            let section = String(key.name.prefix { $0 != "." })
+            if sections.last != section { sections.append(section) }
+        }
+        return sections + ["profiles"]
+    }()
+
+    mutating func apply(_ bytes: [UInt8], from file: String) {
+        files.append(file)
+        let source = SettingsSource.file(file)
+        let document: TOMLDocument
+        do throws(TOMLError) {
+            document = try TOMLDocument(bytes: bytes)
+        } catch {
+            report(error.text, in: source, at: error.position)
+            return
+        }
+        refused = []
+        let errorsMax = errors.count + Self.errorsPerFileMax
+        for entry in document.entries {
+            guard errors.count < errorsMax else {
+                report("and more, which is not listed", in: source)
+                return
+            }
+            apply(entry, from: source)
+        }
+    }
+
+    mutating func apply(_ override: SettingsOverride) {
+        refused = []
+        let path: [String]
+        do throws(TOMLError) {
+            path = try TOMLDocument.keyPath(override.key)
+        } catch {
+            let text = "\(override.key.quotedOnOneLine) is not a key: \(error.text)"
+            report(text, in: .commandLine)
+            return
+        }
+        let value: TOMLValue
+        switch Self.type(of: path) {
+        case .integer: value = Int(override.text).map(TOMLValue.integer) ?? .string(override.text)
+        case .flag:
+            let isFlag = override.text == "true" || override.text == "false"
+            value = isFlag ? .boolean(override.text == "true") : .string(override.text)
+        case .time, .choice, nil: value = .string(override.text)
+        }
+        apply(TOMLDocument.Entry(path: path, value: value, position: nil), from: .commandLine)
+    }
+
+    private static func type(of path: [String]) -> SettingType? {
+        path.count == 3 && path[0] == "profiles"
+            ? profileRows[path[2]]?.type : rows[path.joined(separator: ".")]?.type
+    }
+
+    private mutating func apply(_ entry: TOMLDocument.Entry, from source: SettingsSource) {
+        for length in 1..<max(entry.path.count, 1)
+        where refused.contains(Array(entry.path.prefix(length))) {
+            return
+        }
+        do throws(SettingProblem) {
+            try place(entry, from: source)
+        } catch {
+            refused.insert(entry.path)
+            spoiled.insert(Self.table(of: entry.path))
+            let text = "\(keyPathText(entry.path)): \(error.text)"
+            report(text, in: source, at: entry.position)
+        }
+    }
+
+    /// Whether something in the same table was refused, in any source.
+    func isSpoiled(_ path: [String]) -> Bool {
+        spoiled.contains(Self.table(of: path))
+    }
+
+    private static func table(of path: [String]) -> [String] {
+        Array(path.prefix(path[0] == "profiles" ? 2 : 1))
+    }
+
+    /// Finds what an entry is about and stores its value.
+    private mutating func place(
+        _ entry: TOMLDocument.Entry,
+        from source: SettingsSource
+    ) throws(SettingProblem) {
+        let path = entry.path
+        guard Self.sections.contains(path[0]) else {
+            throw unknown(path, isTable: entry.value == .table)
+        }
+        if path.count == 1 {
+            try expectTable(entry.value)
+        } else if path[0] == "profiles" {
+            try placeInProfile(entry)
+        } else {
+            guard let row = Self.rows[path.joined(separator: ".")] else { throw unknown(path) }
+            try row.assign(&settings, entry.value)
+        }
+        if entry.value != .table {
+            origins[keyPathText(path)] = SettingsOrigin(source: source, position: entry.position)
+        }
+    }
+
+    private mutating func placeInProfile(_ entry: TOMLDocument.Entry) throws(SettingProblem) {
+        let name = entry.path[1]
+        guard Settings.Profile.isName(name) else {
+            throw SettingProblem(text: "a profile's name is 1 to 64 of A-Z a-z 0-9 . _ -")
+        }
+        guard name != Settings.Profile.unlimited.name else {
+            throw SettingProblem(text: "this profile is built in and cannot be changed")
+        }
+        guard settings.profiles[name] != nil || settings.profiles.count < Self.profilesMax else {
+            throw SettingProblem(text: "more than \(Self.profilesMax) profiles")
+        }
+        var profile = settings.profiles[name] ?? Settings.Profile(name: name)
+        if entry.path.count == 2 {
+            try expectTable(entry.value)
+        } else {
+            guard entry.path.count == 3, let row = Self.profileRows[entry.path[2]] else {
+                throw unknown(entry.path)
+            }
+            try row.assign(&profile, entry.value)
+        }
+        settings.profiles[name] = profile
+    }
+
+    private func expectTable(_ value: TOMLValue) throws(SettingProblem) {
+        guard value == .table else {
+            throw SettingProblem(text: "expected a table, found \(value.found)")
+        }
+    }
+
+    private func unknown(_ path: [String], isTable: Bool = false) -> SettingProblem {
+        var names = isTable ? Self.sections : Settings.keys.map(\.name)
+        if path.count == 3, path[0] == "profiles" {
+            names = Settings.Profile.keys.map { keyPathText(["profiles", path[1], $0.name]) }
+        }
+        let hint = Spelling.hint(for: path.joined(separator: "."), among: names)
+        return SettingProblem(text: "unknown \(isTable ? "table" : "key")\(hint)")
+    }
+
+    mutating func report(
+        _ text: String,
+        in source: SettingsSource,
+        at position: TOMLPosition? = nil
+    ) {
+        errors.append(
+            SettingsError(
+                file: source.description,
+                line: position?.line,
+                column: position?.column,
+                text: text
+            )
+        )
+    }
+}

@@ -1,0 +1,100 @@
+/// The names of all fields that we write: the one place where they are spelled.
+///
+/// Documented for readers in systemd.journal-fields(7) and in the README's chapter on the journal.
+package enum JournalField: Hashable, Sendable {
+    case message
+    case messageID
+    case priority
+    case syslogIdentifier
+    /// The number of errno(3), where an operation failed.
+    case errno
+
+    case taskID
+    case taskName
+    case application
+    /// The uid of the owner.
+    case owner
+    case state
+    case outcome
+    /// Granted time, in µs.
+    case budget
+    /// Time from begin to end, in µs.
+    case used
+    case exitStatus
+    case signal
+    case reason
+    /// How many of our own entries found no room: audit entries.
+    case lostAudit
+    /// How many of our own entries found no room: output of tasks.
+    case lostOutput
+
+    /// Anything else: metadata of a log statement.
+    case metadata(JournalFieldName)
+
+    /// The name in the journal.
+    package var name: String {
+        switch self {
+        case .message: "MESSAGE"
+        case .messageID: "MESSAGE_ID"
+        case .priority: "PRIORITY"
+        case .syslogIdentifier: "SYSLOG_IDENTIFIER"
+        case .errno: "ERRNO"
+        case .taskID: "BGTASK_ID"
+        case .taskName: "BGTASK_NAME"
+        case .application: "BGTASK_APPLICATION"
+        case .owner: "BGTASK_OWNER"
+        case .state: "BGTASK_STATE"
+        case .outcome: "BGTASK_OUTCOME"
+        case .budget: "BGTASK_BUDGET_USEC"
+        case .used: "BGTASK_USED_USEC"
+        case .exitStatus: "BGTASK_EXIT_STATUS"
+        case .signal: "BGTASK_SIGNAL"
+        case .reason: "BGTASK_REASON"
+        case .lostAudit: "BGTASK_LOST_AUDIT"
+        case .lostOutput: "BGTASK_LOST_OUTPUT"
+        case .metadata(let name): name.rawValue
+        }
+    }
+}
+
+/// A name that journald takes: 1 to 64 capitals, digits and underscores, a capital first.
+///
+/// From systemd.journal-fields(7): a leading underscore is journald's own, and what breaks the
+/// rule is dropped there without a word.
+package struct JournalFieldName: RawRepresentable, Hashable, Sendable {
+    package let rawValue: String
+
+    private static let prefix = "BGTASK_"
+    private static let lengthMax = 64
+
+    /// - Returns: `nil` where journald would drop a field of this name.
+    package init?(rawValue: String) {
+        let bytes = rawValue.utf8
+        guard let first = bytes.first, Self.isCapital(first) else { return nil }
+        guard bytes.count <= Self.lengthMax, bytes.allSatisfy(Self.isAllowed) else { return nil }
+        self.rawValue = rawValue
+    }
+
+    /// A name for any key: "retry-after" becomes `BGTASK_RETRY_AFTER`.
+    ///
+    /// The prefix keeps keys off the names that mean something to journald; keys that have it keep
+    /// it once. Other characters become underscores, and what is too long is cut.
+    package init(key: String) {
+        let capitals = key.utf8.map { byte in
+            let capital = (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) ? byte - 32 : byte
+            return Self.isAllowed(capital) ? capital : UInt8(ascii: "_")
+        }
+        let name = String(decoding: capitals, as: UTF8.self)
+        let prefixed = name.hasPrefix(Self.prefix) ? name : Self.prefix + name
+        rawValue = String(prefixed.prefix(Self.lengthMax))
+    }
+
+    private static func isCapital(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
+    }
+
+    private static func isAllowed(_ byte: UInt8) -> Bool {
+        isCapital(byte) || byte == UInt8(ascii: "_")
+            || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+    }
+}

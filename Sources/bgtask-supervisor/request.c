@@ -1,0 +1,93 @@
+#include "request.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "clinux_supervisor.h"
+
+/// Where the reading stands.
+struct reader {
+    char *at;
+    char *end;
+    /// The next free place of the pointer arrays.
+    char **pointer;
+};
+
+static void *file_memory, *pointer_memory;
+static size_t file_bytes, pointer_bytes;
+
+static char *next_string(struct reader *reader) {
+    char *string = reader->at;
+    char *end = memchr(string, '\0', (size_t)(reader->end - string));
+    if (end == NULL) return NULL;
+    reader->at = end + 1;
+    return string;
+}
+
+/// Returns a NULL-terminated array of the next `count` strings, or NULL.
+static char **next_strings(struct reader *reader, size_t count) {
+    char **strings = reader->pointer;
+    for (size_t i = 0; i < count; i++) {
+        *reader->pointer = next_string(reader);
+        if (*reader->pointer == NULL) return NULL;
+        reader->pointer++;
+    }
+    *reader->pointer++ = NULL;
+    return strings;
+}
+
+static int parse(struct reader *reader, struct clx_spawn_request *spawn) {
+    const struct clx_supervisor_request *header = file_memory;
+    const size_t left = (size_t)(reader->end - reader->at);
+    if (header->group_count > left / sizeof(gid_t)) return EBADMSG;
+    *spawn = (struct clx_spawn_request){
+        .cgroup = -1,
+        .file_mode_mask = header->file_mode_mask,
+        .open_files_soft = header->open_files_soft,
+        .changes_user = header->changes_user != 0,
+        .user = header->user,
+        .group = header->group,
+        .groups = (const gid_t *)(const void *)reader->at,
+        .group_count = header->group_count,
+    };
+    reader->at += header->group_count * sizeof(gid_t);
+    spawn->search_path = next_string(reader);
+    spawn->directory = spawn->search_path == NULL ? NULL : next_string(reader);
+    if (spawn->directory == NULL) return EBADMSG;
+    if (spawn->directory[0] == '\0') spawn->directory = NULL;
+    spawn->arguments = next_strings(reader, header->argument_count);
+    if (spawn->arguments == NULL || header->argument_count == 0) return EBADMSG;
+    spawn->environment = next_strings(reader, header->environment_count);
+    return spawn->environment == NULL ? EBADMSG : 0;
+}
+
+int request_read(int descriptor, struct clx_spawn_request *spawn) {
+    struct stat status;
+    if (fstat(descriptor, &status) < 0) return errno;
+    file_bytes = (size_t)status.st_size;
+    if (file_bytes < sizeof(struct clx_supervisor_request)) return EBADMSG;
+    file_memory = mmap(NULL, file_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, descriptor, 0);
+    if (file_memory == MAP_FAILED) return errno;
+
+    const struct clx_supervisor_request *header = file_memory;
+    // Each string has a byte at least, so that more strings than bytes are a lie.
+    size_t strings = (size_t)header->argument_count + header->environment_count;
+    if (header->magic != CLX_SUPERVISOR_MAGIC || strings > file_bytes) return EBADMSG;
+    pointer_bytes = (strings + 2) * sizeof(char *);
+    pointer_memory = mmap(NULL, pointer_bytes, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pointer_memory == MAP_FAILED) return errno;
+    struct reader reader = {
+        .at = (char *)file_memory + sizeof *header,
+        .end = (char *)file_memory + file_bytes,
+        .pointer = pointer_memory,
+    };
+    return parse(&reader, spawn);
+}
+
+void request_free(void) {
+    munmap(file_memory, file_bytes);
+    munmap(pointer_memory, pointer_bytes);
+}

@@ -1,0 +1,115 @@
+internal import BudgetCore
+internal import LinuxSystem
+internal import Systemd
+
+/// Logs each action once: what happened to a task, with the fields that it can be found by.
+///
+/// The messages are constant sentences; what varies is in the fields (DESIGN.md section 7).
+final class AuditTrail {
+    let writer: JournalWriter
+
+    init(_ writer: JournalWriter) {
+        self.writer = writer
+    }
+
+    /// Whether lines that tasks print are logged.
+    var logsOutput: Bool { writer.writes(.info) }
+
+    /// Whether anything that can happen so is logged; the begin and the end of a held task are at
+    /// debug level, since there may be 100,000 a second.
+    func logs(_ happening: Happening) -> Bool {
+        writer.writes(happening == .began ? .info : .notice)
+    }
+
+    /// Logs what happened to a task.
+    func write(_ happening: Happening, _ record: TaskRecord, at now: Instant) {
+        // A task that starts at once has not waited.
+        if happening == .queued, record.task.state != .queued { return }
+        let text = JournalMessage(happening, record)
+        guard writer.writes(text.level) else { return }
+        writer.write(
+            JournalEntry(
+                level: text.level,
+                message: .string(text.sentence),
+                messageID: text.id,
+                fields: fields(of: record, at: now)
+            ))
+    }
+
+    /// Passes a line that a task printed on.
+    func output(_ line: ArraySlice<UInt8>, _ stream: OutputStream, _ record: TaskRecord) {
+        writer.write(
+            JournalEntry(
+                .output,
+                level: stream == .stderr ? .notice : .info,
+                message: .bytes(Array(line)),
+                fields: identity(of: record.task)
+            ))
+    }
+
+    /// Says how many lines of a task were left out.
+    func outputNotLogged(_ count: Int, _ record: TaskRecord) {
+        write(
+            .warning, JournalMessage.outputNotLogged, "Lines of a task's output were not logged",
+            identity(of: record.task) + [(.reason, .string("\(count) lines, over the rate"))])
+    }
+
+    /// Says how many old tasks were not named.
+    func oldTasksNotNamed(_ count: Int) {
+        write(
+            .notice, JournalMessage.oldTasksNotNamed, "Old tasks were not named one by one",
+            [(.reason, .string("\(count) tasks, over the rate"))])
+    }
+
+    /// Notes an `end` of the invalid id.
+    func endOfNothing(_ owner: OwnerID) {
+        write(
+            .notice, JournalMessage.endOfNothing, "The invalid task 0 was ended",
+            [(.owner, .integer(Int64(owner.rawValue)))])
+    }
+
+    /// Says why the command of an expiration handler does not run.
+    func handlerNotStarted(_ record: TaskRecord, _ reason: String) {
+        write(
+            .warning, JournalMessage.handlerNotStarted,
+            "The command of an expiration handler could not be started",
+            identity(of: record.task) + [(.reason, .string(reason))])
+    }
+
+    private typealias Fields = [(key: JournalField, value: JournalValue)]
+
+    private func write(
+        _ level: JournalLevel, _ id: JournalMessageID, _ sentence: String, _ fields: Fields
+    ) {
+        writer.write(
+            JournalEntry(level: level, message: .string(sentence), messageID: id, fields: fields))
+    }
+
+    private func identity(of task: BackgroundTask) -> Fields {
+        var fields: Fields = [
+            (.taskID, .integer(Int64(clamping: task.id.rawValue))), (.taskName, .string(task.name)),
+        ]
+        if let application = task.application { fields.append((.application, .string(application))) }
+        fields.append((.owner, .integer(Int64(task.owner.rawValue))))
+        return fields
+    }
+
+    private func fields(of record: TaskRecord, at now: Instant) -> Fields {
+        let task = record.task
+        var fields = identity(of: task)
+        fields.append((.state, .string("\(task.state)")))
+        if let outcome = task.outcome { fields.append((.outcome, .string("\(outcome)"))) }
+        if let budget = task.budget {
+            fields.append((.budget, .integer(budget.duration.wholeNanoseconds / 1000)))
+        }
+        fields.append((.used, .integer(task.used(at: now).wholeNanoseconds / 1000)))
+        switch record.run?.exit {
+        case .status(let status)?: fields.append((.exitStatus, .integer(Int64(status))))
+        case .signal(let signal)?:
+            fields.append((.signal, .string(SignalName.name(of: signal.rawValue))))
+        case nil: break
+        }
+        if let reason = task.reason { fields.append((.reason, .string(reason.text))) }
+        return fields
+    }
+}

@@ -1,0 +1,104 @@
+internal import BudgetCore
+internal import Glibc
+internal import LinuxSystem
+internal import Varlink
+
+/// One connection of a client, and the call that it waits for.
+final class Client {
+    /// What a call that is still open is for.
+    enum OpenCall {
+        case begin(TaskID)
+        case watch(TaskID?, output: Bool, all: Bool)
+        case wait(TaskID, until: Instant)
+        case output(TaskID, position: Int, follow: Bool)
+        case list(ListCursor)
+    }
+
+    let number: UInt64
+    let descriptor: OwnedDescriptor
+    let credentials: PeerCredentials
+    var connection: ServerConnection
+    var openCall: OpenCall?
+    /// Events of the open call so far.
+    var eventCount = 0
+    /// The peer has sent all that it will.
+    var isInputAtEnd = false
+    var isClosed = false
+    /// Whether it is among those that still have calls to take or bytes to send this turn.
+    var isPending = false
+    /// What the epoll waits for.
+    var watchedFor: Readiness = [.input, .peerClosed]
+    /// What was last counted of its buffers for its owner.
+    var bufferedBytes = 0
+
+    init(
+        number: UInt64, descriptor: consuming OwnedDescriptor, credentials: PeerCredentials,
+        limits: ConnectionLimits
+    ) {
+        self.number = number
+        self.descriptor = descriptor
+        self.credentials = credentials
+        connection = ServerConnection(limits: limits)
+    }
+
+    var caller: Caller { Caller(owner: OwnerID(rawValue: credentials.user)) }
+    var holder: HolderID { HolderID(rawValue: number) }
+
+    /// Answers the call in progress.
+    func reply<M: Message>(_ message: M, continues: Bool = false) {
+        settle(connection.reply(message, continues: continues))
+    }
+
+    func reply(_ error: ServiceError) {
+        settle(connection.reply(error))
+    }
+
+    func replyError<M: Message>(_ name: String, _ parameters: M) {
+        settle(connection.replyError(name, parameters))
+    }
+
+    private func settle(_ result: ServerConnection.ReplyResult) {
+        assert(result == .queued || result == .suppressed, "a reply that nobody waits for")
+    }
+
+    /// Reads what is there into the connection.
+    ///
+    /// - Throws: where the peer broke the protocol.
+    func receive(using buffer: UnsafeMutableRawBufferPointer) throws(ProtocolViolation) {
+        while true {
+            let count = recv(descriptor.rawValue, buffer.baseAddress, buffer.count, 0)
+            if count > 0 {
+                return try connection.receive(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+            }
+            if count < 0, errno == EINTR { continue }
+            if count < 0, errno == EAGAIN { return }
+            isInputAtEnd = true
+            if count < 0 { isClosed = true }
+            return
+        }
+    }
+
+    /// Sends what the socket takes.
+    func send() {
+        while connection.pendingOutputCount > 0 {
+            let socket = descriptor.rawValue
+            let count = connection.withPendingOutput { bytes in
+                Glibc.send(socket, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+            }
+            if count > 0 {
+                connection.sent(count)
+            } else if errno == EAGAIN {
+                return
+            } else if errno != EINTR {
+                isClosed = true
+                return
+            }
+        }
+    }
+}
+
+/// Where a listing with `more` has come to.
+struct ListCursor {
+    var identifiers: ArraySlice<TaskID>
+    let filter: ListFilter
+}

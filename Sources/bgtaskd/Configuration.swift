@@ -1,0 +1,101 @@
+internal import Glibc
+internal import LinuxSystem
+internal import Logging
+internal import Settings
+
+/// Whom the daemon serves, and where its files are.
+struct Configuration {
+    enum Scope: String {
+        case system, user
+    }
+
+    let scope: Scope
+    let user: UInt32
+    let socketPath: String
+    let stateFolder: String
+    let settingsLocation: SettingsLocation?
+    let environment: [String: String]
+
+    /// A place that cannot be found out.
+    struct Missing: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// Finds the places, by the command line or by convention.
+    ///
+    /// System: /run/bgtaskd/org.bgtaskd and /var/lib/bgtaskd. User: below $XDG_RUNTIME_DIR and
+    /// $XDG_STATE_HOME (XDG Base Directory Specification).
+    init(
+        scope: Scope, config: String?, socket: String?, stateFolder: String?,
+        environment: [String: String]
+    ) throws(Missing) {
+        self.scope = scope
+        self.environment = environment
+        user = geteuid()
+        socketPath =
+            if let socket { socket } else { try Configuration.socketPath(scope, environment) }
+        let folder =
+            if let stateFolder {
+                stateFolder
+            } else {
+                try Configuration.stateFolder(scope, environment)
+            }
+        self.stateFolder = Configuration.absolute(folder)
+        settingsLocation =
+            if let config {
+                .named(config)
+            } else {
+                switch scope {
+                case .system: .system
+                case .user: .user(environment: environment)
+                }
+            }
+    }
+
+    func metadata(_ containment: Containment) -> Logger.Metadata {
+        [
+            "scope": "\(scope.rawValue)", "socket": "\(socketPath)", "state": "\(stateFolder)",
+            "containment": "\(containment)",
+        ]
+    }
+
+    private static func socketPath(
+        _ scope: Scope, _ environment: [String: String]
+    ) throws(Missing) -> String {
+        if scope == .system { return "/run/bgtaskd/org.bgtaskd" }
+        guard let folder = environment["XDG_RUNTIME_DIR"], folder.hasPrefix("/") else {
+            throw Missing(
+                description: "XDG_RUNTIME_DIR is not set, so name the socket with --socket PATH")
+        }
+        return folder + "/bgtaskd/org.bgtaskd"
+    }
+
+    private static func stateFolder(
+        _ scope: Scope, _ environment: [String: String]
+    ) throws(Missing) -> String {
+        if let given = environment["STATE_DIRECTORY"], given.hasPrefix("/") { return given }
+        if scope == .system { return "/var/lib/bgtaskd" }
+        if let folder = environment["XDG_STATE_HOME"], folder.hasPrefix("/") {
+            return folder + "/bgtaskd"
+        }
+        guard let home = environment["HOME"], home.hasPrefix("/") else {
+            throw Missing(description: "HOME is not set, so name the folder with --state-dir DIR")
+        }
+        return home + "/.local/state/bgtaskd"
+    }
+
+    private static func absolute(_ path: String) -> String {
+        guard !path.hasPrefix("/"), let folder = getcwd(nil, 0) else { return path }
+        defer { free(folder) }
+        return String(cString: folder) + "/" + path
+    }
+}
+
+/// How the program ends where it does not serve (sysexits.h).
+enum ExitStatus {
+    static let unavailable: Int32 = 69
+    static let software: Int32 = 70
+    static let system: Int32 = 71
+    static let cannotCreate: Int32 = 73
+    static let settings: Int32 = 78
+}

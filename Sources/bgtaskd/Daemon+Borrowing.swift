@@ -1,0 +1,167 @@
+internal import BudgetCore
+internal import LinuxSystem
+internal import TaskAPI
+internal import Varlink
+
+// Calls that change tasks.
+extension Daemon {
+    func begin(_ client: Client, _ call: Call, _ now: Instant) throws(CallFailure) {
+        let input = try decode(call, as: Tasks.Begin.Input.self)
+        let holder = try input.pid.map { number throws(CallFailure) in
+            try self.holder(number, of: client)
+        }
+        var request = BeginRequest(
+            name: input.name, owner: client.caller.owner, holder: holder ?? client.holder)
+        request.application = input.application
+        request.profile = input.profile
+        request.budget = input.budget.map(RequestedBudget.init)
+        let id = try ask { registry, actions throws(Refusal) in
+            try registry.begin(request, at: now, &actions)
+        }
+        perform(at: now)
+        var output = Tasks.Begin.Output()
+        output.id = id.number
+        if let task = registry.record(id)?.task {
+            output.remaining = Tasks.Remaining(registry.remaining(of: task, at: now))
+        }
+        client.reply(output, continues: call.more)
+        if call.more { open(.begin(id), task: id, for: client) }
+    }
+
+    func end(_ client: Client, _ call: Call, _ now: Instant) throws(CallFailure) {
+        let input = try decode(call, as: Tasks.End.Input.self)
+        let id = try identifier(input.id)
+        let outcome = try ask { registry, actions throws(Refusal) in
+            try registry.end(id, by: client.caller, at: now, &actions)
+        }
+        if outcome == nil { journal.endOfNothing(client.caller.owner) }
+        var output = Tasks.End.Output()
+        output.outcome = outcome.map(Tasks.Outcome.init)
+        client.reply(output)
+    }
+
+    func extend(_ client: Client, _ call: Call, _ now: Instant) throws(CallFailure) {
+        let id = try identifier(decode(call, as: Tasks.Extend.Input.self).id)
+        let remaining = try ask { registry, actions throws(Refusal) in
+            try registry.extend(id, by: client.caller, at: now, &actions)
+        }
+        var output = Tasks.Extend.Output()
+        output.remaining = Tasks.Remaining(remaining)
+        client.reply(output)
+    }
+
+    func submit(_ client: Client, _ call: Call, _ now: Instant) throws(CallFailure) {
+        let work = try decode(call, as: Tasks.Submit.Input.self).work
+        try work.checkUnbuiltFields()
+        var submission = Submission(
+            name: work.name, owner: client.caller.owner, work: try Work(checking: work))
+        submission.application = work.application
+        submission.profile = work.profile
+        submission.budget = work.budget.map(RequestedBudget.init)
+        let id = try ask { registry, actions throws(Refusal) in
+            do throws(Refusal) {
+                return try registry.submit(submission, at: now, &actions)
+            } catch .invalidParameter(let name) {
+                throw .invalidParameter("work.\(name)")
+            }
+        }
+        var output = Tasks.Submit.Output()
+        output.id = id.number
+        output.receipt = .accepted
+        client.reply(output)
+    }
+
+    func cancel(_ client: Client, _ call: Call, _ now: Instant) throws(CallFailure) {
+        let input = try decode(call, as: Tasks.Cancel.Input.self)
+        let id = try identifier(input.id)
+        guard input.reason?.utf8.count ?? 0 <= 1024 else { throw .invalid("reason") }
+        try ask { registry, actions throws(Refusal) in
+            try registry.cancel(
+                id, by: client.caller, text: input.reason, at: now, &actions)
+        }
+        client.reply(Empty())
+    }
+
+    func simulateExpiration(
+        _ client: Client, _ call: Call, _ now: Instant
+    ) throws(CallFailure) {
+        let id = try identifier(decode(call, as: Tasks.SimulateExpiration.Input.self).id)
+        try ask { registry, actions throws(Refusal) in
+            try registry.simulateExpiration(id, by: client.caller, at: now, &actions)
+        }
+        client.reply(Empty())
+    }
+
+    /// Keeps a call open until what it waits for has happened.
+    func open(_ openCall: Client.OpenCall, task: TaskID?, for client: Client) {
+        client.openCall = openCall
+        client.eventCount = 0
+        watchers.add(client, task: task)
+    }
+}
+
+extension RequestedBudget {
+    init(_ budget: Tasks.Budget) {
+        self.init(
+            duration: .milliseconds(budget.durationMs), grace: .milliseconds(budget.graceMs))
+    }
+}
+
+extension Tasks.Work {
+    /// Refuses, by name, each field whose part is not built yet.
+    func checkUnbuiltFields() throws(CallFailure) {
+        let unbuilt: [(name: String, isGiven: Bool)] = [
+            ("limits", limits != nil), ("group", group != nil), ("priority", priority != nil),
+            ("earliestBeginMs", earliestBeginMs != nil), ("conditions", conditions != nil),
+            ("minimumIntervalMs", minimumIntervalMs != nil), ("unique", unique != nil),
+            ("retry", retry != nil),
+        ]
+        if let given = unbuilt.first(where: \.isGiven) { throw .invalid("work.\(given.name)") }
+    }
+}
+
+extension Work {
+    /// Checks what the kernel could not take, by the path of its parameter.
+    init(checking work: Tasks.Work) throws(CallFailure) {
+        try Work.check(work.command, "work.command")
+        if let directory = work.directory {
+            guard directory.hasPrefix("/"), !directory.utf8.contains(0) else {
+                throw .invalid("work.directory")
+            }
+        }
+        for (name, value) in work.environment ?? [:] {
+            let isName = !name.isEmpty && !name.utf8.contains { $0 == 0 || $0 == UInt8(ascii: "=") }
+            guard isName, !value.utf8.contains(0) else { throw .invalid("work.environment") }
+        }
+        self.init(
+            command: work.command,
+            directory: work.directory,
+            environment: work.environment ?? [:],
+            expiration: try ExpirationHandler(checking: work.expiration)
+        )
+    }
+
+    fileprivate static func check(_ command: [String], _ path: String) throws(CallFailure) {
+        guard let program = command.first, !program.isEmpty else { throw .invalid(path) }
+        for (index, argument) in command.enumerated() where argument.utf8.contains(0) {
+            throw .invalid("\(path)[\(index)]")
+        }
+    }
+}
+
+extension ExpirationHandler {
+    init(checking handler: Tasks.ExpirationHandler?) throws(CallFailure) {
+        self.init()
+        guard let handler else { return }
+        if let name = handler.signal {
+            guard name.isEmpty || SignalName.number(of: name) != nil else {
+                throw .invalid("work.expiration.signal")
+            }
+            signal = SignalName.number(of: name).map(SignalNumber.init)
+        }
+        if let command = handler.command {
+            try Work.check(command, "work.expiration.command")
+            self.command = command
+        }
+    }
+}

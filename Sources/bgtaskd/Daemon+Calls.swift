@@ -1,0 +1,91 @@
+internal import BudgetCore
+internal import LinuxSystem
+internal import TaskAPI
+internal import Varlink
+
+extension Daemon {
+    /// Tells which of the daemon's methods takes a call.
+    typealias Handler = @Sendable (Daemon) -> (Client, Call, Instant) throws(CallFailure) -> Void
+
+    /// Every method that the daemon has, by its name.
+    static let handlers: [String: Handler] = [
+        Tasks.Begin.name: Daemon.begin,
+        Tasks.End.name: Daemon.end,
+        Tasks.Extend.name: Daemon.extend,
+        Tasks.Submit.name: Daemon.submit,
+        Tasks.Cancel.name: Daemon.cancel,
+        Tasks.RemainingTime.name: Daemon.remainingTime,
+        Tasks.Show.name: Daemon.show,
+        Tasks.List.name: Daemon.list,
+        Tasks.Watch.name: Daemon.watch,
+        Tasks.Output.name: Daemon.output,
+        Tasks.Wait.name: Daemon.wait,
+        Tasks.Explain.name: Daemon.explain,
+        Tasks.SimulateExpiration.name: Daemon.simulateExpiration,
+        Tasks.PauseGroup.name: Daemon.refuseUnbuilt,
+        Tasks.ResumeGroup.name: Daemon.refuseUnbuilt,
+        Manager.Describe.name: Daemon.describe,
+        Manager.Statistics.name: Daemon.statistics,
+        Manager.Reload.name: Daemon.reload,
+        SystemdService.Ping.name: Daemon.ping,
+        SystemdService.Reload.name: Daemon.reloadService,
+        SystemdService.SetLogLevel.name: Daemon.setLogLevel,
+        SystemdService.GetEnvironment.name: Daemon.environment,
+    ]
+
+    static var serviceInterface: ServiceInterface {
+        let identity = ServiceInterface.Identity(
+            vendor: "bgtaskd", product: "bgtaskd", version: Version.current,
+            url: "https://github.com/bgtaskd/bgtaskd")
+        return ServiceInterface(identity, interfaces: Interfaces.texts)
+    }
+
+    /// Carries a call out, or answers what is wrong with it.
+    func answer(_ call: Call, of client: Client, at now: Instant) {
+        guard client.credentials.user == configuration.user else {
+            return client.reply(.permissionDenied)
+        }
+        do throws(CallFailure) {
+            if let handler = Daemon.handlers[call.method] {
+                try handler(self)(client, call, now)
+            } else if service.answer(call, on: &client.connection) == nil {
+                client.reply(service.refusal(of: call))
+            }
+        } catch {
+            client.reply(error)
+        }
+        perform(at: now)
+    }
+
+    /// Reads a call's parameters.
+    func decode<M: Message>(_ call: Call, as type: M.Type) throws(CallFailure) -> M {
+        do throws(MessageError) {
+            return try call.decode(type)
+        } catch {
+            throw .service(ServiceError(error))
+        }
+    }
+
+    /// Asks the core; a refusal becomes the call's failure.
+    func ask<Result>(
+        _ body: (inout BackgroundTaskRegistry, inout [Action]) throws(Refusal) -> Result
+    ) throws(CallFailure) -> Result {
+        do throws(Refusal) {
+            return try body(&registry, &actions)
+        } catch {
+            throw .refused(error)
+        }
+    }
+
+    /// The task that a call names.
+    func identifier(_ number: Int) throws(CallFailure) -> TaskID {
+        guard let id = TaskID(number: number) else { throw .invalid("id") }
+        return id
+    }
+
+    private func refuseUnbuilt(
+        _ client: Client, _ call: Call, _ now: Instant
+    ) throws(CallFailure) {
+        throw .service(.methodNotImplemented(method: call.method))
+    }
+}

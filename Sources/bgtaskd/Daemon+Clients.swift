@@ -1,0 +1,190 @@
+internal import BudgetCore
+internal import LinuxSystem
+internal import Logging
+internal import Settings
+internal import Varlink
+
+extension Daemon {
+    /// Calls taken of one client in a turn, so that one pipeline does not hold up the others.
+    static let callsPerTurn = 64
+
+    /// The clients' turn: read what came, then look at the clock, then take the calls.
+    func clientsReady() throws {
+        try epoll.poll(into: &batch)
+        var outputs: [OutputPipe] = []
+        for index in 0..<batch.count {
+            let (token, readiness) = batch[index]
+            if let client = clients[token] {
+                read(client, readiness)
+            } else {
+                switch watched[token] {
+                case .listener(let socket): accept(on: socket)
+                case .output(let pipe): outputs.append(pipe)
+                case .holder(let holder): holder.hasExited = true
+                case nil: break
+                }
+            }
+        }
+        let now = now
+        for pipe in outputs { outputReady(pipe, at: now) }
+        for holder in holders.values where holder.hasExited { holderExited(holder, at: now) }
+        takeCalls(of: takePending(), at: now)
+        endTurn(at: now)
+    }
+
+    /// Clients that have something to do, each once.
+    func takePending() -> [Client] {
+        let taken = pending
+        pending.removeAll(keepingCapacity: true)
+        for client in taken { client.isPending = false }
+        return taken
+    }
+
+    func makePending(_ client: Client) {
+        guard !client.isPending else { return }
+        client.isPending = true
+        pending.append(client)
+    }
+
+    private func read(_ client: Client, _ readiness: Readiness) {
+        makePending(client)
+        guard client.connection.wantsInput, !client.isInputAtEnd,
+            !readiness.isDisjoint(with: [.input, .peerClosed, .hangUp, .error])
+        else {
+            if !readiness.isDisjoint(with: [.hangUp, .error]) { client.isClosed = true }
+            return
+        }
+        do throws(ProtocolViolation) {
+            try client.receive(using: buffer)
+        } catch {
+            refuse(client, error)
+        }
+    }
+
+    /// Takes calls in their order, each after the one before has been answered.
+    func takeCalls(of taken: [Client], at now: Instant) {
+        for client in taken {
+            var count = 0
+            while !client.isClosed, count < Daemon.callsPerTurn, takeCall(of: client, at: now) {
+                count += 1
+            }
+            makePending(client)
+            if count == Daemon.callsPerTurn { continueLater() }
+        }
+    }
+
+    private func takeCall(of client: Client, at now: Instant) -> Bool {
+        do throws(ProtocolViolation) {
+            guard let call = try client.connection.nextCall() else { return false }
+            statistics.calls += 1
+            answer(call, of: client, at: now)
+            return true
+        } catch {
+            refuse(client, error)
+            return false
+        }
+    }
+
+    private func refuse(_ client: Client, _ violation: ProtocolViolation) {
+        statistics.violations += 1
+        client.isClosed = true
+        logRefusal("a client broke the protocol", client.credentials, "\(violation)")
+    }
+
+    /// Sends what the turn's calls and events left for each client, and closes what is at its end.
+    func sendPending() {
+        var index = 0
+        while index < pending.count {
+            let client = pending[index]
+            index += 1
+            if !client.isClosed { client.send() }
+            pump(client)
+            if isDone(client) { close(client, at: now) } else { watch(client) }
+        }
+        // Those with calls left are taken up again by the turn that was asked for.
+        let isLeft = isContinuing
+        let kept = isLeft ? pending.filter { !$0.isClosed && $0.connection.callsWaiting > 0 } : []
+        for client in pending { client.isPending = false }
+        pending.removeAll(keepingCapacity: true)
+        for client in kept { makePending(client) }
+    }
+
+    private func isDone(_ client: Client) -> Bool {
+        if client.isClosed { return true }
+        guard client.isInputAtEnd else { return false }
+        // A streaming call ends when the peer closes; other calls that came are still answered.
+        return client.connection.isCallInProgress
+            || client.connection.callsWaiting == 0 && client.connection.pendingOutputCount == 0
+    }
+
+    /// Waits for what the client can do next.
+    private func watch(_ client: Client) {
+        var wanted: Readiness = []
+        if client.connection.wantsInput, !client.isInputAtEnd, hasRoom(client) {
+            wanted.formUnion([.input, .peerClosed])
+        }
+        if client.connection.pendingOutputCount > 0 { wanted.insert(.output) }
+        account(client)
+        guard wanted != client.watchedFor else { return }
+        do {
+            try epoll.modify(client.descriptor.rawValue, wanted, token: client.number)
+            client.watchedFor = wanted
+        } catch {
+            log.error("a client cannot be watched", metadata: ["reason": "\(error)"])
+            close(client, at: now)
+        }
+    }
+
+    /// Ends a connection: what it held is abandoned.
+    func close(_ client: Client, at now: Instant) {
+        guard clients.removeValue(forKey: client.number) != nil else { return }
+        client.isClosed = true
+        client.connection = ServerConnection()
+        account(client)
+        watchers.remove(client)
+        // The descriptor is closed with the client; until then the epoll must not name it.
+        try? epoll.remove(client.descriptor.rawValue)
+        owners[client.caller.owner]?.clients -= 1
+        if owners[client.caller.owner]?.clients == 0 { owners[client.caller.owner] = nil }
+        registry.holderGone(client.holder, reason: .connectionClosed, at: now, &actions)
+        perform(at: now)
+        if !isAccepting { startAccepting() }
+    }
+
+    /// Counts a client's buffers for its owner.
+    private func account(_ client: Client) {
+        let bytes = client.connection.bufferedBytes
+        owners[client.caller.owner]?.bufferedBytes += bytes - client.bufferedBytes
+        client.bufferedBytes = bytes
+    }
+
+    /// Whether a client may send more, as far as its owner's buffers go. One with little in its own
+    /// always may, so that connections that are stuck do not shut out the others.
+    private func hasRoom(_ client: Client) -> Bool {
+        let used = owners[client.caller.owner]?.bufferedBytes ?? 0
+        return used < loaded.settings.limits.bufferBytesPerOwnerMax
+            || client.connection.bufferedBytes < 65_536
+    }
+
+    /// Whether an event would be more than a slow reader may leave unread.
+    func isOverflowing(_ client: Client) -> Bool {
+        let used = owners[client.caller.owner]?.bufferedBytes ?? 0
+        return client.connection.pendingOutputCount > 4 << 20
+            || used > loaded.settings.limits.bufferBytesPerOwnerMax
+    }
+
+    /// Logs why a connection was closed, ten times a second at most.
+    func logRefusal(_ message: Logger.Message, _ peer: PeerCredentials?, _ reason: String) {
+        guard refusals.restUntil(now) == nil else {
+            statistics.refusalsNotLogged += 1
+            return
+        }
+        refusals.add(1)
+        var metadata: Logger.Metadata = ["reason": "\(reason)"]
+        if let peer {
+            metadata["owner"] = "\(peer.user)"
+            metadata["peer_pid"] = "\(peer.processID)"
+        }
+        log.notice(message, metadata: metadata)
+    }
+}

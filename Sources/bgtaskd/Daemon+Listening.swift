@@ -1,0 +1,88 @@
+internal import BudgetCore
+internal import LinuxSystem
+internal import Logging
+internal import Settings
+internal import Varlink
+
+/// A listening socket among the descriptors of the loop.
+final class ListeningSocket {
+    let listener: UnixListener
+
+    init(_ listener: consuming UnixListener) {
+        self.listener = listener
+    }
+}
+
+extension Daemon {
+    /// Connections accepted in one turn.
+    private static let acceptsPerTurn = 64
+
+    /// Serves a listening socket from now on.
+    func listen(_ listener: consuming UnixListener) throws {
+        let number = nextNumber()
+        try epoll.add(listener.descriptor, .input, token: number)
+        watched[number] = .listener(ListeningSocket(listener))
+    }
+
+    func accept(on socket: ListeningSocket) {
+        for _ in 0..<Daemon.acceptsPerTurn {
+            do {
+                switch try socket.listener.accept() {
+                case .connection(let descriptor): admit(descriptor)
+                case .none: return
+                case .exhausted(let errno): return stopAccepting(errorText(errno))
+                }
+            } catch {
+                return log.error("a connection cannot be accepted", metadata: ["reason": "\(error)"])
+            }
+        }
+    }
+
+    private func admit(_ descriptor: consuming OwnedDescriptor) {
+        do {
+            let credentials = try PeerCredentials(of: descriptor.rawValue)
+            let owner = OwnerID(rawValue: credentials.user)
+            guard clients.count < loaded.settings.limits.clientsMax else {
+                return logRefusal("a connection was refused", credentials, "clientsMax")
+            }
+            guard owners[owner]?.clients ?? 0 < loaded.settings.limits.clientsPerOwnerMax else {
+                return logRefusal("a connection was refused", credentials, "clientsPerOwnerMax")
+            }
+            var limits = ConnectionLimits()
+            limits.frameBytesMax = loaded.settings.limits.frameBytesMax
+            let client = Client(
+                number: nextNumber(), descriptor: descriptor, credentials: credentials,
+                limits: limits)
+            try epoll.add(client.descriptor.rawValue, client.watchedFor, token: client.number)
+            clients[client.number] = client
+            owners[owner, default: OwnerUse()].clients += 1
+            statistics.connections += 1
+        } catch {
+            log.error("a connection cannot be served", metadata: ["reason": "\(error)"])
+        }
+    }
+
+    /// Descriptors are used up: connections wait until one is closed.
+    private func stopAccepting(_ reason: String) {
+        guard isAccepting else { return }
+        isAccepting = false
+        setAccepting([], "connections are not accepted for now", reason)
+    }
+
+    func startAccepting() {
+        isAccepting = true
+        setAccepting(.input, "connections are accepted again", "a connection was closed")
+    }
+
+    private func setAccepting(_ readiness: Readiness, _ message: Logger.Message, _ reason: String) {
+        log.warning(message, metadata: ["reason": "\(reason)"])
+        for (number, watched) in watched {
+            guard case .listener(let socket) = watched else { continue }
+            do {
+                try epoll.modify(socket.listener.descriptor, readiness, token: number)
+            } catch {
+                log.error("a socket cannot be watched", metadata: ["reason": "\(error)"])
+            }
+        }
+    }
+}

@@ -1,0 +1,148 @@
+internal import BudgetCore
+internal import LinuxSystem
+internal import Logging
+internal import Settings
+internal import Systemd
+internal import TaskAPI
+internal import Varlink
+
+// Calls about the daemon itself.
+extension Daemon {
+    func describe(_ client: Client, _ call: Call, _ now: Instant) throws(CallFailure) {
+        _ = try decode(call, as: Manager.Describe.Input.self)
+        var output = Manager.Describe.Output()
+        output.version = Version.current
+        output.scope = configuration.scope.rawValue
+        output.containment = "\(host.containment)"
+        output.clockMs = Int(now.nanoseconds / 1_000_000)
+        output.profiles = registry.profiles.values.sorted { $0.name < $1.name }
+            .map(Manager.Profile.init)
+        output.limits = loaded.settings.limitList.map { name, value in
+            var limit = Manager.Limit()
+            limit.name = name
+            limit.value = value
+            return limit
+        }
+        output.settings = loaded.described().map { described in
+            var setting = Manager.Setting()
+            setting.key = described.key
+            setting.value = described.value
+            setting.source = "\(described.source)"
+            return setting
+        }
+        client.reply(output)
+    }
+
+    func statistics(_ client: Client, _ call: Call, _ now: Instant) throws(CallFailure) {
+        _ = try decode(call, as: Manager.Statistics.Input.self)
+        var output = Manager.Statistics.Output()
+        output.counters = statistics.counters(of: self)
+        client.reply(output)
+    }
+
+    func reload(_ client: Client, _ call: Call, _ now: Instant) throws(CallFailure) {
+        _ = try decode(call, as: Manager.Reload.Input.self)
+        let difference = try reloadSettings()
+        var output = Manager.Reload.Output()
+        output.changed = difference.changed
+        output.needRestart = difference.needRestart
+        client.reply(output)
+    }
+
+    func ping(_ client: Client, _ call: Call, _ now: Instant) throws(CallFailure) {
+        _ = try decode(call, as: SystemdService.Ping.Input.self)
+        client.reply(Empty())
+    }
+
+    func reloadService(_ client: Client, _ call: Call, _ now: Instant) throws(CallFailure) {
+        _ = try decode(call, as: SystemdService.Reload.Input.self)
+        _ = try reloadSettings()
+        client.reply(Empty())
+    }
+
+    func setLogLevel(_ client: Client, _ call: Call, _ now: Instant) throws(CallFailure) {
+        let number = try decode(call, as: SystemdService.SetLogLevel.Input.self).level
+        guard let value = UInt8(exactly: number), let level = JournalLevel(rawValue: value) else {
+            throw .invalid("level")
+        }
+        journal.writer.level = level
+        client.reply(Empty())
+    }
+
+    func environment(_ client: Client, _ call: Call, _ now: Instant) throws(CallFailure) {
+        _ = try decode(call, as: SystemdService.GetEnvironment.Input.self)
+        var output = SystemdService.GetEnvironment.Output()
+        output.environment = configuration.environment.sorted { $0.key < $1.key }
+            .map { "\($0.key)=\($0.value)" }
+        client.reply(output)
+    }
+
+    /// Reads the settings again; what is refused leaves all of them as they were.
+    func reloadSettings() throws(CallFailure) -> SettingsDifference {
+        do throws(SettingsErrors) {
+            let new = try SettingsLoader(location: configuration.settingsLocation).load()
+            let difference = loaded.reload(new)
+            registry.limits = RegistryLimits(loaded.settings)
+            registry.replaceProfiles(loaded.settings.profileList.compactMap(Profile.init))
+            if difference.changed.contains("daemon.logLevel") {
+                journal.writer.level = JournalLevel(loaded.settings.daemon.logLevel)
+            }
+            registry.limitsChanged(at: now, &actions)
+            log.notice("settings read again", metadata: [
+                "changed": "\(difference.changed.joined(separator: " "))",
+                "need_restart": "\(difference.needRestart.joined(separator: " "))",
+            ])
+            return difference
+        } catch {
+            var answer = Manager.BadSettings()
+            answer.file = error.first.file
+            answer.line = error.first.line
+            answer.column = error.first.column
+            answer.text = error.first.text
+            for found in error.all { log.error("settings refused", metadata: ["reason": "\(found)"]) }
+            throw .badSettings(answer)
+        }
+    }
+}
+
+extension Manager.Profile {
+    init(_ profile: Profile) {
+        self.init()
+        name = profile.name
+        durationMs = profile.budget?.duration.wholeMilliseconds
+        graceMs = profile.grace.wholeMilliseconds
+        lifetimeMaxMs = profile.lifetimeMax?.wholeMilliseconds
+    }
+}
+
+extension Profile {
+    /// - Returns: `nil` for a budget out of range, which settings refuse before.
+    init?(_ profile: Settings.Profile) {
+        guard let duration = profile.duration else {
+            self.init(unlimited: profile.name, grace: profile.grace)
+            return
+        }
+        guard let budget = Budget(duration: duration, grace: profile.grace) else { return nil }
+        self.init(name: profile.name, budget: budget, lifetimeMax: profile.lifetimeMax)
+    }
+}
+
+extension RegistryLimits {
+    init(_ settings: Settings) {
+        self.init()
+        tasksPerOwnerMax = settings.limits.tasksPerOwnerMax
+        queueDepthMax = settings.limits.queueDepthMax
+        queueDepthPerOwnerMax = settings.limits.queueDepthPerOwnerMax
+        endedHeldMax = settings.limits.endedHeldMax
+        // While the history is in memory, it holds no more than this.
+        endedRunMax = min(settings.store.historyMax, 10_000)
+        slots = settings.queue.slots
+        warnAfter = settings.budget.warnAfter ?? .nanoseconds(Int64.max)
+    }
+}
+
+extension JournalLevel {
+    init(_ level: Settings.LogLevel) {
+        self = JournalLevel(rawValue: UInt8(clamping: level.priority)) ?? .info
+    }
+}

@@ -1,0 +1,136 @@
+internal import BudgetCore
+internal import LinuxSystem
+internal import Logging
+internal import Settings
+
+extension Daemon {
+    /// Reads a stream of a task from now on.
+    func watch(
+        _ descriptor: consuming OwnedDescriptor, _ stream: OutputStream, of task: RunningTask
+    ) throws {
+        let pipe = OutputPipe(number: nextNumber(), task: task.id, stream: stream, descriptor)
+        try epoll.add(pipe.descriptor.rawValue, .input, token: pipe.number)
+        watched[pipe.number] = .output(pipe)
+        task.pipes.append(pipe)
+    }
+
+    /// One read of a pipe that has something, or has ended.
+    func outputReady(_ pipe: OutputPipe, at now: Instant) {
+        switch pipe.read(into: buffer) {
+        case .bytes(let complete):
+            keep(complete, of: pipe, at: now)
+            guard let until = pipe.restUntil(now) else { return }
+            resting[pipe.number] = until
+            watch(pipe, for: [])
+        case .end:
+            keep(pipe.cutter.takeRest(), of: pipe, at: now)
+            close(pipe)
+        case .nothing: break
+        }
+    }
+
+    /// Reads what is left of a task's output once no process of it is.
+    func drainOutput(of id: TaskID, at now: Instant) {
+        for pipe in running[id]?.pipes ?? [] where watched[pipe.number] != nil {
+            while case .bytes(let complete) = pipe.read(into: buffer) {
+                keep(complete, of: pipe, at: now)
+            }
+            keep(pipe.cutter.takeRest(), of: pipe, at: now)
+            close(pipe)
+        }
+    }
+
+    /// Ends the watch of a pipe; its descriptor is closed with the task.
+    func close(_ pipe: OutputPipe) {
+        guard watched.removeValue(forKey: pipe.number) != nil else { return }
+        resting[pipe.number] = nil
+        // Fails only where it is not watched, which is what is wanted.
+        try? epoll.remove(pipe.descriptor.rawValue)
+    }
+
+    /// Reads the pipes again that have rested long enough.
+    func resumeResting(at now: Instant) {
+        guard !resting.isEmpty else { return }
+        for (number, until) in resting where until <= now {
+            resting[number] = nil
+            if case .output(let pipe)? = watched[number] { watch(pipe, for: .input) }
+        }
+    }
+
+    private func watch(_ pipe: OutputPipe, for readiness: Readiness) {
+        do {
+            try epoll.modify(pipe.descriptor.rawValue, readiness, token: pipe.number)
+        } catch {
+            log.error("output cannot be read", metadata: ["reason": "\(error)"])
+        }
+    }
+
+    /// Keeps complete lines of a task's output, and passes them on.
+    private func keep(_ bytes: [UInt8], of pipe: OutputPipe, at now: Instant) {
+        guard !bytes.isEmpty else { return }
+        outputs.append(
+            bytes[...], of: pipe.stream, task: pipe.task,
+            max: loaded.settings.limits.outputBytesMax)
+        for client in watchers.followers(of: pipe.task) { pump(client) }
+        guard journal.logsOutput || watchers.wantOutput(of: pipe.task) else { return }
+        guard let record = registry.record(pipe.task) else { return }
+        for line in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+            .dropLast(bytes.last == UInt8(ascii: "\n") ? 1 : 0)
+        {
+            pass(line, of: pipe, record, at: now)
+        }
+    }
+
+    private func pass(
+        _ line: ArraySlice<UInt8>, of pipe: OutputPipe, _ record: TaskRecord, at now: Instant
+    ) {
+        tellOutput(line, pipe.stream, record, at: now)
+        guard journal.logsOutput else { return }
+        guard pipe.lines.restUntil(now) == nil else {
+            pipe.linesNotLogged += 1
+            return
+        }
+        pipe.lines.add(1)
+        if pipe.linesNotLogged > 0 {
+            journal.outputNotLogged(pipe.linesNotLogged, record)
+            pipe.linesNotLogged = 0
+        }
+        journal.output(line, pipe.stream, record)
+    }
+}
+
+/// The output of live tasks, and of those that have ended as far as there is room for it.
+struct OutputStore {
+    /// What a log costs besides its bytes.
+    private static let overhead = 256
+
+    private var logs: [TaskID: OutputLog] = [:]
+    private var ended: [TaskID] = []
+    private var endedStart = 0
+    private var endedBytes = 0
+
+    subscript(id: TaskID) -> OutputLog? { logs[id] }
+
+    mutating func append(
+        _ bytes: ArraySlice<UInt8>, of stream: OutputStream, task: TaskID, max: Int
+    ) {
+        logs[task, default: OutputLog()].append(bytes, of: stream, max: max)
+    }
+
+    /// Counts a task's output among the ended ones, and makes room for it.
+    mutating func taskEnded(_ id: TaskID, totalMax: Int) {
+        guard let log = logs[id] else { return }
+        ended.append(id)
+        endedBytes += log.byteCount + OutputStore.overhead
+        while endedBytes > totalMax, endedStart < ended.count {
+            if let oldest = logs.removeValue(forKey: ended[endedStart]) {
+                endedBytes -= oldest.byteCount + OutputStore.overhead
+            }
+            endedStart += 1
+        }
+        if endedStart > 1024 {
+            ended.removeFirst(endedStart)
+            endedStart = 0
+        }
+    }
+}

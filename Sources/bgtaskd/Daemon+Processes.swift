@@ -1,0 +1,140 @@
+internal import BudgetCore
+internal import LinuxSystem
+internal import Logging
+internal import Settings
+
+extension Daemon {
+    /// Starts what the core ordered, a few commands a turn.
+    func launchPending(at now: Instant) {
+        var count = 0
+        while !launches.isEmpty, count < Daemon.launchesPerTurn {
+            launch(launches.removeFirst(), at: now)
+            perform(at: now)
+            count += 1
+        }
+        if !launches.isEmpty { continueLater() }
+    }
+
+    private func launch(_ id: TaskID, at now: Instant) {
+        guard let record = registry.record(id), let run = record.run, record.task.isLive
+        else { return }
+        do {
+            let processes = try host.makeTask(id.rawValue)
+            let task = RunningTask(id: id, name: record.task.name, processes: processes)
+            running[id] = task
+            var request = taskEnvironment.request(for: record.task, run.work)
+            request.arguments = run.work.command
+            let processID = try start(request, of: task)
+            if let processID {
+                registry.started(id, as: ProcessID(rawValue: processID), at: now, &actions)
+            }
+        } catch {
+            forgetProcesses(of: id)
+            registry.startFailed(id, "\(error)", at: now, &actions)
+        }
+    }
+
+    /// Starts the command of an expiration handler beside its task.
+    func launchHandler(_ id: TaskID, at now: Instant) {
+        guard let task = running[id], let record = registry.record(id), let run = record.run,
+            let command = run.work.expiration.command
+        else {
+            return registry.handlerExited(id, at: now, &actions)
+        }
+        var request = taskEnvironment.request(for: record.task, run.work)
+        request.arguments = command
+        do {
+            _ = try start(request, of: task)
+        } catch {
+            journal.handlerNotStarted(record, "\(error)")
+            registry.handlerExited(id, at: now, &actions)
+        }
+    }
+
+    /// Starts a command of a task and reads what it prints from now on.
+    private func start(_ request: LaunchRequest, of task: RunningTask) throws -> Int32? {
+        var started = try task.processes.start(request)
+        try watch(started.takeStandardOutput(), .stdout, of: task)
+        try watch(started.takeStandardError(), .stderr, of: task)
+        return started.processID
+    }
+
+    func send(_ signal: SignalNumber, to id: TaskID, at now: Instant) {
+        launchNow(id, at: now)
+        guard let task = running[id] else { return }
+        do {
+            try task.processes.signal(signal.rawValue)
+        } catch {
+            log.error("a task cannot be signalled", metadata: ["BGTASK_ID": "\(id)", "reason": "\(error)"])
+        }
+    }
+
+    func killAll(_ id: TaskID, at now: Instant) {
+        launchNow(id, at: now)
+        guard let task = running[id] else { return }
+        do {
+            try task.processes.kill()
+        } catch {
+            log.error("a task cannot be killed", metadata: ["BGTASK_ID": "\(id)", "reason": "\(error)"])
+        }
+    }
+
+    /// A task that is to be stopped before its turn to start has come is started first, so that it has
+    /// one story and one way to end.
+    private func launchNow(_ id: TaskID, at now: Instant) {
+        guard let index = launches.firstIndex(of: id) else { return }
+        launches.remove(at: index)
+        launch(id, at: now)
+    }
+
+    /// What the kernel or a supervisor told of the tasks' processes.
+    func processesReady() throws {
+        try host.poll(into: &processEvents)
+        let now = now
+        for event in processEvents { take(event, at: now) }
+        processEvents.removeAll(keepingCapacity: true)
+        endTurn(at: now)
+    }
+
+    private func take(_ event: TaskEvent, at now: Instant) {
+        let id = TaskID(rawValue: event.task)
+        switch event.what {
+        case .started(index: 0, let processID):
+            registry.started(id, as: ProcessID(rawValue: processID), at: now, &actions)
+        case .startFailed(index: 0, let error):
+            drainOutput(of: id, at: now)
+            registry.startFailed(id, "\(error)", at: now, &actions)
+        case .startFailed(_, let error):
+            if let record = registry.record(id) { journal.handlerNotStarted(record, "\(error)") }
+            registry.handlerExited(id, at: now, &actions)
+        case .exited(index: 0, let exit):
+            registry.mainExited(id, ProcessExit(exit), at: now, &actions)
+        case .exited:
+            registry.handlerExited(id, at: now, &actions)
+        case .gone:
+            drainOutput(of: id, at: now)
+            registry.processesGone(id, at: now, &actions)
+        case .started, .frozen:
+            break
+        }
+        perform(at: now)
+    }
+
+    /// Lets go of the processes of a task that has ended.
+    func forgetProcesses(of id: TaskID) {
+        guard let task = running.removeValue(forKey: id) else { return }
+        for pipe in task.pipes { close(pipe) }
+        task.processes.close()
+        outputs.taskEnded(id, totalMax: loaded.settings.limits.outputTotalBytesMax)
+    }
+}
+
+extension ProcessExit {
+    init(_ exit: Exit) {
+        self =
+            switch exit {
+            case .status(let number): .status(number)
+            case .signal(let number): .signal(SignalNumber(rawValue: number))
+            }
+    }
+}

@@ -1,0 +1,116 @@
+internal import BudgetCore
+internal import TaskAPI
+internal import Varlink
+
+// Calls that only ask.
+extension Daemon {
+    /// Tasks in one answer without `more`.
+    private static let listMax = 1000
+
+    func remainingTime(_ client: Client, _ call: Call, _ now: Instant) throws(CallFailure) {
+        let id = try identifier(decode(call, as: Tasks.RemainingTime.Input.self).id)
+        let record = try record(id, for: client)
+        var output = Tasks.RemainingTime.Output()
+        output.remaining = Tasks.Remaining(registry.remaining(of: record.task, at: now))
+        client.reply(output)
+    }
+
+    func show(_ client: Client, _ call: Call, _ now: Instant) throws(CallFailure) {
+        let id = try identifier(decode(call, as: Tasks.Show.Input.self).id)
+        var output = Tasks.Show.Output()
+        output.task = Tasks.Task(try record(id, for: client), in: registry, at: now)
+        client.reply(output)
+    }
+
+    func list(_ client: Client, _ call: Call, _ now: Instant) throws(CallFailure) {
+        let input = try decode(call, as: Tasks.List.Input.self)
+        guard input.sinceMs ?? 0 >= 0 else { throw .invalid("sinceMs") }
+        let seesAll = input.all == true && client.caller.isOperator
+        guard input.all != true || seesAll else { throw .service(.permissionDenied) }
+        let owner = seesAll ? nil : client.caller.owner
+        var identifiers = registry.identifiers(of: owner)
+        if ListFilter.includesEnded(input) {
+            identifiers = (identifiers + registry.endedIdentifiers(of: owner)).sorted()
+        }
+        let cursor = ListCursor(identifiers: identifiers[...], filter: ListFilter(input))
+        if call.more {
+            open(.list(cursor), task: nil, for: client)
+            return makePending(client)
+        }
+        var output = Tasks.List.Output()
+        let records = identifiers.lazy.compactMap { self.registry.record($0) }
+            .filter { cursor.filter.includes($0.task, at: now) }
+        var tasks: [Tasks.Task] = []
+        for record in records {
+            guard tasks.count < Daemon.listMax else {
+                output.truncated = true
+                break
+            }
+            tasks.append(Tasks.Task(record, in: registry, at: now))
+        }
+        output.tasks = tasks
+        client.reply(output)
+    }
+
+    func watch(_ client: Client, _ call: Call, _ now: Instant) throws(CallFailure) {
+        let input = try decode(call, as: Tasks.Watch.Input.self)
+        guard call.more else { throw .service(.expectedMore) }
+        guard input.all != true || client.caller.isOperator else {
+            throw .service(.permissionDenied)
+        }
+        let openCall = try Client.OpenCall.watch(
+            input.id.map(identifier), output: input.output == true, all: input.all == true)
+        guard case .watch(let id?, _, _) = openCall else {
+            return open(openCall, task: nil, for: client)
+        }
+        let record = try record(id, for: client)
+        var output = Tasks.Watch.Output()
+        output.event.kind = .present
+        output.event.number = 1
+        output.event.task = Tasks.Task(record, in: registry, at: now)
+        let isLast = record.task.state == .ended
+        client.reply(output, continues: !isLast)
+        guard !isLast else { return }
+        open(openCall, task: id, for: client)
+        client.eventCount = 1
+    }
+
+    func output(_ client: Client, _ call: Call, _ now: Instant) throws(CallFailure) {
+        let input = try decode(call, as: Tasks.Output.Input.self)
+        guard call.more else { throw .service(.expectedMore) }
+        let id = try identifier(input.id)
+        let record = try record(id, for: client)
+        guard record.task.kind == .run else { throw .invalid("id") }
+        open(.output(id, position: 0, follow: input.follow == true), task: id, for: client)
+        makePending(client)
+    }
+
+    func wait(_ client: Client, _ call: Call, _ now: Instant) throws(CallFailure) {
+        let input = try decode(call, as: Tasks.Wait.Input.self)
+        guard input.timeoutMs ?? 0 >= 0 else { throw .invalid("timeoutMs") }
+        let id = try identifier(input.id)
+        let record = try record(id, for: client)
+        if record.task.state == .ended {
+            var output = Tasks.Wait.Output()
+            output.task = Tasks.Task(record, in: registry, at: now)
+            return client.reply(output)
+        }
+        let until = input.timeoutMs.map { now + .milliseconds($0) } ?? .never
+        guard until > now else { return client.reply(Tasks.Wait.Output()) }
+        open(.wait(id, until: until), task: id, for: client)
+    }
+
+    func explain(_ client: Client, _ call: Call, _ now: Instant) throws(CallFailure) {
+        let id = try identifier(decode(call, as: Tasks.Explain.Input.self).id)
+        let explanations = try ask { registry, _ throws(Refusal) in
+            try registry.explain(id, for: client.caller, at: now)
+        }
+        var output = Tasks.Explain.Output()
+        output.explanations = explanations.map(Tasks.Explanation.init)
+        client.reply(output)
+    }
+
+    private func record(_ id: TaskID, for client: Client) throws(CallFailure) -> TaskRecord {
+        try ask { registry, _ throws(Refusal) in try registry.record(id, for: client.caller) }
+    }
+}

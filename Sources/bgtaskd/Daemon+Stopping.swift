@@ -1,0 +1,72 @@
+internal import BudgetCore
+internal import Glibc
+internal import LinuxSystem
+internal import Logging
+internal import Systemd
+internal import Varlink
+
+extension Daemon {
+    /// Reload and stop by signals; they are blocked here, before any thread is started.
+    static func addSignals(to loop: EventLoop, _ daemon: @escaping () -> Daemon?) throws {
+        try loop.addSignal(SIGTERM) { _ in daemon()?.stop("SIGTERM") }
+        try loop.addSignal(SIGINT) { _ in daemon()?.stop("SIGINT") }
+        try loop.addSignal(SIGHUP) { _ in daemon()?.reloadBySignal() }
+    }
+
+    /// Stops: no new work, handlers fire early, one grace, kill. A second order does not wait.
+    func stop(_ reason: String) {
+        stopSignals += 1
+        let now = now
+        if stopSignals > 1 {
+            log.warning("stopping without a grace", metadata: ["reason": "\(reason)"])
+            for task in running.values { killAll(task.id, at: now) }
+            return endTurn(at: now)
+        }
+        log.notice("stopping", metadata: ["reason": "\(reason)"])
+        registry.drain(at: now, &actions)
+        do {
+            try notifier.stopping(status: statusText())
+            let longest = registry.longestRemaining(at: now) + .seconds(5)
+            try notifier.extendTimeout(microseconds: UInt64(longest.wholeNanoseconds / 1000))
+        } catch {
+            log.error("systemd cannot be told of the stop", metadata: ["reason": "\(error)"])
+        }
+        endTurn(at: now)
+    }
+
+    /// Ends the loop once nothing is live any more and every answer is on its way.
+    func finishDraining() {
+        guard registry.liveCount == 0, running.isEmpty else { return }
+        loop.exit(0)
+    }
+
+    private func reloadBySignal() {
+        do {
+            try notifier.reloading()
+            _ = try reloadSettings()
+        } catch {
+            log.error("the settings stay as they were")
+        }
+        do {
+            try notifier.ready(status: statusText())
+        } catch {
+            log.error("systemd cannot be told of the reload", metadata: ["reason": "\(error)"])
+        }
+        endTurn(at: now)
+    }
+
+    /// What is left to do after the loop: the last answers, the group, the socket, the journal.
+    func shutDown() {
+        for client in clients.values where client.connection.pendingOutputCount > 0 { client.send() }
+        identifierFile.close()
+        if case .cgroup(let tree) = host.containment {
+            do {
+                try tree.remove()
+            } catch {
+                log.error("the control group cannot be removed", metadata: ["reason": "\(error)"])
+            }
+        }
+        watched.removeAll()
+        log.notice("stopped")
+    }
+}

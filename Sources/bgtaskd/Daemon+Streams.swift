@@ -1,0 +1,202 @@
+internal import BudgetCore
+internal import Logging
+internal import TaskAPI
+internal import Varlink
+
+extension Daemon {
+    /// Bytes of a listing or of output that are made before the reader has taken some.
+    private static let pumpMax = 262_144
+
+    /// Tells everybody who watches a task what happened to it.
+    func tellWatchers(_ happening: Happening, _ record: TaskRecord, at now: Instant) {
+        let id = record.task.id
+        if let kind = Tasks.EventKind(happening) {
+            let task = Tasks.Task(record, in: registry, at: now)
+            for client in watchers.clients(of: id) + watchers.ofAll {
+                send(kind, task, to: client, owner: record.task.owner, at: now)
+            }
+        }
+        guard happening == .ended else { return }
+        for client in watchers.clients(of: id) { finish(client, with: record, at: now) }
+    }
+
+    /// Tells a line of output to those who watch with output.
+    func tellOutput(
+        _ line: ArraySlice<UInt8>, _ stream: OutputStream, _ record: TaskRecord, at now: Instant
+    ) {
+        guard watchers.wantOutput(of: record.task.id) else { return }
+        var event = Tasks.Event()
+        event.kind = .output
+        event.task = Tasks.Task(record, in: registry, at: now)
+        event.stream = stream.rawValue
+        event.text = String(decoding: line, as: UTF8.self)
+        for client in watchers.clients(of: record.task.id) + watchers.ofAll {
+            guard case .watch(_, output: true, let all) = client.openCall,
+                maySee(client, record.task.owner, all: all)
+            else { continue }
+            send(event, to: client)
+        }
+    }
+
+    private func send(
+        _ kind: Tasks.EventKind, _ task: Tasks.Task, to client: Client, owner: OwnerID,
+        at now: Instant
+    ) {
+        var event = Tasks.Event()
+        event.kind = kind
+        event.task = task
+        event.reason = task.reason
+        switch client.openCall {
+        case .begin(let id):
+            guard kind != .ended else { return }
+            client.eventCount += 1
+            event.number = client.eventCount
+            var output = Tasks.Begin.Output()
+            output.id = id.number
+            output.event = event
+            deliver(output, to: client)
+        case .watch(let id, _, let all):
+            guard id == nil || kind != .ended, maySee(client, owner, all: all) else { return }
+            send(event, to: client)
+        case .wait, .output, .list, nil: break
+        }
+    }
+
+    private func send(_ event: Tasks.Event, to client: Client) {
+        client.eventCount += 1
+        var output = Tasks.Watch.Output()
+        output.event = event
+        output.event.number = client.eventCount
+        deliver(output, to: client)
+    }
+
+    /// Sends an event; a reader that leaves too many unread is cut off.
+    private func deliver<M: Message>(_ output: M, to client: Client) {
+        guard !client.isClosed else { return }
+        client.reply(output, continues: true)
+        makePending(client)
+        guard isOverflowing(client) else { return }
+        client.isClosed = true
+        statistics.slowReaders += 1
+        logRefusal("a slow reader was cut off", client.credentials, "it left its events unread")
+    }
+
+    /// A task has ended: the last reply to those who wait for just that.
+    private func finish(_ client: Client, with record: TaskRecord, at now: Instant) {
+        guard let openCall = client.openCall, !client.isClosed else { return }
+        var event = Tasks.Event()
+        event.kind = .ended
+        event.number = client.eventCount + 1
+        event.task = Tasks.Task(record, in: registry, at: now)
+        event.reason = event.task.reason
+        switch openCall {
+        case .begin(let id):
+            var output = Tasks.Begin.Output()
+            output.id = id.number
+            output.event = event
+            watchers.remove(client)
+            client.reply(output)
+        case .watch:
+            var output = Tasks.Watch.Output()
+            output.event = event
+            watchers.remove(client)
+            client.reply(output)
+        case .wait:
+            var output = Tasks.Wait.Output()
+            output.task = event.task
+            watchers.remove(client)
+            client.reply(output)
+        case .output: pump(client)
+        case .list: break
+        }
+        makePending(client)
+        continueLater()
+    }
+
+    /// The time of a `Wait` is over: the answer is without a task.
+    func answerWaitTimeout(_ client: Client) {
+        watchers.remove(client)
+        client.reply(Tasks.Wait.Output())
+        makePending(client)
+        continueLater()
+    }
+
+    /// Goes on with a listing or with output, as fast as the reader takes it.
+    func pump(_ client: Client) {
+        guard !client.isClosed else { return }
+        switch client.openCall {
+        case .list(let cursor): pumpList(client, cursor)
+        case .output(let id, let position, let follow):
+            pumpOutput(client, id, position, follow: follow)
+        default: break
+        }
+    }
+
+    private func pumpList(_ client: Client, _ start: ListCursor) {
+        var cursor = start
+        let now = now
+        while client.connection.pendingOutputCount < Daemon.pumpMax {
+            guard let id = cursor.identifiers.popFirst() else { return finishList(client) }
+            guard let record = registry.record(id), cursor.filter.includes(record.task, at: now)
+            else { continue }
+            var output = Tasks.List.Output()
+            output.task = Tasks.Task(record, in: registry, at: now)
+            client.reply(output, continues: true)
+        }
+        client.openCall = .list(cursor)
+        makePending(client)
+    }
+
+    private func finishList(_ client: Client) {
+        watchers.remove(client)
+        client.reply(Tasks.List.Output())
+        makePending(client)
+        continueLater()
+    }
+
+    private func pumpOutput(_ client: Client, _ id: TaskID, _ start: Int, follow: Bool) {
+        var position = start
+        while client.connection.pendingOutputCount < Daemon.pumpMax,
+            let piece = outputs[id]?.piece(at: position)
+        {
+            var output = Tasks.Output.Output()
+            output.stream = piece.stream.rawValue
+            output.text = String(decoding: piece.bytes, as: UTF8.self)
+            output.dropped = piece.dropped > 0 ? piece.dropped : nil
+            position = piece.next
+            client.reply(output, continues: true)
+            makePending(client)
+        }
+        client.openCall = .output(id, position: position, follow: follow)
+        let isAtEnd = position >= outputs[id]?.end ?? 0
+        let hasEnded = registry.record(id)?.task.state ?? .ended == .ended
+        guard isAtEnd, !follow || hasEnded else { return }
+        watchers.remove(client)
+        var output = Tasks.Output.Output()
+        output.stream = OutputStream.stdout.rawValue
+        client.reply(output)
+        makePending(client)
+        continueLater()
+    }
+
+    private func maySee(_ client: Client, _ owner: OwnerID, all: Bool) -> Bool {
+        client.caller.owner == owner || all && client.caller.isOperator
+    }
+}
+
+extension Tasks.EventKind {
+    /// `nil` for what is told in the journal alone.
+    init?(_ happening: Happening) {
+        switch happening {
+        case .queued: self = .queued
+        case .began: self = .began
+        case .dormant: self = .dormant
+        case .resumed: self = .resumed
+        case .extended: self = .extended
+        case .handlerFired, .cancelling: self = .expiring
+        case .ended: self = .ended
+        case .grewOld: self = .warning
+        case .overrunning, .stuck: return nil
+        }
+    }
+}

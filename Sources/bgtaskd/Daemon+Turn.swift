@@ -1,0 +1,108 @@
+internal import BudgetCore
+internal import LinuxSystem
+internal import Logging
+internal import Systemd
+
+extension Daemon {
+    /// Deadlines done in one turn; what is left waits until clients have had theirs.
+    static let deadlinesPerTurn = 512
+    /// Commands started in one turn: starting one holds the loop for as long as execve takes.
+    static let launchesPerTurn = 8
+
+    /// The timer's turn: what is due by now.
+    func deadlineReached() {
+        let now = now
+        registry.deadlineReached(at: now, limit: Daemon.deadlinesPerTurn, &actions)
+        for client in watchers.takeExpired(at: now) { answerWaitTimeout(client) }
+        resumeResting(at: now)
+        endTurn(at: now)
+    }
+
+    /// What every turn ends with: orders performed, answers sent, the timer armed.
+    func endTurn(at now: Instant) {
+        perform(at: now)
+        launchPending(at: now)
+        registry.forgetExcess()
+        sendPending()
+        statusChanged()
+        do {
+            try armTimerAfterTurn(now)
+        } catch {
+            log.critical("the timer cannot be armed", metadata: ["reason": "\(error)"])
+            loop.exit(ExitStatus.software)
+        }
+        if registry.isDraining { finishDraining() }
+    }
+
+    /// Performs the core's orders, those that come up meanwhile included.
+    func perform(at now: Instant) {
+        var index = 0
+        while index < actions.count {
+            let action = actions[index]
+            index += 1
+            perform(action, at: now)
+        }
+        actions.removeAll(keepingCapacity: actions.count < 1024)
+    }
+
+    private func perform(_ action: Action, at now: Instant) {
+        switch action {
+        case .tell(let happening, let id): tell(happening, id, at: now)
+        case .launch(let id): launches.append(id)
+        case .launchHandler(let id): launchHandler(id, at: now)
+        case .signal(let id, let signal): send(signal, to: id, at: now)
+        case .killAll(let id): killAll(id, at: now)
+        case .reserveIdentifiers(let last): identifierFile.reserve(through: last.rawValue)
+        case .oldTasksNotNamed(let count): journal.oldTasksNotNamed(count)
+        }
+    }
+
+    /// Logs what happened to a task, and tells those who watch it.
+    private func tell(_ happening: Happening, _ id: TaskID, at now: Instant) {
+        let isWatched = watchers.areWatching(id)
+        guard isWatched || journal.logs(happening) || happening == .ended else { return }
+        guard let record = registry.record(id) else { return }
+        journal.write(happening, record, at: now)
+        if isWatched { tellWatchers(happening, record, at: now) }
+        if happening == .ended, record.task.kind == .run { forgetProcesses(of: id) }
+    }
+
+    /// With many deadlines left, the clients get their turn before the next of them.
+    private func armTimerAfterTurn(_ now: Instant) throws {
+        try armTimer()
+        guard let next = registry.nextDeadline, next <= now, !pending.isEmpty || !isContinuing
+        else { return }
+        try timer?.arm(atNanoseconds: UInt64(clamping: self.now.nanoseconds) + 50_000)
+    }
+
+    /// Asks for another turn of the clients that still have something to do.
+    func continueLater() {
+        guard !isContinuing else { return }
+        isContinuing = true
+        do {
+            try continuation?.schedule()
+        } catch {
+            log.error("a turn cannot be continued", metadata: ["reason": "\(error)"])
+        }
+    }
+
+    /// Goes on with what one turn had no room for.
+    func continueTurn() {
+        isContinuing = false
+        let now = now
+        takeCalls(of: takePending(), at: now)
+        endTurn(at: now)
+    }
+
+    /// The disk has confirmed a block of ids.
+    func identifiersReady() {
+        switch identifierFile.takeResult() {
+        case .reserved(let last):
+            registry.identifiersReserved(through: TaskID(rawValue: last))
+        case .failed(let text):
+            log.error("ids cannot be reserved on disk", metadata: ["reason": "\(text)"])
+        case nil: break
+        }
+        endTurn(at: now)
+    }
+}

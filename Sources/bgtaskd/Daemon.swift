@@ -1,0 +1,144 @@
+internal import BudgetCore
+internal import LinuxSystem
+internal import Logging
+internal import Settings
+internal import Systemd
+internal import Varlink
+
+/// Performs what the core decides: one process, one thread that decides, one loop.
+///
+/// A turn reads what came, hands it to the core with the instant of after the reading, performs the
+/// actions in order, sends the answers, and arms one timer at the next deadline.
+final class Daemon {
+    let configuration: Configuration
+    var loaded: LoadedSettings
+    var registry: BackgroundTaskRegistry
+    /// Orders of the core that are still to be performed.
+    var actions: [Action] = []
+
+    let loop: EventLoop
+    let journal: AuditTrail
+    let log: Logger
+    let notifier = ServiceNotifier()
+    let host: ProcessHost
+    let service: ServiceInterface
+    let identifierFile: IdentifierFile
+    let taskEnvironment: TaskEnvironment
+
+    /// Clients, pipes and holders in one inner epoll, which is a single source of the loop.
+    let epoll: Epoll
+    var batch = EpollBatch(capacity: 256)
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
+    var isAccepting = true
+    var clients: [UInt64: Client] = [:]
+    var owners: [OwnerID: OwnerUse] = [:]
+    var watched: [UInt64: Watched] = [:]
+    var numberLast: UInt64 = 0
+    /// Clients with calls to take or bytes to send.
+    var pending: [Client] = []
+    var watchers = Watchers()
+    var refusals = Rate(perSecondMax: 10)
+
+    var running: [TaskID: RunningTask] = [:]
+    var launches: [TaskID] = []
+    var outputs = OutputStore()
+    /// Pipes of tasks that flood, until they are read again.
+    var resting: [UInt64: Instant] = [:]
+    var processEvents: [TaskEvent] = []
+    /// Processes that hold tasks, by pid.
+    var holders: [Int32: HolderProcess] = [:]
+
+    var timer: TimerSource?
+    var statusTimer: TimerSource?
+    var continuation: DeferredSource?
+    var isContinuing = false
+    var stopSignals = 0
+    var statistics = Statistics()
+
+    init(_ configuration: Configuration, _ loaded: LoadedSettings, _ parts: Parts) throws {
+        self.configuration = configuration
+        self.loaded = loaded
+        loop = parts.loop
+        journal = parts.journal
+        log = parts.log
+        host = parts.host
+        identifierFile = parts.identifierFile
+        taskEnvironment = parts.taskEnvironment
+        epoll = try Epoll()
+        service = Daemon.serviceInterface
+        registry = BackgroundTaskRegistry(
+            limits: RegistryLimits(loaded.settings),
+            profiles: loaded.settings.profileList.compactMap(Profile.init),
+            identifiers: parts.identifiers
+        )
+    }
+
+    deinit {
+        buffer.deallocate()
+    }
+
+    /// What is made before the daemon itself, and can fail.
+    struct Parts {
+        let loop: EventLoop
+        let journal: AuditTrail
+        let log: Logger
+        let host: ProcessHost
+        let identifierFile: IdentifierFile
+        let identifiers: ClosedRange<UInt64>
+        let taskEnvironment: TaskEnvironment
+    }
+
+    /// What one owner has of the connections and their buffers.
+    struct OwnerUse {
+        var clients = 0
+        var bufferedBytes = 0
+    }
+
+    /// What a token of the inner epoll stands for, besides clients.
+    enum Watched {
+        case listener(ListeningSocket)
+        case output(OutputPipe)
+        case holder(HolderProcess)
+    }
+
+    var now: Instant { Instant(nanoseconds: MonotonicClock.now()) }
+
+    func nextNumber() -> UInt64 {
+        numberLast += 1
+        return numberLast
+    }
+
+    /// Builds the sources of the loop and runs it to its end.
+    ///
+    /// - Returns: the exit status.
+    func run() throws -> Int32 {
+        timer = try loop.addTimer { [unowned self] in deadlineReached() }
+        statusTimer = try loop.addTimer(priority: .background) { [unowned self] in sendStatus() }
+        continuation = try loop.addDefer(priority: .clients) { [unowned self] in continueTurn() }
+        try loop.addDescriptor(host.descriptor, events: .readable, priority: .processes) {
+            [unowned self] _ in try processesReady()
+        }
+        try loop.addDescriptor(epoll.descriptor, events: .readable, priority: .clients) {
+            [unowned self] _ in try clientsReady()
+        }
+        try loop.addDescriptor(
+            identifierFile.descriptor, events: .readable, priority: .processes
+        ) { [unowned self] _ in identifiersReady() }
+        try loop.enableWatchdog()
+        try notifier.ready(status: statusText())
+        log.notice("serving", metadata: configuration.metadata(host.containment))
+        return try loop.run()
+    }
+
+    /// Arms the one timer at what is due next.
+    func armTimer() throws {
+        let instants = [
+            registry.nextDeadline, watchers.nextDeadline, resting.values.min(),
+        ]
+        guard let next = instants.compactMap(\.self).min() else {
+            timer?.disarm()
+            return
+        }
+        try timer?.arm(atNanoseconds: UInt64(clamping: next.nanoseconds))
+    }
+}

@@ -1,0 +1,68 @@
+internal import BudgetCore
+internal import Glibc
+internal import LinuxSystem
+internal import Varlink
+
+/// A process that holds tasks: they end with it.
+final class HolderProcess {
+    let number: UInt64
+    let processID: Int32
+    let descriptor: OwnedDescriptor
+    var hasExited = false
+
+    var holder: HolderID { HolderID(rawValue: number) }
+
+    init(number: UInt64, processID: Int32, _ descriptor: consuming OwnedDescriptor) {
+        self.number = number
+        self.processID = processID
+        self.descriptor = descriptor
+    }
+
+    /// Whether the process is still there, and the number still its own.
+    var isRunning: Bool {
+        var wanted = pollfd(fd: descriptor.rawValue, events: Int16(POLLIN), revents: 0)
+        return poll(&wanted, 1, 0) == 0
+    }
+}
+
+extension Daemon {
+    /// The process that a caller names as the holder of a task; it must be the caller's own.
+    func holder(_ number: Int, of client: Client) throws(CallFailure) -> HolderID {
+        guard let processID = Int32(exactly: number), processID > 0 else { throw .invalid("pid") }
+        if let known = holders[processID] {
+            if known.isRunning { return known.holder }
+            holderExited(known, at: now)
+        }
+        let holder: HolderProcess
+        let user: UInt32
+        do throws(SystemError) {
+            // The pidfd comes first: what is read of the process now is of the one it stands for.
+            let descriptor = try OwnedDescriptor.process(processID)
+            user = try realUser(of: processID)
+            holder = HolderProcess(number: nextNumber(), processID: processID, descriptor)
+            try epoll.add(holder.descriptor.rawValue, .input, token: holder.number)
+        } catch {
+            throw .invalid("pid")
+        }
+        guard user == client.credentials.user else { throw .service(.permissionDenied) }
+        holders[processID] = holder
+        watched[holder.number] = .holder(holder)
+        return holder.holder
+    }
+
+    /// A process that held tasks is gone: what it did not end is abandoned.
+    func holderExited(_ holder: HolderProcess, at now: Instant) {
+        holders[holder.processID] = nil
+        watched[holder.number] = nil
+        // Closing the last descriptor of it would do as well; its owner may live a little longer.
+        try? epoll.remove(holder.descriptor.rawValue)
+        registry.holderGone(holder.holder, reason: .processExited, at: now, &actions)
+    }
+
+    /// Lets go of processes that hold nothing any more.
+    func releaseHolders() {
+        for holder in holders.values where !registry.holds(holder.holder) {
+            holderExited(holder, at: now)
+        }
+    }
+}

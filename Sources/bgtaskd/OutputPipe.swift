@@ -1,0 +1,82 @@
+internal import BudgetCore
+internal import Glibc
+internal import LinuxSystem
+
+/// The reading end of one stream of a task's commands.
+final class OutputPipe {
+    /// Bytes read in one turn, so that a flood of one task leaves room for the rest.
+    static let readMax = 65_536
+    /// A task that prints more than this is slowed down by its own pipe.
+    static let bytesPerSecondMax = 4 << 20
+    /// Lines in the log a second; what is more is counted.
+    static let linesPerSecondMax = 1000
+
+    let number: UInt64
+    let task: TaskID
+    let stream: OutputStream
+    let descriptor: OwnedDescriptor
+    var cutter = LineCutter()
+    private var rate = Rate(perSecondMax: OutputPipe.bytesPerSecondMax)
+    var lines = Rate(perSecondMax: OutputPipe.linesPerSecondMax)
+    /// Lines that the log was spared since the last that it got.
+    var linesNotLogged = 0
+
+    init(number: UInt64, task: TaskID, stream: OutputStream, _ descriptor: consuming OwnedDescriptor) {
+        self.number = number
+        self.task = task
+        self.stream = stream
+        self.descriptor = descriptor
+    }
+
+    /// What a read found.
+    enum ReadResult {
+        case bytes([UInt8])
+        case nothing
+        case end
+    }
+
+    /// Reads what is there, without waiting.
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> ReadResult {
+        let room = UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(OutputPipe.readMax))
+        while true {
+            let count = Glibc.read(descriptor.rawValue, room.baseAddress, room.count)
+            if count > 0 {
+                let complete = cutter.take(UnsafeRawBufferPointer(rebasing: room[..<count]))
+                rate.add(count)
+                return .bytes(complete)
+            }
+            if count == 0 { return .end }
+            if errno == EAGAIN { return .nothing }
+            if errno != EINTR { return .end }
+        }
+    }
+
+    /// Until when the pipe is to be left alone, because the task floods it.
+    func restUntil(_ now: Instant) -> Instant? {
+        rate.restUntil(now)
+    }
+}
+
+/// A count that starts anew each second.
+struct Rate {
+    let perSecondMax: Int
+    private var windowEndsAt = Instant(nanoseconds: .min)
+    private var count = 0
+
+    init(perSecondMax: Int) {
+        self.perSecondMax = perSecondMax
+    }
+
+    mutating func add(_ amount: Int) {
+        count += amount
+    }
+
+    /// When the count starts anew, where it has reached its limit.
+    mutating func restUntil(_ now: Instant) -> Instant? {
+        if now >= windowEndsAt {
+            windowEndsAt = now + .seconds(1)
+            count = count > perSecondMax ? count - perSecondMax : 0
+        }
+        return count >= perSecondMax ? windowEndsAt : nil
+    }
+}

@@ -1,0 +1,161 @@
+internal import BudgetCore
+internal import Glibc
+internal import LinuxSystem
+internal import Logging
+internal import Settings
+internal import Systemd
+
+/// Why the daemon does not serve: one plain line that says what to do, and an exit status.
+struct StartFailure: Error, CustomStringConvertible {
+    let description: String
+    let status: Int32
+
+    init(_ description: String, _ status: Int32) {
+        self.description = description
+        self.status = status
+    }
+}
+
+/// The steps from the settings to a daemon that serves, each with its own failure.
+enum Start {
+    /// How long the journal may take for what is left at the end.
+    private static let journalEnd = Duration.seconds(2)
+
+    /// Starts, serves, and stops.
+    ///
+    /// - Returns: the exit status.
+    static func serve(_ configuration: Configuration, _ loaded: LoadedSettings) throws -> Int32 {
+        signal(SIGPIPE, SIG_IGN)
+        let loop = try EventLoop()
+        var daemon: Daemon?
+        // Threads inherit the mask: signals are blocked before the first is started.
+        try Daemon.addSignals(to: loop) { daemon }
+        let inherited = try ListenDescriptor.take()
+        let writer = try JournalWriter(
+            to: .standard(), identifier: "bgtaskd",
+            level: JournalLevel(loaded.settings.daemon.logLevel))
+        defer { report(writer.close(within: journalEnd)) }
+        let log = Logger(label: "bgtaskd") { _ in JournalLogHandler(writer: writer) }
+        try makeFolder(configuration.stateFolder)
+        let lock = try lock(configuration.stateFolder)
+        let openFilesSoft = raiseOpenFiles()
+        let host = try makeHost(configuration, loaded, log)
+        let (file, identifiers) = try identifierFile(configuration.stateFolder)
+        let environment = TaskEnvironment(
+            user: configuration.user, socketPath: configuration.socketPath,
+            openFilesSoft: openFilesSoft, inherited: configuration.environment)
+        let made = try Daemon(
+            configuration, loaded,
+            Daemon.Parts(
+                loop: loop, journal: AuditTrail(writer), log: log, host: host, identifierFile: file,
+                identifiers: identifiers, taskEnvironment: environment))
+        daemon = made
+        try listen(made, inherited)
+        defer {
+            made.shutDown()
+            withExtendedLifetime(lock) {}
+        }
+        return try made.run()
+    }
+
+    private static func listen(_ daemon: Daemon, _ inherited: [ListenDescriptor]) throws {
+        do {
+            for socket in inherited {
+                try daemon.listen(UnixListener(inherited: OwnedDescriptor(socket.descriptor)))
+            }
+            guard inherited.isEmpty else { return }
+            let isSystem = daemon.configuration.scope == .system
+            try daemon.listen(
+                UnixListener(
+                    path: daemon.configuration.socketPath, mode: isSystem ? 0o666 : 0o600,
+                    folderMode: isSystem ? 0o755 : 0o700))
+        } catch let error as SystemError {
+            throw StartFailure("cannot listen: \(error)", ExitStatus.unavailable)
+        }
+    }
+
+    private static func makeFolder(_ path: String) throws {
+        do {
+            try makeFolders(path, mode: 0o700)
+        } catch {
+            throw StartFailure("cannot make the state folder: \(error)", ExitStatus.cannotCreate)
+        }
+    }
+
+    private static func lock(_ folder: String) throws -> StateLock {
+        do {
+            return try StateLock(folder: folder)
+        } catch {
+            throw StartFailure(
+                "cannot use the state folder: \(error); name another with --state-dir",
+                ExitStatus.unavailable)
+        }
+    }
+
+    private static func identifierFile(
+        _ folder: String
+    ) throws -> (file: IdentifierFile, identifiers: ClosedRange<UInt64>) {
+        do {
+            return try IdentifierFile.open(inFolder: folder)
+        } catch {
+            throw StartFailure("cannot reserve ids: \(error)", ExitStatus.cannotCreate)
+        }
+    }
+
+    /// Finds how processes are kept together, and ends what an earlier daemon left.
+    private static func makeHost(
+        _ configuration: Configuration, _ loaded: LoadedSettings, _ log: Logger
+    ) throws -> ProcessHost {
+        do {
+            let containment = try containment(configuration, loaded, log)
+            if case .cgroup(let tree) = containment {
+                let count = try tree.killLeftovers()
+                if count > 0 {
+                    log.warning(
+                        "processes of an earlier daemon were killed", metadata: ["count": "\(count)"])
+                }
+            }
+            return try ProcessHost(containment)
+        } catch let error as SystemError {
+            throw StartFailure("cannot keep processes together: \(error)", ExitStatus.system)
+        } catch let refusal as ContainmentRefusal {
+            throw StartFailure(
+                "\(refusal); set daemon.containment to \"auto\" or \"supervisor\"",
+                ExitStatus.system)
+        }
+    }
+
+    private static func containment(
+        _ configuration: Configuration, _ loaded: LoadedSettings, _ log: Logger
+    ) throws -> Containment {
+        switch loaded.settings.daemon.containment {
+        case .cgroup: return .cgroup(try CgroupTree(stateFolder: configuration.stateFolder))
+        case .supervisor: return .supervisor(path: try Containment.supervisorPath())
+        case .auto:
+            let (containment, refusal) = try Containment.choose(
+                stateFolder: configuration.stateFolder)
+            if let refusal {
+                log.notice("tasks get a supervisor each", metadata: ["reason": "\(refusal)"])
+            }
+            return containment
+        }
+    }
+
+    /// Raises the soft limit of open files to the hard one.
+    ///
+    /// - Returns: what it was, for the commands.
+    private static func raiseOpenFiles() -> UInt64 {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 0 }
+        let soft = UInt64(limit.rlim_cur)
+        limit.rlim_cur = limit.rlim_max
+        return setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 ? soft : 0
+    }
+
+    /// Says on standard error what the journal did not get.
+    private static func report(_ loss: JournalLoss) {
+        guard loss != JournalLoss() else { return }
+        let bytes = Array("bgtaskd: the journal did not take all entries: \(loss)\n".utf8)
+        _ = write(STDERR_FILENO, bytes, bytes.count)
+    }
+}

@@ -1,0 +1,49 @@
+internal import BudgetCore
+internal import TaskAPI
+
+/// What the shell has counted since its start.
+struct Statistics {
+    var calls = 0
+    var connections = 0
+    var violations = 0
+    var slowReaders = 0
+    var refusalsNotLogged = 0
+    var statusTimerIsIdle = true
+
+    /// Everything counted, in the form that monitoring systems scrape.
+    func counters(of daemon: Daemon) -> [Manager.Counter] {
+        let registry = daemon.registry
+        let counts = registry.counts
+        let plain = [
+            Manager.Counter("calls_total", "Calls taken.", calls),
+            Manager.Counter("connections_total", "Connections accepted.", connections),
+            Manager.Counter("connections", "Connections open now.", daemon.clients.count),
+            Manager.Counter(
+                "protocol_violations_total", "Connections closed for what they sent.", violations),
+            Manager.Counter(
+                "slow_readers_total", "Connections closed for what they left unread.", slowReaders),
+            Manager.Counter("tasks_live", "Tasks that have begun and not ended.", registry.liveCount),
+            Manager.Counter("tasks_queued", "Tasks that wait for a slot.", registry.queuedCount),
+            Manager.Counter(
+                "begun_total", "Tasks begun.", counts.begunHeld, ["kind": "held"]),
+            Manager.Counter("begun_total", "Tasks begun.", counts.begunRun, ["kind": "run"]),
+            Manager.Counter(
+                "handlers_fired_total", "Expiration handlers fired.", counts.handlersFired),
+        ]
+        return plain
+            + Outcome.allCases.map { outcome in
+                Manager.Counter(
+                    "ended_total", "Tasks ended.", counts[outcome], ["outcome": "\(outcome)"])
+            }
+    }
+}
+
+extension Manager.Counter {
+    init(_ name: String, _ help: String, _ value: Int, _ labels: [String: String] = [:]) {
+        self.init()
+        self.name = "bgtaskd_" + name
+        self.help = help
+        self.value = value
+        self.labels = labels
+    }
+}

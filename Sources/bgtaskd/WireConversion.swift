@@ -1,0 +1,120 @@
+internal import BudgetCore
+internal import LinuxSystem
+internal import TaskAPI
+
+// The core's values as the interface has them: times in whole milliseconds, ids as numbers.
+
+extension TaskID {
+    /// The id on the wire; ids stay below 2^63.
+    var number: Int { Int(clamping: rawValue) }
+
+    /// - Returns: `nil` for a negative number, which no task has.
+    init?(number: Int) {
+        guard let value = UInt64(exactly: number) else { return nil }
+        self.init(rawValue: value)
+    }
+}
+
+extension Tasks.Outcome {
+    init(_ outcome: Outcome) {
+        self =
+            switch outcome {
+            case .completed: .completed
+            case .failed: .failed
+            case .expired: .expired
+            case .overrun: .overrun
+            case .cancelled: .cancelled
+            case .abandoned: .abandoned
+            case .interrupted: .interrupted
+            }
+    }
+}
+
+extension Tasks.State {
+    init(_ state: TaskState) {
+        self =
+            switch state {
+            case .queued: .queued
+            case .dormant: .dormant
+            case .running: .running
+            case .expiring: .expiring
+            case .ended: .ended
+            }
+    }
+}
+
+extension Tasks.Bound {
+    init(_ bound: Bound) {
+        self =
+            switch bound {
+            case .ownBudget: .ownBudget
+            case .applicationBackgroundTime: .applicationBackgroundTime
+            case .lifetimeLimit: .lifetimeLimit
+            }
+    }
+}
+
+extension Tasks.Remaining {
+    init(_ remaining: Remaining) {
+        self.init()
+        ms = remaining.untilHandler?.wholeMilliseconds
+        hardMs = remaining.untilHardLimit?.wholeMilliseconds
+        bound = remaining.bound.map(Tasks.Bound.init)
+    }
+}
+
+extension Tasks.Budget {
+    init(_ budget: Budget) {
+        self.init()
+        durationMs = budget.duration.wholeMilliseconds
+        graceMs = budget.grace.wholeMilliseconds
+    }
+}
+
+extension Tasks.Exit {
+    init(_ exit: ProcessExit) {
+        self.init()
+        switch exit {
+        case .status(let number): status = Int(number)
+        case .signal(let number): signal = SignalName.name(of: number.rawValue)
+        }
+    }
+}
+
+extension Tasks.Explanation {
+    init(_ explanation: Explanation) {
+        self.init()
+        rule = explanation.rule
+        text = explanation.text
+        value = explanation.value
+        earliestChangeMs = explanation.earliestChange?.wholeMilliseconds
+    }
+}
+
+extension Tasks.Task {
+    init(_ record: TaskRecord, in registry: BackgroundTaskRegistry, at now: Instant) {
+        let task = record.task
+        self.init()
+        id = task.id.number
+        name = task.name
+        kind = task.kind == .held ? .held : .run
+        owner = Int(task.owner.rawValue)
+        application = task.application
+        state = Tasks.State(task.state)
+        outcome = task.outcome.map(Tasks.Outcome.init)
+        reason = task.reason?.text
+        profile = task.profile
+        budget = task.budget.map(Tasks.Budget.init)
+        if task.state != .ended {
+            remaining = Tasks.Remaining(registry.remaining(of: task, at: now))
+        }
+        usedMs = task.used(at: now).wholeMilliseconds
+        ageMs = task.age(at: now).wholeMilliseconds
+        attempt = 1
+        waiting = registry.waitingRule(of: task)
+        guard let run = record.run else { return }
+        pid = task.state == .ended ? nil : run.processID.map { Int($0.rawValue) }
+        command = run.work.command
+        exit = run.exit.map(Tasks.Exit.init)
+    }
+}

@@ -84,5 +84,35 @@ let package = Package(
         ),
         .testTarget(
             name: "SettingsTests", dependencies: ["Settings"], swiftSettings: swiftSettings),
+        .executableTarget(
+            name: "certification-peer",
+            dependencies: ["Varlink"],
+            path: "Tests/CertificationPeer",
+            swiftSettings: swiftSettings
+        ),
+        .testTarget(
+            name: "VarlinkTests",
+            dependencies: ["Varlink", "certification-peer"],
+            swiftSettings: swiftSettings
+        ),
+        .executableTarget(
+            name: "systemd-probe",
+            dependencies: ["Systemd"],
+            path: "Tests/SystemdProbe",
+            swiftSettings: swiftSettings
+        ),
+        .testTarget(
+            name: "SystemdTests",
+            dependencies: ["CSystemd", "Systemd", "systemd-probe", logging],
+            swiftSettings: swiftSettings
+        ),
+        .testTarget(
+            name: "SystemTests",
+            dependencies: ["systemd-probe"],
+            path: "Tests/System",
+            exclude: ["systemd-box"],
+            swiftSettings: swiftSettings
+        ),
+        .testTarget(name: "TidyTests", swiftSettings: swiftSettings),
     ]
 )

@@ -77,7 +77,9 @@ package struct UnixListener: ~Copyable {
 
     deinit {
         guard let (path, identity) = file, let identity else { return }
-        guard let found = try? FileIdentity(path: path), found.isSameFile(as: identity) else { return }
+        guard let found = try? FileIdentity(path: path), found.isSameFile(as: identity) else {
+            return
+        }
         unlink(path)
     }
 

@@ -20,7 +20,7 @@ package final class TimerSource: EventSource {
     /// - Throws: ``SystemdError`` as of sd_event_source_set_time(3): EINVAL after ``remove()``,
     ///   ESTALE after the loop's end.
     package func arm(atNanoseconds instant: UInt64) throws(SystemdError) {
-        let microseconds = instant / 1_000 + (instant.isMultiple(of: 1_000) ? 0 : 1)
+        let microseconds = Self.microseconds(roundingUp: instant)
         guard armedAt != microseconds else { return }
         try SystemdError.check(
             sd_event_source_set_time(pointer, microseconds),
@@ -41,6 +41,11 @@ package final class TimerSource: EventSource {
         armedAt = nil
         // Switching a source off cannot fail, not even after the loop's end.
         sd_event_source_set_enabled(pointer, Int32(SD_EVENT_OFF))
+    }
+
+    /// The first µs that is not before `instant`, in ns.
+    static func microseconds(roundingUp instant: UInt64) -> UInt64 {
+        instant / 1_000 + (instant.isMultiple(of: 1_000) ? 0 : 1)
     }
 
     func fire() -> Int32 {

@@ -89,7 +89,9 @@ final class AuditTrail {
         var fields: Fields = [
             (.taskID, .integer(Int64(clamping: task.id.rawValue))), (.taskName, .string(task.name)),
         ]
-        if let application = task.application { fields.append((.application, .string(application))) }
+        if let application = task.application {
+            fields.append((.application, .string(application)))
+        }
         fields.append((.owner, .integer(Int64(task.owner.rawValue))))
         return fields
     }

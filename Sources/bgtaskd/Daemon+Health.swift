@@ -25,7 +25,8 @@ extension Daemon {
         else { return }
         statistics.statusTimerIsIdle = false
         do {
-            try statusTimer?.arm(atNanoseconds: UInt64(MonotonicClock.now() + Daemon.statusInterval))
+            try statusTimer?.arm(
+                atNanoseconds: UInt64(MonotonicClock.now() + Daemon.statusInterval))
         } catch {
             log.error("the status timer cannot be armed", metadata: ["reason": "\(error)"])
         }

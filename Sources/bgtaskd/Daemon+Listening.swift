@@ -33,7 +33,8 @@ extension Daemon {
                 case .exhausted(let errno): return stopAccepting(errorText(errno))
                 }
             } catch {
-                return log.error("a connection cannot be accepted", metadata: ["reason": "\(error)"])
+                return log.error(
+                    "a connection cannot be accepted", metadata: ["reason": "\(error)"])
             }
         }
     }

@@ -88,10 +88,12 @@ extension Daemon {
                 journal.writer.level = JournalLevel(loaded.settings.daemon.logLevel)
             }
             registry.limitsChanged(at: now, &actions)
-            log.notice("settings read again", metadata: [
-                "changed": "\(difference.changed.joined(separator: " "))",
-                "need_restart": "\(difference.needRestart.joined(separator: " "))",
-            ])
+            log.notice(
+                "settings read again",
+                metadata: [
+                    "changed": "\(difference.changed.joined(separator: " "))",
+                    "need_restart": "\(difference.needRestart.joined(separator: " "))",
+                ])
             return difference
         } catch {
             var answer = Manager.BadSettings()
@@ -99,7 +101,9 @@ extension Daemon {
             answer.line = error.first.line
             answer.column = error.first.column
             answer.text = error.first.text
-            for found in error.all { log.error("settings refused", metadata: ["reason": "\(found)"]) }
+            for found in error.all {
+                log.error("settings refused", metadata: ["reason": "\(found)"])
+            }
             throw .badSettings(answer)
         }
     }

@@ -65,7 +65,9 @@ extension Daemon {
         do {
             try task.processes.signal(signal.rawValue)
         } catch {
-            log.error("a task cannot be signalled", metadata: ["BGTASK_ID": "\(id)", "reason": "\(error)"])
+            log.error(
+                "a task cannot be signalled",
+                metadata: ["BGTASK_ID": "\(id)", "reason": "\(error)"])
         }
     }
 
@@ -75,7 +77,8 @@ extension Daemon {
         do {
             try task.processes.kill()
         } catch {
-            log.error("a task cannot be killed", metadata: ["BGTASK_ID": "\(id)", "reason": "\(error)"])
+            log.error(
+                "a task cannot be killed", metadata: ["BGTASK_ID": "\(id)", "reason": "\(error)"])
         }
     }
 

@@ -57,7 +57,9 @@ extension Daemon {
 
     /// What is left to do after the loop: the last answers, the group, the socket, the journal.
     func shutDown() {
-        for client in clients.values where client.connection.pendingOutputCount > 0 { client.send() }
+        for client in clients.values where client.connection.pendingOutputCount > 0 {
+            client.send()
+        }
         identifierFile.close()
         if case .cgroup(let tree) = host.containment {
             do {

@@ -156,7 +156,9 @@ final class IdentifierFile: Sendable {
     private static func check(
         _ isDone: Bool, _ operation: String, _ subject: String
     ) throws(SystemError) {
-        guard isDone else { throw SystemError(operation: operation, errno: errno, subject: subject) }
+        guard isDone else {
+            throw SystemError(operation: operation, errno: errno, subject: subject)
+        }
     }
 }
 

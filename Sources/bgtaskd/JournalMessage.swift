@@ -22,49 +22,79 @@ struct JournalMessage {
     init(_ happening: Happening, _ record: TaskRecord) {
         // 100,000 held tasks may begin and end in a second: both are at debug level.
         let quiet: JournalLevel = record.task.kind == .held ? .debug : .info
+        // An ended task is told by its outcome.
         self =
             switch happening {
-            case .queued:
-                JournalMessage("6754203f44c84129aac3a3f794ed0122", .info, "A task waits for a slot")
-            case .began:
-                JournalMessage("32654dea66b540f3be3c095f5b68464a", quiet, "A task began")
-            case .dormant:
-                JournalMessage("f7b014da9f90478d9be117bccf44b019", .info, "A task is dormant while its application is in front")
-            case .resumed:
-                JournalMessage("459f60364139433491c82b95c0d42b9e", .info, "A task runs again")
-            case .extended:
-                JournalMessage("aebda05dba1a48e58fdc1ce869c4e04d", .info, "The budget of a task was started anew")
-            case .handlerFired:
-                JournalMessage("1bf92097fb474945ad55a2b5bf32f8df", .notice, "The expiration handler of a task fires")
-            case .cancelling:
-                JournalMessage("a0eef4a9d1654771858e6faa323df4c7", .notice, "A task is being cancelled")
-            case .overrunning:
-                JournalMessage("2f187a47a2af4a9084f83df0130ec75b", .warning, "A task reached its hard limit and is being killed")
-            case .grewOld:
-                JournalMessage("fcb88ee0ba174734b4ba95ca79149d1e", .notice, "A task has been running for a long time")
-            case .stuck:
-                JournalMessage("438090ed52184a8b880f65aa0bfb1081", .error, "A task was killed and is still there")
-            case .ended: JournalMessage(ending: record.task.outcome, quiet: quiet)
+            case .ended: JournalMessage(record.task.outcome ?? .interrupted, quiet: quiet)
+            default: JournalMessage(happening, quiet: quiet)
             }
     }
 
-    private init(ending outcome: Outcome?, quiet: JournalLevel) {
-        self =
-            switch outcome {
-            case .completed?:
-                JournalMessage("aceaa8a988224864bba8fe9887bfb0b7", quiet, "A task completed")
-            case .failed?:
-                JournalMessage("252ba797f4a34803825182c655f4ef4b", .notice, "A task failed")
-            case .expired?:
-                JournalMessage("cf936cb0f9ad462888df1d4332304f30", .notice, "A task ended after its expiration handler had fired")
-            case .overrun?:
-                JournalMessage("6a2e7442eb64447db577da173d8280a6", .warning, "A task was stopped at its hard limit")
-            case .cancelled?:
-                JournalMessage("2674e7ea79de42159f90e79b41d78095", .notice, "A task was cancelled")
-            case .abandoned?:
-                JournalMessage("fdc5e3d3fa1c42fa8e015204ba4939f5", .notice, "A task was abandoned by its holder")
-            case .interrupted?, nil:
-                JournalMessage("9ee4f8fa7acf4d06a0247328d20d8aa9", .notice, "A task was interrupted")
+    private init(_ happening: Happening, quiet: JournalLevel) {
+        let (id, level, sentence): (JournalMessageID, JournalLevel, String) =
+            switch happening {
+            case .queued:
+                ("6754203f44c84129aac3a3f794ed0122", .info, "A task waits for a slot")
+            case .began:
+                ("32654dea66b540f3be3c095f5b68464a", quiet, "A task began")
+            case .dormant:
+                (
+                    "f7b014da9f90478d9be117bccf44b019", .info,
+                    "A task is dormant while its application is in front"
+                )
+            case .resumed:
+                ("459f60364139433491c82b95c0d42b9e", .info, "A task runs again")
+            case .extended:
+                ("aebda05dba1a48e58fdc1ce869c4e04d", .info, "The budget of a task was started anew")
+            case .handlerFired:
+                (
+                    "1bf92097fb474945ad55a2b5bf32f8df", .notice,
+                    "The expiration handler of a task fires"
+                )
+            case .cancelling:
+                ("a0eef4a9d1654771858e6faa323df4c7", .notice, "A task is being cancelled")
+            case .overrunning:
+                (
+                    "2f187a47a2af4a9084f83df0130ec75b", .warning,
+                    "A task reached its hard limit and is being killed"
+                )
+            case .grewOld:
+                (
+                    "fcb88ee0ba174734b4ba95ca79149d1e", .notice,
+                    "A task has been running for a long time"
+                )
+            case .stuck:
+                ("438090ed52184a8b880f65aa0bfb1081", .error, "A task was killed and is still there")
+            case .ended:
+                ("a3217d6199de4f8eb939b485bf9e31b3", quiet, "A task ended")
             }
+        self.init(id, level, sentence)
+    }
+
+    private init(_ outcome: Outcome, quiet: JournalLevel) {
+        let (id, level, sentence): (JournalMessageID, JournalLevel, String) =
+            switch outcome {
+            case .completed:
+                ("aceaa8a988224864bba8fe9887bfb0b7", quiet, "A task completed")
+            case .failed:
+                ("252ba797f4a34803825182c655f4ef4b", .notice, "A task failed")
+            case .expired:
+                (
+                    "cf936cb0f9ad462888df1d4332304f30", .notice,
+                    "A task ended after its expiration handler had fired"
+                )
+            case .overrun:
+                (
+                    "6a2e7442eb64447db577da173d8280a6", .warning,
+                    "A task was stopped at its hard limit"
+                )
+            case .cancelled:
+                ("2674e7ea79de42159f90e79b41d78095", .notice, "A task was cancelled")
+            case .abandoned:
+                ("fdc5e3d3fa1c42fa8e015204ba4939f5", .notice, "A task was abandoned by its holder")
+            case .interrupted:
+                ("9ee4f8fa7acf4d06a0247328d20d8aa9", .notice, "A task was interrupted")
+            }
+        self.init(id, level, sentence)
     }
 }

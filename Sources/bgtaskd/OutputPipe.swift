@@ -21,7 +21,9 @@ final class OutputPipe {
     /// Lines that the log was spared since the last that it got.
     var linesNotLogged = 0
 
-    init(number: UInt64, task: TaskID, stream: OutputStream, _ descriptor: consuming OwnedDescriptor) {
+    init(
+        number: UInt64, task: TaskID, stream: OutputStream, _ descriptor: consuming OwnedDescriptor
+    ) {
         self.number = number
         self.task = task
         self.stream = stream

@@ -112,7 +112,8 @@ enum Start {
                 let count = try tree.killLeftovers()
                 if count > 0 {
                     log.warning(
-                        "processes of an earlier daemon were killed", metadata: ["count": "\(count)"])
+                        "processes of an earlier daemon were killed",
+                        metadata: ["count": "\(count)"])
                 }
             }
             return try ProcessHost(containment)

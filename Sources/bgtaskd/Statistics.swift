@@ -22,7 +22,8 @@ struct Statistics {
                 "protocol_violations_total", "Connections closed for what they sent.", violations),
             Manager.Counter(
                 "slow_readers_total", "Connections closed for what they left unread.", slowReaders),
-            Manager.Counter("tasks_live", "Tasks that have begun and not ended.", registry.liveCount),
+            Manager.Counter(
+                "tasks_live", "Tasks that have begun and not ended.", registry.liveCount),
             Manager.Counter("tasks_queued", "Tasks that wait for a slot.", registry.queuedCount),
             Manager.Counter(
                 "begun_total", "Tasks begun.", counts.begunHeld, ["kind": "held"]),

@@ -24,7 +24,9 @@ struct TaskEnvironment: Sendable {
             name = String(cString: entry.pw_name)
             shell = String(cString: entry.pw_shell)
         }
-        let folders = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"]
+        let folders = [
+            "/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin",
+        ]
         searchPath = folders.filter { user == 0 || !$0.hasSuffix("sbin") }.joined(separator: ":")
         var common = [
             "PATH": searchPath, "HOME": home, "USER": name, "LOGNAME": name, "SHELL": shell,

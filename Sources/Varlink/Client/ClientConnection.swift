@@ -1,7 +1,7 @@
 /// Speaks the Varlink protocol with one service (varlink.org, Protocol).
 ///
-/// Pure: performs no I/O and reads no clock. Calls may be queued without waiting for replies, which come in the
-/// order of the calls.
+/// Pure: performs no I/O and reads no clock. Calls may be queued without waiting for replies, which
+/// come in the order of the calls.
 package struct ClientConnection: Sendable {
     private let limits: ConnectionLimits
     private var input = FrameBuffer()
@@ -11,6 +11,7 @@ package struct ClientConnection: Sendable {
     private var waiting = WaitingCalls()
     private var violation: ProtocolViolation?
 
+    /// Makes a connection on which nothing has come yet.
     package init(limits: ConnectionLimits = ConnectionLimits()) {
         self.limits = limits
     }
@@ -27,11 +28,11 @@ package struct ClientConnection: Sendable {
     /// Calls whose final reply has not been taken.
     package var callsWaiting: Int { waiting.count }
 
-    /// Queues a call.
-    ///
-    /// - Parameter method: the method with its interface, such as `org.bgtaskd.Tasks.Begin`.
+    /// Queues a call of a method, named with its interface, such as `org.bgtaskd.Tasks.Begin`.
     package mutating func call<M: Message>(
-        _ method: String, _ parameters: M, _ kind: CallKind = .single
+        _ method: String,
+        _ parameters: M,
+        _ kind: CallKind = .single
     ) {
         output.writer.raw("{\"method\":")
         output.writer.string(method)

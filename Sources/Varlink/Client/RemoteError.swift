@@ -5,6 +5,7 @@ package struct RemoteError: Error, Sendable, Equatable, CustomStringConvertible 
     /// What the service says about it; an empty object where it says nothing.
     package let parameters: JSONValue
 
+    /// Makes an error.
     package init(name: String, parameters: JSONValue) {
         self.name = name
         self.parameters = parameters

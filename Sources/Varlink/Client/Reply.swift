@@ -7,7 +7,8 @@ package struct Reply: Sendable {
     private let document: JSONDocument
     private let parameters: Int?
 
-    /// Reads the members of the outermost object; unknown ones are ignored, so that the protocol can grow.
+    /// Reads the members of the outermost object; unknown ones are ignored, so that the protocol
+    /// can grow.
     init(_ document: JSONDocument) throws(ProtocolViolation) {
         let envelope = try document.withView { view throws(ProtocolViolation) in
             try Envelope(view)
@@ -22,7 +23,8 @@ package struct Reply: Sendable {
         continues = false
         let values: JSONValue
         do throws(MessageError) {
-            values = try parameters.map { at throws(MessageError) in try document.value(at: at) }
+            values =
+                try parameters.map { at throws(MessageError) in try document.value(at: at) }
                 ?? .object([])
         } catch { throw .wrongType("parameters") }
         error = RemoteError(name: name, parameters: values)

@@ -93,10 +93,10 @@ struct UnixSocket: ~Copyable {
         }
     }
 
-    /// Waits until one of `events` is there, or the time is over.
+    /// Waits until one of `events` is there, or the time is over; without end where that is
+    /// negative.
     ///
-    /// - Parameter milliseconds: how long; without end where negative.
-    /// - Returns: what is there; 0 where the time is over or a signal came.
+    /// Returns what is there; 0 where the time is over or a signal came.
     func wait(for events: Int16, milliseconds: Int32) throws(ClientError) -> Int16 {
         var request = pollfd(fd: descriptor, events: events, revents: 0)
         let count = poll(&request, 1, milliseconds)

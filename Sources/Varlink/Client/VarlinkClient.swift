@@ -2,8 +2,8 @@ internal import Glibc
 
 /// Calls the methods of a service over a Unix socket, and waits for the replies.
 ///
-/// Calls may be sent without waiting (`send`), and their replies taken in the same order (`receive`). Belongs to
-/// one thread at a time.
+/// Calls may be sent without waiting (`send`), and their replies taken in the same order
+/// (`receive`). Belongs to one thread at a time.
 package final class VarlinkClient {
     private let socket: UnixSocket
     private let timeout: Duration?
@@ -13,10 +13,15 @@ package final class VarlinkClient {
     /// Connects.
     ///
     /// - Parameters:
-    ///   - address: `unix:/path`, a plain path, or an abstract name after `@`; parameters after `;` are ignored.
+    ///   - address: `unix:/path`, a plain path, or an abstract name after `@`; what follows `;` after
+    ///     `unix:` is ignored.
     ///   - timeout: how long a reply, or the end of a write, is waited for; without end where `nil`.
+    ///   - limits: what the client keeps of the replies.
+    /// - Throws: where there is no service at the address.
     package init(
-        address: String, timeout: Duration? = nil, limits: ConnectionLimits = ConnectionLimits()
+        address: String,
+        timeout: Duration? = nil,
+        limits: ConnectionLimits = ConnectionLimits()
     ) throws(ClientError) {
         socket = try UnixSocket.connected(to: VarlinkClient.path(of: address))
         self.timeout = timeout
@@ -25,7 +30,8 @@ package final class VarlinkClient {
 
     /// Takes over a connected socket, and closes it at the end.
     package init(
-        adopting descriptor: Int32, timeout: Duration? = nil,
+        adopting descriptor: Int32,
+        timeout: Duration? = nil,
         limits: ConnectionLimits = ConnectionLimits()
     ) {
         socket = UnixSocket(adopting: descriptor)
@@ -33,7 +39,8 @@ package final class VarlinkClient {
         connection = ClientConnection(limits: limits)
     }
 
-    /// The socket, to be polled beside others; when it is readable, `receiveIfReady` has something to read.
+    /// The socket, to be polled beside others; when it is readable, `receiveIfReady` has something
+    /// to read.
     package var descriptor: Int32 { socket.descriptor }
 
     /// Calls whose final reply has not been taken.
@@ -55,7 +62,8 @@ package final class VarlinkClient {
     /// Calls a method, and waits for its reply.
     ///
     /// Replies to calls sent before are not skipped, so these have to be taken first.
-    package func call<M: Method>(_ method: M.Type, _ input: M.Input) throws(ClientError) -> M.Output {
+    package func call<M: Method>(_ method: M.Type, _ input: M.Input) throws(ClientError) -> M.Output
+    {
         try send(method, input)
         return try receive(method).output
     }
@@ -68,10 +76,12 @@ package final class VarlinkClient {
 
     /// Calls a method that replies any number of times.
     ///
-    /// - Parameter each: takes a reply, and says whether it wants the next. Where it does not, the connection
-    ///   has replies on the way that nobody takes, and is of no further use.
+    /// `each` takes a reply, and says whether it wants the next. Where it does not, the connection
+    /// has replies on the way that nobody takes, and is of no further use.
     package func callMore<M: Method>(
-        _ method: M.Type, _ input: M.Input, _ each: (M.Output) throws(ClientError) -> Bool
+        _ method: M.Type,
+        _ input: M.Input,
+        _ each: (M.Output) throws(ClientError) -> Bool
     ) throws(ClientError) {
         try send(method, input, more: true)
         while true {
@@ -84,9 +94,12 @@ package final class VarlinkClient {
 
     /// Sends a call and does not wait for its reply.
     ///
-    /// While the socket is full, replies are read and kept, so that neither side waits for the other.
+    /// While the socket is full, replies are read and kept, so that neither side waits for the
+    /// other.
     package func send<M: Method>(
-        _ method: M.Type, _ input: M.Input, more: Bool = false
+        _ method: M.Type,
+        _ input: M.Input,
+        more: Bool = false
     ) throws(ClientError) {
         connection.call(M.name, input, more ? .more : .single)
         try flush()
@@ -94,7 +107,8 @@ package final class VarlinkClient {
 
     /// Takes the next reply, which has to be one of this method, and waits for it.
     ///
-    /// - Throws: `ClientError.remote` where the service replied with an error; the connection stays good.
+    /// - Throws: `ClientError.remote` where the service replied with an error; the connection stays
+    ///   good.
     package func receive<M: Method>(
         _ method: M.Type
     ) throws(ClientError) -> (output: M.Output, continues: Bool) {
@@ -159,7 +173,9 @@ package final class VarlinkClient {
         guard count > 0 else { throw .disconnected }
         do throws(ProtocolViolation) {
             try buffer.withUnsafeBufferPointer { bytes throws(ProtocolViolation) in
-                try connection.receive(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[..<count]))
+                try connection.receive(
+                    UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[..<count])
+                )
             }
         } catch {
             throw .violation(error)
@@ -168,12 +184,14 @@ package final class VarlinkClient {
     }
 
     private func wait(
-        for events: Int16, until deadline: ContinuousClock.Instant?
+        for events: Int16,
+        until deadline: ContinuousClock.Instant?
     ) throws(ClientError) -> Int16 {
         guard let deadline else { return try socket.wait(for: events, milliseconds: -1) }
         let left = ContinuousClock.now.duration(to: deadline)
         guard left > .zero else { throw .timedOut }
-        // Rounded up, so that a short wait does not spin; a long one is cut, and the caller asks again.
+        // Rounded up, so that a short wait does not spin; a long one is cut, and the caller asks
+        // again.
         let (seconds, attoseconds) = left.components
         let milliseconds =
             min(seconds, 1_000_000) * 1000 + attoseconds / 1_000_000_000_000_000 + 1

@@ -1,6 +1,7 @@
 /// A method call as it came over a connection.
 ///
-/// Shares the connection's buffer; whoever answers much later keeps what it has decoded and not the call.
+/// Shares the connection's buffer; whoever answers much later keeps what it has decoded and not the
+/// call.
 @usableFromInline
 package struct Call: Sendable {
     /// The method with its interface, such as `org.bgtaskd.Tasks.Begin`.

@@ -9,7 +9,8 @@ struct CallEnvelope {
     /// No method has a longer name, interface included.
     private static let nameBytesMax = 1024
 
-    /// Reads the members of the outermost object; unknown ones are ignored, so that the protocol can grow.
+    /// Reads the members of the outermost object; unknown ones are ignored, so that the protocol
+    /// can grow.
     ///
     /// Absent, `null` and `false` are the same for flags.
     init(_ view: JSONView) throws(ProtocolViolation) {

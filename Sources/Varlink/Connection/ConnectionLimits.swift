@@ -11,6 +11,7 @@ package struct ConnectionLimits: Sendable {
     /// How deep arrays and objects may nest in a frame.
     package var depthMax = JSONDocument.depthMaxDefault
 
+    /// Makes the limits above.
     package init() {}
 
     /// Storage up to this size is kept for the next frame; more is given back after a burst.

@@ -16,7 +16,8 @@ struct FrameBuffer: Sendable {
 
     /// Takes what came; a frame that is too long is noticed before it is kept.
     mutating func receive(
-        _ new: UnsafeRawBufferPointer, frameBytesMax: Int
+        _ new: UnsafeRawBufferPointer,
+        frameBytesMax: Int
     ) throws(ProtocolViolation) {
         guard let base = new.baseAddress, new.count > 0 else { return }
         var from = 0
@@ -60,8 +61,8 @@ struct FrameBuffer: Sendable {
         head = 0
     }
 
-    /// Drops what has been taken once that is most of the buffer, so that each byte moves a bounded number of
-    /// times, however the stream is cut.
+    /// Drops what has been taken once that is most of the buffer, so that each byte moves a bounded
+    /// number of times, however the stream is cut.
     private mutating func makeRoom(for more: Int) {
         if count == 0 {
             bytes.removeAll(keepingCapacity: bytes.capacity <= ConnectionLimits.storageKept)

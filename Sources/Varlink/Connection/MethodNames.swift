@@ -1,6 +1,7 @@
 internal import Glibc
 
-/// Remembers the names of the methods last called, so that a call need not make a string of its own.
+/// Remembers the names of the methods last called, so that a call need not make a string of its
+/// own.
 struct MethodNames: Sendable {
     private var names: [String] = []
     private var oldest = 0

@@ -1,4 +1,5 @@
-/// Tells how a peer broke the protocol; nothing on its connection can be trusted after that, so it is closed.
+/// Tells how a peer broke the protocol; nothing on its connection can be trusted after that, so it
+/// is closed.
 package enum ProtocolViolation: Error, Sendable, Equatable, CustomStringConvertible {
     /// A frame is longer than this many bytes.
     case frameTooLong(max: Int)

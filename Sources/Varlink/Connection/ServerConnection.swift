@@ -1,8 +1,8 @@
 /// Speaks the Varlink protocol with one client (varlink.org, Protocol).
 ///
-/// Pure: performs no I/O and reads no clock. Bytes that came go in with `receive`; `nextCall` hands out one call
-/// after the other, each after the one before has had its final reply; bytes to write come out of
-/// `withPendingOutput` and are forgotten with `sent`.
+/// Pure: performs no I/O and reads no clock. Bytes that came go in with `receive`; `nextCall` hands
+/// out one call after the other, each after the one before has had its final reply; bytes to write
+/// come out of `withPendingOutput` and are forgotten with `sent`.
 package struct ServerConnection: Sendable {
     private let limits: ConnectionLimits
     private var input = FrameBuffer()
@@ -20,11 +20,13 @@ package struct ServerConnection: Sendable {
         let frameBytes: Int
     }
 
+    /// Makes a connection on which nothing has come yet.
     package init(limits: ConnectionLimits = ConnectionLimits()) {
         self.limits = limits
     }
 
-    /// Tells whether to read on; `false` means: not before calls have been answered or replies been sent.
+    /// Tells whether to read on; `false` means: not before calls have been answered or replies been
+    /// sent.
     package var wantsInput: Bool {
         violation == nil && output.count < limits.outputBytesMax
             && input.waiting < limits.callsWaitingMax
@@ -44,8 +46,8 @@ package struct ServerConnection: Sendable {
 
     /// Takes bytes that came, cut anywhere.
     ///
-    /// - Throws: where a message is longer than the limit. Calls that came before it and were not handed out
-    ///   are lost with the connection.
+    /// - Throws: where a message is longer than the limit. Calls that came before it and were not
+    ///   handed out are lost with the connection.
     package mutating func receive(_ bytes: UnsafeRawBufferPointer) throws(ProtocolViolation) {
         if let violation { throw violation }
         do throws(ProtocolViolation) {
@@ -58,10 +60,12 @@ package struct ServerConnection: Sendable {
 
     /// Hands out the next call.
     ///
-    /// A call that asks for an upgrade of the connection is answered here, with `MethodNotImplemented`.
+    /// A call that asks for an upgrade of the connection is answered here, with
+    /// `MethodNotImplemented`.
     ///
     /// - Returns: `nil` where none has come completely, or where one is in progress.
-    /// - Throws: where a message is not a call. The connection is to be closed, once what is pending is sent.
+    /// - Throws: where a message is not a call. The connection is to be closed, once what is
+    ///   pending is sent.
     package mutating func nextCall() throws(ProtocolViolation) -> Call? {
         if let violation { throw violation }
         guard current == nil else { return nil }
@@ -86,10 +90,17 @@ package struct ServerConnection: Sendable {
         }
         let (envelope, method) = try read(document)
         current = CallInProgress(
-            oneway: envelope.oneway, more: envelope.more, frameBytes: frame.count)
+            oneway: envelope.oneway,
+            more: envelope.more,
+            frameBytes: frame.count
+        )
         let call = Call(
-            method: method, oneway: envelope.oneway, more: envelope.more, document: document,
-            parameters: envelope.parameters)
+            method: method,
+            oneway: envelope.oneway,
+            more: envelope.more,
+            document: document,
+            parameters: envelope.parameters
+        )
         scratch = document.storageForReuse(keeping: ConnectionLimits.storageKept)
         guard envelope.upgrade else { return call }
         _ = reply(.methodNotImplemented(method: method))
@@ -119,9 +130,7 @@ package struct ServerConnection: Sendable {
         case moreNotAsked
     }
 
-    /// Replies to the call in progress.
-    ///
-    /// - Parameter continues: more replies follow.
+    /// Replies to the call in progress; for the last time, unless the reply continues.
     package mutating func reply<M: Message>(_ message: M, continues: Bool = false) -> ReplyResult {
         guard let current else { return .noCallInProgress }
         guard current.more || !continues else { return .moreNotAsked }
@@ -135,9 +144,8 @@ package struct ServerConnection: Sendable {
         return current.oneway ? .suppressed : .queued
     }
 
-    /// Replies to the call in progress with an error of an interface.
-    ///
-    /// - Parameter name: the error with its interface, such as `org.bgtaskd.Tasks.NoSuchTask`.
+    /// Replies to the call in progress with an error, named with its interface, such as
+    /// `org.bgtaskd.Tasks.NoSuchTask`.
     package mutating func replyError<M: Message>(_ name: String, _ parameters: M) -> ReplyResult {
         guard let current else { return .noCallInProgress }
         if !current.oneway {

@@ -12,7 +12,8 @@ package enum ServiceError: Error, Sendable, Equatable {
     /// The answer to a message that could not be read.
     package init(_ error: MessageError) {
         self = .invalidParameter(
-            parameter: error.parameter.isEmpty ? "parameters" : error.parameter)
+            parameter: error.parameter.isEmpty ? "parameters" : error.parameter
+        )
     }
 
     /// The name on the wire, with its interface.

@@ -8,11 +8,16 @@ package struct ServiceInterface: Sendable {
 
     /// Who the service is.
     package struct Identity: Sendable {
+        /// Who makes it.
         package var vendor: String
+        /// What it is called.
         package var product: String
+        /// Its version.
         package var version: String
+        /// Where more is to be read.
         package var url: String
 
+        /// Makes an identity.
         package init(vendor: String, product: String, version: String, url: String) {
             self.vendor = vendor
             self.product = product
@@ -21,8 +26,8 @@ package struct ServiceInterface: Sendable {
         }
     }
 
-    /// - Parameter interfaces: the text of each interface of the service by its name, as it is to be answered
-    ///   byte for byte; this interface itself comes with them.
+    /// Makes the answers for a service with these interfaces: the text of each by its name, as it
+    /// is to be answered byte for byte. This interface itself comes with them.
     package init(_ identity: Identity, interfaces: [String: String]) {
         var info = GetInfo.Output()
         info.vendor = identity.vendor
@@ -32,7 +37,8 @@ package struct ServiceInterface: Sendable {
         info.interfaces = [ServiceInterface.name] + interfaces.keys.sorted()
         self.info = info
         descriptions = interfaces.merging([ServiceInterface.name: ServiceInterface.text]) {
-            given, _ in given
+            given,
+            _ in given
         }
     }
 
@@ -40,7 +46,8 @@ package struct ServiceInterface: Sendable {
     ///
     /// - Returns: `nil` where it is not, and nothing has been sent.
     package func answer(
-        _ call: Call, on connection: inout ServerConnection
+        _ call: Call,
+        on connection: inout ServerConnection
     ) -> ServerConnection.ReplyResult? {
         do throws(MessageError) {
             switch call.method {
@@ -71,17 +78,25 @@ package struct ServiceInterface: Sendable {
 
     /// Asks who the service is.
     package enum GetInfo: Method {
+        /// The method with its interface.
         package static let name = "org.varlink.service.GetInfo"
+        /// It takes nothing.
         package typealias Input = Empty
 
         /// Who the service is, and what it offers.
         package struct Output: Message {
+            /// Who makes it.
             package var vendor = ""
+            /// What it is called.
             package var product = ""
+            /// Its version.
             package var version = ""
+            /// Where more is to be read.
             package var url = ""
+            /// The names of its interfaces.
             package var interfaces: [String] = []
 
+            /// Makes a message to be read into.
             package init() {}
 
             /// Shows every field to the visitor.
@@ -97,12 +112,15 @@ package struct ServiceInterface: Sendable {
 
     /// Asks for the text of an interface.
     package enum GetInterfaceDescription: Method {
+        /// The method with its interface.
         package static let name = "org.varlink.service.GetInterfaceDescription"
 
         /// Which interface.
         package struct Input: Message {
+            /// The name of the interface.
             package var interface = ""
 
+            /// Makes a message to be read into.
             package init() {}
 
             /// Asks for this interface.
@@ -116,8 +134,10 @@ package struct ServiceInterface: Sendable {
 
         /// The text of the interface.
         package struct Output: Message {
+            /// The text.
             package var description = ""
 
+            /// Makes a message to be read into.
             package init() {}
 
             /// Answers with this text.

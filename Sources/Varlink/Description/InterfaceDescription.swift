@@ -13,7 +13,9 @@ package struct InterfaceDescription: Sendable {
 
     /// A type or an error: a name and what it stands for.
     package struct NamedType: Sendable {
+        /// The name, without the interface.
         package let name: String
+        /// What it stands for.
         package let type: VarlinkType
         /// The comment above it, without its marks.
         package let documentation: String
@@ -21,8 +23,11 @@ package struct InterfaceDescription: Sendable {
 
     /// A method: what it takes and what it replies.
     package struct MethodDefinition: Sendable {
+        /// The name, without the interface.
         package let name: String
+        /// What it takes: a structure.
         package let input: VarlinkType
+        /// What each reply has: a structure.
         package let output: VarlinkType
         /// The comment above it, without its marks.
         package let documentation: String
@@ -35,7 +40,10 @@ package struct InterfaceDescription: Sendable {
     }
 
     init(
-        name: String, documentation: String, types: [NamedType], methods: [MethodDefinition],
+        name: String,
+        documentation: String,
+        types: [NamedType],
+        methods: [MethodDefinition],
         errors: [NamedType]
     ) {
         self.name = name
@@ -75,7 +83,8 @@ package struct InterfaceDescription: Sendable {
         case .map(let type): return .map(resolved(type, inside: names))
         case .structure(let fields):
             return .structure(
-                fields.map { VarlinkType.Field($0.name, resolved($0.type, inside: names)) })
+                fields.map { VarlinkType.Field($0.name, resolved($0.type, inside: names)) }
+            )
         default: return type
         }
     }
@@ -108,12 +117,15 @@ package struct InterfaceDescription: Sendable {
     private func member(of name: String) -> String { String(name.dropFirst(self.name.count + 1)) }
 
     private func differences(
-        _ subject: String, _ ours: VarlinkType, _ here: VarlinkType
+        _ subject: String,
+        _ ours: VarlinkType,
+        _ here: VarlinkType
     ) -> [String] {
         let here = resolved(here).sorted
         let ours = ours.sorted
         guard case .structure(let fields) = here, case .structure(let ourFields) = ours else {
-            return here == ours ? [] : ["\(subject): \(ours.text) in code, \(here.text) in the text"]
+            return here == ours
+                ? [] : ["\(subject): \(ours.text) in code, \(here.text) in the text"]
         }
         let names = Set(fields.map(\.name)).union(ourFields.map(\.name)).sorted()
         return names.compactMap { name in

@@ -25,8 +25,12 @@ struct InterfaceParser {
             throw scanner.error("no type is named \(use.name)", at: use.position)
         }
         return InterfaceDescription(
-            name: name, documentation: documentation, types: types, methods: methods,
-            errors: errors)
+            name: name,
+            documentation: documentation,
+            types: types,
+            methods: methods,
+            errors: errors
+        )
     }
 
     private mutating func parseMember() throws(InterfaceError) {
@@ -34,19 +38,25 @@ struct InterfaceParser {
         if scanner.take("type") {
             let name = try parseName()
             types.append(
-                .init(name: name, type: try parseGroup(depth: 0), documentation: documentation))
+                .init(name: name, type: try parseGroup(depth: 0), documentation: documentation)
+            )
         } else if scanner.take("error") {
             let name = try parseName()
             errors.append(
-                .init(name: name, type: try parseStructure(), documentation: documentation))
+                .init(name: name, type: try parseStructure(), documentation: documentation)
+            )
         } else if scanner.take("method") {
             let name = try parseName()
             let input = try parseStructure()
             try scanner.expect("->")
             methods.append(
                 .init(
-                    name: name, input: input, output: try parseStructure(),
-                    documentation: documentation))
+                    name: name,
+                    input: input,
+                    output: try parseStructure(),
+                    documentation: documentation
+                )
+            )
         } else {
             throw scanner.error("expected 'type', 'method' or 'error'")
         }
@@ -70,7 +80,8 @@ struct InterfaceParser {
         return type
     }
 
-    /// Reads a structure or an enumeration: both are names in parentheses, and the first name tells.
+    /// Reads a structure or an enumeration: both are names in parentheses, and the first name
+    /// tells.
     private mutating func parseGroup(depth: Int) throws(InterfaceError) -> VarlinkType {
         try scanner.expect("(")
         if scanner.take(")") { return .structure([]) }

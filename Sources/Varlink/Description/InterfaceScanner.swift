@@ -75,7 +75,8 @@ struct InterfaceScanner {
         let dots = kind == .interface
         while position < text.count,
             InterfaceScanner.isNameByte(text[position])
-                || dots && (text[position] == UInt8(ascii: ".") || text[position] == UInt8(ascii: "-"))
+                || dots
+                    && (text[position] == UInt8(ascii: ".") || text[position] == UInt8(ascii: "-"))
         {
             position += 1
         }

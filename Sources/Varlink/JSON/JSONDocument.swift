@@ -31,7 +31,8 @@ package struct JSONDocument: Sendable {
 
     /// Parses a text.
     package init(
-        parsing text: some Sequence<UInt8>, depthMax: Int = depthMaxDefault
+        parsing text: some Sequence<UInt8>,
+        depthMax: Int = depthMaxDefault
     ) throws(JSONError) {
         self.init()
         let bytes = [UInt8](text)
@@ -43,7 +44,9 @@ package struct JSONDocument: Sendable {
     ///
     /// After an error the document is empty.
     mutating func parse(
-        _ buffer: [UInt8], _ range: Range<Int>, depthMax: Int,
+        _ buffer: [UInt8],
+        _ range: Range<Int>,
+        depthMax: Int,
         open: inout [JSONParser.OpenContainer]
     ) throws(JSONError) {
         bytes = buffer
@@ -51,8 +54,12 @@ package struct JSONDocument: Sendable {
         do throws(JSONError) {
             try buffer.withUnsafeBufferPointer { whole throws(JSONError) in
                 var parser = JSONParser(
-                    bytes: UnsafeBufferPointer(rebasing: whole[range]), depthMax: depthMax,
-                    tokens: [], unescaped: [], open: [])
+                    bytes: UnsafeBufferPointer(rebasing: whole[range]),
+                    depthMax: depthMax,
+                    tokens: [],
+                    unescaped: [],
+                    open: []
+                )
                 swap(&parser.tokens, &tokens)
                 swap(&parser.unescaped, &unescaped)
                 swap(&parser.open, &open)
@@ -89,19 +96,24 @@ package struct JSONDocument: Sendable {
                 try unescaped.withUnsafeBufferPointer { side throws(E) in
                     try body(
                         JSONView(
-                            text: text.baseAddress.map { $0 + start }, tokens: tape.baseAddress,
-                            side: side.baseAddress, count: tape.count))
+                            text: text.baseAddress.map { $0 + start },
+                            tokens: tape.baseAddress,
+                            side: side.baseAddress,
+                            count: tape.count
+                        )
+                    )
                 }
             }
         }
     }
 
-    /// Reads the value at a token into a message.
-    ///
-    /// - Parameter strict: refuse fields that the message does not know.
+    /// Reads the value at a token into a message; strictly: refuses fields that the message does
+    /// not know.
     @inlinable
     func decode<M: Message>(
-        _ type: M.Type, at token: Int = 0, strict: Bool
+        _ type: M.Type,
+        at token: Int = 0,
+        strict: Bool
     ) throws(MessageError) -> M {
         try withView { view throws(MessageError) in
             var reader = MessageReader(view, token: token, strict: strict)

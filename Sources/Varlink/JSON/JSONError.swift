@@ -22,6 +22,7 @@ package struct JSONError: Error, Sendable, Equatable, CustomStringConvertible {
         case tooLong = "too long"
     }
 
+    /// Makes an error at a byte, counted from 0.
     package init(_ reason: Reason, at offset: Int) {
         self.offset = offset
         self.reason = reason

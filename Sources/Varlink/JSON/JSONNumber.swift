@@ -74,8 +74,8 @@ enum JSONNumber {
         return true
     }
 
-    /// Splits a literal into what stands before the exponent, and the exponent, cut to a range in which sums
-    /// with the length of a literal stay exact.
+    /// Splits a literal into what stands before the exponent, and the exponent, cut to a range in
+    /// which sums with the length of a literal stay exact.
     private static func split(
         _ literal: Slice<UnsafeBufferPointer<UInt8>>
     ) -> (mantissa: Slice<UnsafeBufferPointer<UInt8>>, exponent: Int) {

@@ -1,8 +1,9 @@
 internal import Glibc
 
 extension JSONParser {
-    /// Up to so many members are compared pair by pair; beyond it by hash, so that no object costs the square
-    /// of its size. `Hasher` is seeded anew by every process, so nobody can prepare colliding keys.
+    /// Up to so many members are compared pair by pair; beyond it by hash, so that no object costs
+    /// the square of its size. `Hasher` is seeded anew by every process, so nobody can prepare
+    /// colliding keys.
     private static let pairwiseMax = 8
 
     /// Refuses an object in which two keys are the same bytes, freed of escapes.

@@ -92,7 +92,9 @@ struct JSONParser {
         tokens.append(try parseString())
         guard skip(UInt8(ascii: ":")) else {
             throw JSONError(
-                position < bytes.count ? .unexpectedByte : .unexpectedEnd, at: position)
+                position < bytes.count ? .unexpectedByte : .unexpectedEnd,
+                at: position
+            )
         }
     }
 
@@ -113,7 +115,8 @@ struct JSONParser {
     }
 
     private mutating func parseLiteral(
-        _ literal: StaticString, _ kind: JSONToken.Kind
+        _ literal: StaticString,
+        _ kind: JSONToken.Kind
     ) throws(JSONError) {
         let length = literal.utf8CodeUnitCount
         guard bytes.count &- position >= length else {

@@ -1,7 +1,8 @@
-/// One entry of the tape that a text is parsed into: what it is, where it starts, and how long it is.
+/// One entry of the tape that a text is parsed into: what it is, where it starts, and how long it
+/// is.
 ///
-/// Eight bytes, so that a frame of nothing but digits and commas costs four times its size and not more.
-/// Keys are string tokens; the value follows its key.
+/// Eight bytes, so that a frame of nothing but digits and commas costs four times its size and not
+/// more. Keys are string tokens; the value follows its key.
 @usableFromInline
 package struct JSONToken: Sendable {
     @usableFromInline
@@ -26,7 +27,8 @@ package struct JSONToken: Sendable {
     /// The largest offset, length or index that fits: 1 GiB.
     static let valueMax = (1 << 30) - 1
 
-    /// - Parameter extent: the length in bytes; of a container, the index of the token after it.
+    /// Makes a token whose extent is its length in bytes; of a container, the index of the token
+    /// after it.
     @inline(__always)
     init(_ kind: Kind, at offset: Int, extent: Int) {
         bits =

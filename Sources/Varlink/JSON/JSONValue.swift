@@ -96,7 +96,9 @@ extension MessageReader {
             let key = view.string(of: view[token])
             token += 1
             let next = view[token].next(after: token)
-            do throws(MessageError) { members.append((key, try readAnyValue())) } catch { throw error.inside(key) }
+            do throws(MessageError) { members.append((key, try readAnyValue())) } catch {
+                throw error.inside(key)
+            }
             token = next
         }
         return members

@@ -10,8 +10,10 @@ struct JSONView {
 
     @usableFromInline
     init(
-        text: UnsafePointer<UInt8>?, tokens: UnsafePointer<JSONToken>?,
-        side: UnsafePointer<UInt8>?, count: Int
+        text: UnsafePointer<UInt8>?,
+        tokens: UnsafePointer<JSONToken>?,
+        side: UnsafePointer<UInt8>?,
+        count: Int
     ) {
         self.text = text
         self.tokens = tokens

@@ -1,7 +1,7 @@
 /// Appends JSON to a byte buffer.
 ///
-/// Commas are its own business: whatever does not come first in its container gets one. Also a visitor, which
-/// writes the fields of a message.
+/// Commas are its own business: whatever does not come first in its container gets one. Also a
+/// visitor, which writes the fields of a message.
 @usableFromInline
 package struct JSONWriter: Sendable {
     /// What has been written.
@@ -46,18 +46,23 @@ package struct JSONWriter: Sendable {
     /// Appends a name that needs no escaping; its value follows.
     @usableFromInline
     package mutating func key(_ name: StaticString) {
-        if bytes.last != UInt8(ascii: "{") { bytes.append(UInt8(ascii: ",")) }
-        bytes.append(UInt8(ascii: "\""))
-        raw(name)
-        bytes.append(UInt8(ascii: "\""))
-        bytes.append(UInt8(ascii: ":"))
+        let isFirst = bytes.last == UInt8(ascii: "{")
+        let length = name.utf8CodeUnitCount
+        bytes.append(addingCapacity: length &+ 4) { output in
+            if !isFirst { output.append(UInt8(ascii: ",")) }
+            output.append(UInt8(ascii: "\""))
+            for index in 0..<length { output.append(name.utf8Start[index]) }
+            output.append(UInt8(ascii: "\""))
+            output.append(UInt8(ascii: ":"))
+        }
     }
 
     /// Appends text that is JSON already.
     @usableFromInline
     mutating func raw(_ text: StaticString) {
         bytes.append(
-            contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+            contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
+        )
     }
 
     /// Appends `null`.
@@ -86,8 +91,8 @@ package struct JSONWriter: Sendable {
         }
     }
 
-    /// Appends the shortest literal that reads back as the same number; `null` for what JSON has no word for
-    /// (not a number, the infinities).
+    /// Appends the shortest literal that reads back as the same number; `null` for what JSON has no
+    /// word for (not a number, the infinities).
     @usableFromInline
     package mutating func double(_ value: Double) {
         guard value.isFinite else { return null() }

@@ -61,7 +61,8 @@ extension Array: FieldValue where Element: FieldValue {
 extension Dictionary: FieldValue where Key == String, Value: FieldValue {
     /// Reads a map of values of one type.
     ///
-    /// Two keys that differ as bytes and are equal as strings are refused, since one would hide the other.
+    /// Two keys that differ as bytes and are equal as strings are refused, since one would hide the
+    /// other.
     @inlinable
     package static func read(
         from reader: inout MessageReader

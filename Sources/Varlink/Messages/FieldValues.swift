@@ -90,7 +90,8 @@ extension JSONWriter: FieldVisitor {
     /// Appends a field, if it has a value.
     @inlinable
     package mutating func field<T: FieldValue>(
-        _ name: StaticString, _ value: inout T
+        _ name: StaticString,
+        _ value: inout T
     ) throws(MessageError) {
         guard !value.isAbsent else { return }
         key(name)

@@ -12,8 +12,8 @@
 /// }
 /// ```
 ///
-/// A field of an optional type may be null or absent when read, and is left out when written without a value.
-/// Every other field is required.
+/// A field of an optional type may be null or absent when read, and is left out when written
+/// without a value. Every other field is required.
 @usableFromInline
 package protocol Message: FieldValue {
     /// Makes a message of neutral values, to be read into.
@@ -26,11 +26,11 @@ package protocol Message: FieldValue {
 /// Does one thing (read, write, describe) to every field that a message shows it.
 @usableFromInline
 package protocol FieldVisitor {
-    /// - Parameters:
-    ///   - name: the field's name on the wire, a Varlink identifier.
-    ///   - value: the field; replaced when reading.
+    /// Takes a field by its name on the wire, a Varlink identifier; replaces its value when
+    /// reading.
     mutating func field<T: FieldValue>(
-        _ name: StaticString, _ value: inout T
+        _ name: StaticString,
+        _ value: inout T
     ) throws(MessageError)
 }
 
@@ -63,7 +63,8 @@ extension FieldValue {
     package var isAbsent: Bool { false }
 }
 
-// The defaults are inlinable so that each message's own module holds code made for that message alone.
+// The defaults are inlinable so that each message's own module holds code made for that message
+// alone.
 extension Message {
     /// Reads an object field by field.
     @inlinable
@@ -102,6 +103,7 @@ extension Message {
 /// A message without parameters.
 @usableFromInline
 package struct Empty: Message {
+    /// Makes the message.
     @inlinable
     package init() {}
 

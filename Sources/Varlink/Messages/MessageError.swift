@@ -1,8 +1,8 @@
 /// Tells which parameter of a message is not as its type wants it, and why.
 @usableFromInline
 package struct MessageError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The path of the parameter, such as `budget.durationMs`, `command[2]` or `environment.PATH`; empty where
-    /// the message as a whole is meant.
+    /// The path of the parameter, such as `budget.durationMs`, `command[2]` or `environment.PATH`;
+    /// empty where the message as a whole is meant.
     package private(set) var parameter: String
     /// What is wrong with it.
     package let reason: Reason

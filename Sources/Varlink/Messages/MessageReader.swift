@@ -49,14 +49,17 @@ package struct MessageReader: FieldVisitor {
     /// Reads a field of the object that the reader is in.
     @inlinable
     package mutating func field<T: FieldValue>(
-        _ name: StaticString, _ value: inout T
+        _ name: StaticString,
+        _ value: inout T
     ) throws(MessageError) {
         guard find(name) else {
             guard let absent = T.absent else { throw MessageError(missing: name) }
             value = absent
             return
         }
-        do throws(MessageError) { value = try T.read(from: &self) } catch { throw error.inside(name) }
+        do throws(MessageError) { value = try T.read(from: &self) } catch {
+            throw error.inside(name)
+        }
     }
 
     /// Moves to the value of a member of the object, looking first where it most likely is.
@@ -134,7 +137,8 @@ private struct FieldNames: FieldVisitor {
     var names: [StaticString] = []
 
     mutating func field<T: FieldValue>(
-        _ name: StaticString, _ value: inout T
+        _ name: StaticString,
+        _ value: inout T
     ) throws(MessageError) {
         names.append(name)
     }

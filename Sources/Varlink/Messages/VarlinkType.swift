@@ -20,9 +20,12 @@ package indirect enum VarlinkType: Sendable, Equatable {
     /// A member of a structure.
     @usableFromInline
     package struct Field: Sendable, Equatable {
+        /// The name.
         package let name: String
+        /// The type of its value.
         package let type: VarlinkType
 
+        /// Makes a member.
         package init(_ name: String, _ type: VarlinkType) {
             self.name = name
             self.type = type
@@ -48,7 +51,8 @@ package indirect enum VarlinkType: Sendable, Equatable {
         }
     }
 
-    /// The same type with fields and members sorted by name, so that order does not count in a comparison.
+    /// The same type with fields and members sorted by name, so that order does not count in a
+    /// comparison.
     package var sorted: VarlinkType {
         switch self {
         case .optional(let type): .optional(type.sorted)
@@ -56,7 +60,8 @@ package indirect enum VarlinkType: Sendable, Equatable {
         case .map(let type): .map(type.sorted)
         case .structure(let fields):
             .structure(
-                fields.map { Field($0.name, $0.type.sorted) }.sorted { $0.name < $1.name })
+                fields.map { Field($0.name, $0.type.sorted) }.sorted { $0.name < $1.name }
+            )
         case .enumeration(let members): .enumeration(members.sorted())
         default: self
         }
@@ -68,7 +73,8 @@ struct TypeDescriber: FieldVisitor {
     var fields: [VarlinkType.Field] = []
 
     mutating func field<T: FieldValue>(
-        _ name: StaticString, _ value: inout T
+        _ name: StaticString,
+        _ value: inout T
     ) throws(MessageError) {
         let name = name.withUTF8Buffer { String(decoding: $0, as: UTF8.self) }
         fields.append(VarlinkType.Field(name, T.varlinkType))

@@ -1,0 +1,39 @@
+# Everyday commands. `make test` is what .ci/run runs after the style checks.
+
+SWIFT ?= swift
+PYTHON ?= /usr/bin/python3
+
+# Another implementation of the protocol, which the tests talk to.
+VARLINK_VERSION := 31.0.0
+VARLINK_ENV := $(CURDIR)/.build/varlink-$(VARLINK_VERSION)
+export VARLINK_PYTHON := $(VARLINK_ENV)/bin/python
+
+SWIFT_FILES := $(wildcard Package.swift Sources Tests Examples Benchmarks)
+
+.PHONY: build test demo format lint deps
+
+# One file a program, with the Swift runtime inside: .build/release/bgtaskd and its like.
+build: deps
+	$(SWIFT) build -c release --static-swift-stdlib
+
+# FILTER=NAME runs the tests whose identifier matches.
+test: deps $(VARLINK_ENV)/ready
+	$(SWIFT) test --disable-xctest $(if $(FILTER),--filter '$(FILTER)')
+
+demo: build
+	Examples/demo
+
+format:
+	$(SWIFT) format -i -r $(SWIFT_FILES)
+
+lint:
+	$(SWIFT) format lint --strict -r $(SWIFT_FILES)
+
+# Installs missing Debian packages, with root or sudo.
+deps:
+	@.ci/deps
+
+$(VARLINK_ENV)/ready: | deps
+	$(PYTHON) -m venv $(VARLINK_ENV)
+	$(VARLINK_ENV)/bin/pip install --quiet --disable-pip-version-check varlink==$(VARLINK_VERSION)
+	touch $@

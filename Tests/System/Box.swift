@@ -1,0 +1,181 @@
+import Foundation
+import Testing
+
+/// A real systemd to test in: a container over this machine's own root, made by `systemd-box`.
+///
+/// Nothing inside changes a file of the machine. One box serves all system tests; it is gone with
+/// the test process, whatever becomes of that.
+enum Box {
+    /// What a command said, and how it ended.
+    struct Result: Equatable {
+        var status: Int32
+        var output: String
+        var errors: String
+
+        /// The output without the newline at its end.
+        var line: String { output.trimmingCharacters(in: .newlines) }
+    }
+
+    struct Failed: Error, CustomStringConvertible {
+        var description: String
+    }
+
+    /// The folder of this test program, where SwiftPM puts all others; bound into the box.
+    static let buildFolder = URL(fileURLWithPath: "/proc/self/exe")
+        .resolvingSymlinksInPath().deletingLastPathComponent().path
+
+    /// Why no box can start here; `nil` where one can, and where CI demands it.
+    static let reasonAgainst: String? = {
+        let environment = ProcessInfo.processInfo.environment
+        if environment["CI"] == "true" { return nil }
+        if geteuid() != 0 { return "system tests boot a container, which needs root" }
+        let folders = (environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":")
+        let needed = [
+            "systemd-nspawn", "nsenter", "unshare", "setpriv", "flock", "pgrep", "socat",
+        ]
+        let missing = needed.first { name in
+            !folders.contains { FileManager.default.isExecutableFile(atPath: "\($0)/\(name)") }
+        }
+        if let missing { return "system tests need \(missing); see `make deps`" }
+        return hasNamespaces() ? nil : "system tests need namespaces, which root may not make here"
+    }()
+
+    /// Root in an ordinary container may not, for example.
+    private static func hasNamespaces() -> Bool {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = ["unshare", "--mount", "--pid", "--fork", "true"]
+        process.standardError = FileHandle.nullDevice
+        guard (try? process.run()) != nil else { return false }
+        process.waitUntilExit()
+        return process.terminationStatus == 0
+    }
+
+    /// Boots it; a box that does not come up is an error with the console's last lines.
+    static func start() throws {
+        let started = try script(
+            ["start", "--owner", "\(getpid())", "--bind-ro", buildFolder]
+        )
+        guard started.status == 0 else {
+            throw Failed(description: started.errors)
+        }
+    }
+
+    /// Powers it off.
+    static func stop() throws {
+        _ = try script(["stop"])
+    }
+
+    /// Runs a command inside, as a unit of its own, for at most `seconds` (then its status is 124).
+    ///
+    /// The options are those of `systemd-box exec`, such as `-u USER`.
+    static func exec(
+        _ command: String...,
+        options: [String] = [],
+        seconds: Int = 60
+    ) throws -> Result {
+        try script(["exec", "-T", "\(seconds)"] + options + ["--"] + command)
+    }
+
+    /// Runs a command inside without the help of its systemd, which may be what is broken.
+    static func execRaw(_ command: String...) throws -> Result {
+        try script(["exec", "--raw", "--", "timeout", "60"] + command)
+    }
+
+    /// Runs a command inside again and again until its output is `expected`, for at most 60 s.
+    static func wait(for expected: String, from command: String...) throws {
+        let loop = "until [ \"$(\"$@\")\" = '\(expected)' ]; do :; done"
+        let result = try script(
+            ["exec", "--raw", "--", "timeout", "60", "sh", "-c", loop, "sh"] + command
+        )
+        guard result.status == 0 else {
+            throw Failed(description: "\(command) never said \(expected)")
+        }
+    }
+
+    /// Writes a unit and tells systemd to read it.
+    static func install(unit name: String, _ text: String) throws {
+        let root = try script(["root"]).line
+        try text.write(
+            toFile: "\(root)/etc/systemd/system/\(name)",
+            atomically: false,
+            encoding: .utf8
+        )
+        let reloaded = try execRaw("systemctl", "daemon-reload")
+        guard reloaded.status == 0 else {
+            throw Failed(description: reloaded.errors)
+        }
+    }
+
+    private static func script(_ arguments: [String]) throws -> Result {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: #filePath)
+            .deletingLastPathComponent().appendingPathComponent("systemd-box")
+        process.arguments = arguments
+        var environment = ProcessInfo.processInfo.environment
+        environment["SYSTEMD_BOX_NAME"] = environment["SYSTEMD_BOX_NAME"] ?? "bgtaskd"
+        process.environment = environment
+        process.standardInput = FileHandle.nullDevice
+        let (output, errors) = (Pipe(), try temporaryFile())
+        process.standardOutput = output
+        process.standardError = errors
+        try withoutBlockedSignals { try process.run() }
+        let text = output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        try errors.seek(toOffset: 0)
+        return Result(
+            status: process.terminationStatus,
+            output: String(decoding: text, as: UTF8.self),
+            errors: String(decoding: errors.readDataToEndOfFile(), as: UTF8.self)
+        )
+    }
+
+    /// Threads that run tests block all signals; a child would inherit that and never hear SIGTERM.
+    private static func withoutBlockedSignals(_ body: () throws -> Void) rethrows {
+        var (none, before) = (sigset_t(), sigset_t())
+        sigemptyset(&none)
+        pthread_sigmask(SIG_SETMASK, &none, &before)
+        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+        try body()
+    }
+
+    /// A file without a name: errors are read after the end, and cannot fill a pipe meanwhile.
+    private static func temporaryFile() throws -> FileHandle {
+        let path = NSTemporaryDirectory() + "bgtaskd-\(getpid())-\(UUID().uuidString)"
+        guard FileManager.default.createFile(atPath: path, contents: nil),
+            let file = FileHandle(forUpdatingAtPath: path)
+        else {
+            throw Failed(description: "cannot write \(path)")
+        }
+        try FileManager.default.removeItem(atPath: path)
+        return file
+    }
+}
+
+/// Starts the box before a suite and stops it after.
+struct BoxTrait: SuiteTrait, TestScoping {
+    func provideScope(
+        for test: Test,
+        testCase: Test.Case?,
+        performing function: @Sendable () async throws -> Void
+    ) async throws {
+        try Box.start()
+        do {
+            try await function()
+        } catch {
+            try Box.stop()
+            throw error
+        }
+        try Box.stop()
+    }
+}
+
+/// All tests that need a real systemd: suites nested in here share one box, one test at a time.
+@Suite(
+    "Under a real systemd",
+    .serialized,
+    .enabled(if: Box.reasonAgainst == nil, Comment(rawValue: Box.reasonAgainst ?? "")),
+    .timeLimit(.minutes(5)),
+    BoxTrait()
+)
+enum SystemTests {}

@@ -1,0 +1,131 @@
+/// What STYLE.md forbids, as far as a program can see it.
+enum Rules {
+    /// Files that may read the wall clock, each with its reason. Never for a deadline.
+    static let wallClockReaders: [String: String] = [
+        "Sources/bgtaskd/WallClock.swift": "STATUS names the next expiry by the time of day"
+    ]
+
+    static let all = [
+        wallClock, sleeps, forcing, fatalErrors, unexplainedUnsafety, leftovers, commentedOutCode,
+        longFiles, longFunctions, foundation, imports,
+    ]
+
+    static let wallClock = Rule(
+        name: "reads the wall clock; no deadline depends on it (or add the file, with a reason)",
+        scope: .sources
+    ) { file in
+        guard wallClockReaders[file.path] == nil else { return [] }
+        return file.lines(with: [
+            "Date(", "CLOCK_REALTIME", "CLOCK_REALTIME_COARSE", "gettimeofday(", "time(nil)",
+            "time(NULL)", "Date.now", "UTCClock",
+        ])
+    }
+
+    static let sleeps = Rule(
+        name: "sleeps; wait for the event, with a bound",
+        scope: .all
+    ) { file in
+        file.lines(with: ["sleep(", "usleep(", "nanosleep(", "clock_nanosleep("])
+    }
+
+    static let forcing = Rule(
+        name:
+            "traps on nil or an error; unwrap it, throw, or say why it cannot be with precondition",
+        scope: .sources
+    ) { file in
+        guard file.isSwift else { return [] }
+        let unwraps = file.offsets(of: "!").filter { offset in
+            guard offset > 0, file.code[offset - 1] != SourceFile.newline else { return false }
+            let before = file.code[offset - 1]
+            let isPostfix = SourceFile.isNamePart(before) || ")]?}>".utf8.contains(before)
+            let isComparison = file.code[(offset + 1)...].first == UInt8(ascii: "=")
+            return isPostfix && !isComparison
+        }
+        return unwraps.map { file.line(at: $0) }
+    }
+
+    static let fatalErrors = Rule(
+        name: "ends the process; throw an error instead",
+        scope: .sources
+    ) { file in
+        file.lines(with: ["fatalError("])
+    }
+
+    static let unexplainedUnsafety = Rule(
+        name: "switches a check off; say why in a comment on the line before or beside it",
+        scope: .all
+    ) { file in
+        let comments = file.commentLines
+        return file.lines(with: ["@unchecked Sendable", "nonisolated(unsafe)"]).filter { line in
+            let near = comments[max(0, line - 2)..<line]
+            return !near.contains { $0.split(whereSeparator: \.isWhitespace).count > 3 }
+        }
+    }
+
+    static let leftovers = Rule(
+        name: "leaves work for later; do it, or write it down where work is planned",
+        scope: .all
+    ) { file in
+        zip(1..., file.commentLines).filter { _, comment in
+            comment.split { !$0.isLetter }.contains {
+                ["TODO", "FIXME", "XXX", "HACK"].contains($0)
+            }
+        }.map(\.0)
+    }
+
+    static let commentedOutCode = Rule(
+        name: "is code in a comment; git keeps what was",
+        scope: .all
+    ) { file in
+        zip(1..., file.commentLines).filter { isCode(comment: $1) }.map(\.0)
+    }
+
+    /// Judges by the forms that no sentence has; doc comments may show code.
+    private static func isCode(comment: String) -> Bool {
+        let trimmed = comment.drop { $0.isWhitespace }
+        guard trimmed.hasPrefix("//"), !trimmed.hasPrefix("///") else { return false }
+        let text = trimmed.dropFirst(2).drop { $0.isWhitespace }
+        let words = text.split(separator: " ")
+        if text == "}" || text.hasSuffix(" {") || text.hasSuffix(";") { return true }
+        switch words.first {
+        case "let", "var": return words.count > 2 && (words[2] == "=" || words[1].hasSuffix(":"))
+        case "func": return words.dropFirst().first?.contains("(") == true
+        case "import", "return": return words.count == 2 && text.last != "."
+        default: return words.dropFirst().first == "=" || (words.count == 1 && text.hasSuffix(")"))
+        }
+    }
+
+    static let longFiles = Rule(
+        name: "is over 300 lines; a file is one noun",
+        scope: .sources
+    ) { file in
+        file.codeLines.count > 300 ? [301] : []
+    }
+
+    static let longFunctions = Rule(
+        name: "is over 40 lines; a function fits a screen",
+        scope: .sources
+    ) { file in
+        file.isSwift ? file.functions.filter { $0.count > 40 }.map(\.lowerBound) : []
+    }
+
+    static let foundation = Rule(
+        name: "imports Foundation, which stays out of the programs",
+        scope: .sources
+    ) { file in
+        zip(1..., file.codeLines).filter {
+            ImportTable.imported(by: $1) == "Foundation"
+        }.map(\.0)
+    }
+
+    static let imports = Rule(
+        name: "imports what its module may not; see ImportTable and DESIGN.md, section 5",
+        scope: .sources
+    ) { file in
+        guard let module = file.module else { return [1] }
+        guard let allowed = ImportTable.allowed[module] else { return [1] }
+        return zip(1..., file.codeLines).filter { _, line in
+            ImportTable.imported(by: line).map { !allowed.contains($0) } ?? false
+        }.map(\.0)
+    }
+}

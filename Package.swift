@@ -96,6 +96,24 @@ let package = Package(
             swiftSettings: swiftSettings
         ),
         .executableTarget(
+            name: "process-test-child",
+            path: "Tests/Helpers/process-test-child",
+            cSettings: cSettings
+        ),
+        .executableTarget(
+            name: "process-test-daemon",
+            dependencies: ["LinuxSystem"],
+            path: "Tests/Helpers/process-test-daemon",
+            swiftSettings: swiftSettings
+        ),
+        .testTarget(
+            name: "LinuxSystemTests",
+            dependencies: [
+                "LinuxSystem", "bgtask-supervisor", "process-test-child", "process-test-daemon",
+            ],
+            swiftSettings: swiftSettings
+        ),
+        .executableTarget(
             name: "systemd-probe",
             dependencies: ["Systemd"],
             path: "Tests/SystemdProbe",

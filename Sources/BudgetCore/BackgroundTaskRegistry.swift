@@ -44,6 +44,11 @@ package struct BackgroundTaskRegistry: Sendable {
         identifiers.reserved(through: last)
     }
 
+    /// The disk refused to reserve ids; they are asked for again with the next task.
+    package mutating func identifiersNotReserved() {
+        identifiers.notReserved()
+    }
+
     /// Does what is due, the earliest first.
     ///
     /// - Parameter limit: at most so many deadlines; what is left keeps `nextDeadline` in the past, so

@@ -21,6 +21,11 @@ struct IdentifierSource: Sendable {
         requested = max(requested, last)
     }
 
+    /// The disk did not take what was asked for last; it is asked for again.
+    mutating func notReserved() {
+        requested = last
+    }
+
     /// - Returns: the next id; `nil` where the disk has not yet confirmed any more.
     mutating func take(_ actions: inout [Action]) -> TaskID? {
         if requested == last, last - min(next, last) < IdentifierSource.blockSize / 2 {

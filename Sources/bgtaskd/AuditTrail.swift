@@ -15,16 +15,12 @@ final class AuditTrail {
     /// Whether lines that tasks print are logged.
     var logsOutput: Bool { writer.writes(.info) }
 
-    /// Whether anything that can happen so is logged; the begin and the end of a held task are at
-    /// debug level, since there may be 100,000 a second.
-    func logs(_ happening: Happening) -> Bool {
-        writer.writes(happening == .began ? .info : .notice)
-    }
-
     /// Logs what happened to a task.
     func write(_ happening: Happening, _ record: TaskRecord, at now: Instant) {
         // A task that starts at once has not waited.
         if happening == .queued, record.task.state != .queued { return }
+        let isQuiet = happening == .began || record.task.outcome == .completed
+        if isQuiet, record.task.kind == .held, !writer.writes(.debug) { return }
         let text = JournalMessage(happening, record)
         guard writer.writes(text.level) else { return }
         writer.write(

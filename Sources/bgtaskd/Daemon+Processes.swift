@@ -24,10 +24,7 @@ extension Daemon {
             running[id] = task
             var request = taskEnvironment.request(for: record.task, run.work)
             request.arguments = run.work.command
-            let processID = try start(request, of: task)
-            if let processID {
-                registry.started(id, as: ProcessID(rawValue: processID), at: now, &actions)
-            }
+            try start(request, of: task)
         } catch {
             forgetProcesses(of: id)
             registry.startFailed(id, "\(error)", at: now, &actions)
@@ -44,7 +41,7 @@ extension Daemon {
         var request = taskEnvironment.request(for: record.task, run.work)
         request.arguments = command
         do {
-            _ = try start(request, of: task)
+            try start(request, of: task)
         } catch {
             journal.handlerNotStarted(record, "\(error)")
             registry.handlerExited(id, at: now, &actions)
@@ -52,16 +49,16 @@ extension Daemon {
     }
 
     /// Starts a command of a task and reads what it prints from now on.
-    private func start(_ request: LaunchRequest, of task: RunningTask) throws -> Int32? {
+    private func start(_ request: LaunchRequest, of task: RunningTask) throws {
         var started = try task.processes.start(request)
         try watch(started.takeStandardOutput(), .stdout, of: task)
         try watch(started.takeStandardError(), .stderr, of: task)
-        return started.processID
     }
 
     func send(_ signal: SignalNumber, to id: TaskID, at now: Instant) {
         launchNow(id, at: now)
         guard let task = running[id] else { return }
+        guard task.hasStarted else { return task.signalsWaiting.append(signal) }
         do {
             try task.processes.signal(signal.rawValue)
         } catch {
@@ -104,6 +101,8 @@ extension Daemon {
         switch event.what {
         case .started(index: 0, let processID):
             registry.started(id, as: ProcessID(rawValue: processID), at: now, &actions)
+            running[id]?.hasStarted = true
+            for signal in running[id]?.signalsWaiting ?? [] { send(signal, to: id, at: now) }
         case .startFailed(index: 0, let error):
             drainOutput(of: id, at: now)
             registry.startFailed(id, "\(error)", at: now, &actions)

@@ -36,7 +36,7 @@ extension Daemon {
 
     /// Ends the loop once nothing is live any more and every answer is on its way.
     func finishDraining() {
-        guard registry.liveCount == 0, running.isEmpty else { return }
+        guard registry.liveCount == 0 || stopSignals > 1, running.isEmpty else { return }
         loop.exit(0)
     }
 

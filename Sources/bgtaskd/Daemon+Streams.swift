@@ -109,16 +109,14 @@ extension Daemon {
         case .output: pump(client)
         case .list: break
         }
-        makePending(client)
-        continueLater()
+        resume(client)
     }
 
     /// The time of a `Wait` is over: the answer is without a task.
     func answerWaitTimeout(_ client: Client) {
         watchers.remove(client)
         client.reply(Tasks.Wait.Output())
-        makePending(client)
-        continueLater()
+        resume(client)
     }
 
     /// Goes on with a listing or with output, as fast as the reader takes it.
@@ -150,8 +148,7 @@ extension Daemon {
     private func finishList(_ client: Client) {
         watchers.remove(client)
         client.reply(Tasks.List.Output())
-        makePending(client)
-        continueLater()
+        resume(client)
     }
 
     private func pumpOutput(_ client: Client, _ id: TaskID, _ start: Int, follow: Bool) {
@@ -175,8 +172,13 @@ extension Daemon {
         var output = Tasks.Output.Output()
         output.stream = OutputStream.stdout.rawValue
         client.reply(output)
+        resume(client)
+    }
+
+    /// A client's open call has had its last reply: those that wait behind it are taken next.
+    private func resume(_ client: Client) {
         makePending(client)
-        continueLater()
+        if client.connection.callsWaiting > 0 { continueLater() }
     }
 
     private func maySee(_ client: Client, _ owner: OwnerID, all: Bool) -> Bool {

@@ -8,11 +8,14 @@ extension Daemon {
     static let deadlinesPerTurn = 512
     /// Commands started in one turn: starting one holds the loop for as long as execve takes.
     static let launchesPerTurn = 8
+    /// What the clients get between two full turns of deadlines.
+    static let clientsShare = Duration.microseconds(50)
 
     /// The timer's turn: what is due by now.
     func deadlineReached() {
         let now = now
         registry.deadlineReached(at: now, limit: Daemon.deadlinesPerTurn, &actions)
+        hasOverdue = registry.nextDeadline.map { $0 <= now } ?? false
         for client in watchers.takeExpired(at: now) { answerWaitTimeout(client) }
         resumeResting(at: now)
         endTurn(at: now)
@@ -22,11 +25,14 @@ extension Daemon {
     func endTurn(at now: Instant) {
         perform(at: now)
         launchPending(at: now)
-        registry.forgetExcess()
         sendPending()
+        releaseIdleHolders()
+        registry.forgetExcess()
+        // Clients that closed may have let tasks start.
+        if !launches.isEmpty { continueLater() }
         statusChanged()
         do {
-            try armTimerAfterTurn(now)
+            try armTimer()
         } catch {
             log.critical("the timer cannot be armed", metadata: ["reason": "\(error)"])
             loop.exit(ExitStatus.software)
@@ -59,20 +65,12 @@ extension Daemon {
 
     /// Logs what happened to a task, and tells those who watch it.
     private func tell(_ happening: Happening, _ id: TaskID, at now: Instant) {
-        let isWatched = watchers.areWatching(id)
-        guard isWatched || journal.logs(happening) || happening == .ended else { return }
         guard let record = registry.record(id) else { return }
+        let isWatched = watchers.areWatching(id)
+        if happening == .ended, record.task.kind == .held { mayHaveIdleHolders = !holders.isEmpty }
         journal.write(happening, record, at: now)
         if isWatched { tellWatchers(happening, record, at: now) }
         if happening == .ended, record.task.kind == .run { forgetProcesses(of: id) }
-    }
-
-    /// With many deadlines left, the clients get their turn before the next of them.
-    private func armTimerAfterTurn(_ now: Instant) throws {
-        try armTimer()
-        guard let next = registry.nextDeadline, next <= now, !pending.isEmpty || !isContinuing
-        else { return }
-        try timer?.arm(atNanoseconds: UInt64(clamping: self.now.nanoseconds) + 50_000)
     }
 
     /// Asks for another turn of the clients that still have something to do.
@@ -100,6 +98,7 @@ extension Daemon {
         case .reserved(let last):
             registry.identifiersReserved(through: TaskID(rawValue: last))
         case .failed(let text):
+            registry.identifiersNotReserved()
             log.error("ids cannot be reserved on disk", metadata: ["reason": "\(text)"])
         case nil: break
         }

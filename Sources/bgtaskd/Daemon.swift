@@ -47,7 +47,11 @@ final class Daemon {
     var processEvents: [TaskEvent] = []
     /// Processes that hold tasks, by pid.
     var holders: [Int32: HolderProcess] = [:]
+    /// Whether one of them may hold nothing any more.
+    var mayHaveIdleHolders = false
 
+    /// Whether the last turn of deadlines left some that were due.
+    var hasOverdue = false
     var timer: TimerSource?
     var statusTimer: TimerSource?
     var continuation: DeferredSource?
@@ -130,7 +134,8 @@ final class Daemon {
         return try loop.run()
     }
 
-    /// Arms the one timer at what is due next.
+    /// Arms the one timer at what is due next. With deadlines left over from a full turn, the clients
+    /// get theirs before the next of them.
     func armTimer() throws {
         let instants = [
             registry.nextDeadline, watchers.nextDeadline, resting.values.min(),
@@ -139,6 +144,8 @@ final class Daemon {
             timer?.disarm()
             return
         }
-        try timer?.arm(atNanoseconds: UInt64(clamping: next.nanoseconds))
+        let earliest = Instant(nanoseconds: MonotonicClock.now()) + Daemon.clientsShare
+        let instant = hasOverdue ? max(next, earliest) : next
+        try timer?.arm(atNanoseconds: UInt64(clamping: instant.nanoseconds))
     }
 }

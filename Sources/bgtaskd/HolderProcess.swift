@@ -60,7 +60,9 @@ extension Daemon {
     }
 
     /// Lets go of processes that hold nothing any more.
-    func releaseHolders() {
+    func releaseIdleHolders() {
+        guard mayHaveIdleHolders else { return }
+        mayHaveIdleHolders = false
         for holder in holders.values where !registry.holds(holder.holder) {
             holderExited(holder, at: now)
         }

@@ -7,6 +7,10 @@ final class RunningTask {
     let name: String
     let processes: any TaskProcesses
     var pipes: [OutputPipe] = []
+    /// Whether the main command runs, so that a signal finds it.
+    var hasStarted = false
+    /// Signals that came before that.
+    var signalsWaiting: [SignalNumber] = []
 
     init(id: TaskID, name: String, processes: any TaskProcesses) {
         self.id = id

@@ -52,29 +52,42 @@ final class SupervisedCommand {
         listener: Listener
     ) throws(LaunchError) -> SupervisedCommand {
         do throws(SystemError) {
-            var sockets = try DescriptorPair.sockets(.sequencedPacket, nonBlocking: false)
-            let control = sockets.takeFirst()
-            try control.setNonBlocking()
-            let token = try host.watches.add(
-                control.rawValue,
-                .input,
-                owner: listener.owner,
-                role: listener.reportRole
+            return try begin(request, path, output, host, listener)
+        } catch {
+            let isSupervisors = error.operation == supervisorOperation
+            throw LaunchError(
+                stage: isSupervisors ? .supervisor : .prepare,
+                errno: error.errno,
+                subject: isSupervisors ? path : request.arguments.first ?? ""
             )
-            let supervisor: WatchedChild
-            do throws(SystemError) {
-                supervisor = try startSupervisor(
-                    request,
-                    path,
-                    output,
-                    sockets.takeSecond(),
-                    host,
-                    listener
-                )
-            } catch {
-                host.watches.remove(token, control.rawValue)
-                throw error
-            }
+        }
+    }
+
+    private static func begin(
+        _ request: LaunchRequest,
+        _ path: String,
+        _ output: OutputPipeEnds,
+        _ host: ProcessHost,
+        _ listener: Listener
+    ) throws(SystemError) -> SupervisedCommand {
+        var sockets = try DescriptorPair.sockets(.sequencedPacket, nonBlocking: false)
+        let control = sockets.takeFirst()
+        try control.setNonBlocking()
+        let token = try host.watches.add(
+            control.rawValue,
+            .input,
+            owner: listener.owner,
+            role: listener.reportRole
+        )
+        do throws(SystemError) {
+            let supervisor = try startSupervisor(
+                request,
+                path,
+                output,
+                sockets.takeSecond(),
+                host,
+                listener
+            )
             return SupervisedCommand(
                 request,
                 host: host,
@@ -83,12 +96,8 @@ final class SupervisedCommand {
                 token: token
             )
         } catch {
-            let isSupervisors = error.operation == supervisorOperation
-            throw LaunchError(
-                stage: isSupervisors ? .supervisor : .prepare,
-                errno: error.errno,
-                subject: isSupervisors ? path : request.arguments.first ?? ""
-            )
+            host.watches.remove(token, control.rawValue)
+            throw error
         }
     }
 

@@ -126,8 +126,8 @@ struct SlowModel {
         tasks[id]?.begun = now
         tasks[id]?.ownHard = now + task.duration
         tasks[id]?.lifetimeEnd = now + task.lifetimeMax
-        let isInFront = task.application.map { applications[$0] != nil && applications[$0]! == nil }
-        tasks[id]?.state = isInFront == true ? .dormant : .running
+        let isInFront = task.application.flatMap { applications[$0] }.map { $0 == nil } ?? false
+        tasks[id]?.state = isInFront ? .dormant : .running
         tasks[id]?.pausedAt = now
     }
 

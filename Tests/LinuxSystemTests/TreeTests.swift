@@ -57,7 +57,7 @@ extension LinuxTests {
             let command = try #require(harness.startedProcessID)
             // Without a look at the events, where the exit waits now.
             let deadline = MonotonicClock.now() + Harness.millisecondsMax * 1_000_000
-            while isAlive(command), MonotonicClock.now() < deadline { usleep(500) }
+            while isAlive(command), MonotonicClock.now() < deadline { poll(nil, 0, 1) }
             try task.kill()
             try harness.waitUntilGone(task)
             let exits = harness.events.filter { $0.what == .exited(index: 0, .status(5)) }

@@ -1,4 +1,5 @@
 // Commands for the tests of LinuxSystem that a shell cannot be.
+#include <poll.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -45,7 +46,7 @@ static int bomb(int limit) {
             atomic_fetch_sub(alive, 1);
             static const char full[] = "full\n";
             if (generation > 0 && write(STDOUT_FILENO, full, sizeof full - 1) < 0) return 1;
-            usleep(500);
+            poll(NULL, 0, 1);
             // Makes room for another, so that processes come and go all the time.
             if (generation % 7 == 6 && getppid() != 0) {
                 atomic_fetch_sub(alive, 1);

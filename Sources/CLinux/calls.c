@@ -79,6 +79,15 @@ int clx_become_subreaper(void) {
     return prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 }
 
+void clx_keep_ended_children(void) {
+    struct sigaction action;
+    if (sigaction(SIGCHLD, NULL, &action) < 0) return;
+    if (action.sa_handler != SIG_IGN && (action.sa_flags & SA_NOCLDWAIT) == 0) return;
+    if (action.sa_handler == SIG_IGN) action.sa_handler = SIG_DFL;
+    action.sa_flags &= ~SA_NOCLDWAIT;
+    sigaction(SIGCHLD, &action, NULL);
+}
+
 bool clx_adopts_orphans(void) {
     int is_subreaper = 0;
     prctl(PR_GET_CHILD_SUBREAPER, &is_subreaper, 0, 0, 0);

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <linux/close_range.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -173,10 +174,13 @@ static long clone_child(struct child_context *context, char *stack, int *pidfd) 
 
 /// A child that changed its user made the shared memory undumpable; ours is as before again.
 static long clone_keeping_dumpable(struct child_context *context, char *stack, int *pidfd) {
+    // Asked once, since the child of another thread may have changed it at this moment.
+    static atomic_int dumpable = -1;
     if (!context->request->changes_user) return clone_child(context, stack, pidfd);
-    int dumpable = prctl(PR_GET_DUMPABLE, 0, 0, 0, 0);
+    int unknown = -1;
+    atomic_compare_exchange_strong(&dumpable, &unknown, prctl(PR_GET_DUMPABLE, 0, 0, 0, 0));
     long pid = clone_child(context, stack, pidfd);
-    if (dumpable == 1) prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+    if (atomic_load(&dumpable) == 1) prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
     return pid;
 }
 

@@ -32,7 +32,10 @@ final class Cgroup {
         self.name = name
         folderDescriptor = try .open(folder, flags: O_RDONLY | O_DIRECTORY)
         eventsFile = try .open(
-            "cgroup.events", flags: O_RDONLY, relativeTo: folderDescriptor.rawValue)
+            "cgroup.events",
+            flags: O_RDONLY,
+            relativeTo: folderDescriptor.rawValue
+        )
     }
 
     var descriptor: Int32 { folderDescriptor.rawValue }

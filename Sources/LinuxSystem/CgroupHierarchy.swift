@@ -29,9 +29,7 @@ struct CgroupHierarchy: Equatable {
         try self.init(mountInformation: mounts, groups: groups)
     }
 
-    /// - Parameters:
-    ///   - mountInformation: the text of /proc/self/mountinfo (proc_pid_mountinfo(5)).
-    ///   - groups: the text of /proc/self/cgroup.
+    /// Reads the texts of /proc/self/mountinfo (proc_pid_mountinfo(5)) and /proc/self/cgroup.
     init(mountInformation: String, groups: String) throws(ContainmentRefusal) {
         let mounts = mountInformation.split(separator: "\n").compactMap(Self.mount)
         guard !mounts.isEmpty else {
@@ -44,7 +42,8 @@ struct CgroupHierarchy: Equatable {
         let name = String(line.dropFirst("0::".count))
         guard !name.hasPrefix("/.."), !name.hasSuffix(" (deleted)") else {
             throw ContainmentRefusal(
-                reason: "the group of this process, \(name), is outside of its cgroup namespace")
+                reason: "the group of this process, \(name), is outside of its cgroup namespace"
+            )
         }
         for (root, point) in mounts {
             guard let below = Self.path(name, below: root) else { continue }
@@ -64,7 +63,8 @@ struct CgroupHierarchy: Equatable {
         if geteuid() != 0, isOwn, access(ownFolder, W_OK) == 0 { return }
         throw ContainmentRefusal(
             reason: "the group \(ownName) is not delegated to this process"
-                + " (a unit needs Delegate=yes)")
+                + " (a unit needs Delegate=yes)"
+        )
     }
 
     private func hasDelegationMark() -> Bool {

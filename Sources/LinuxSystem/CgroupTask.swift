@@ -1,14 +1,14 @@
 internal import Glibc
 
 /// A task in a cgroup of its own.
-final class CgroupTask: TaskProcesses, WatchOwner {
+final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client {
     let identifier: UInt64
     private let tree: CgroupTree
     private let host: ProcessHost
     private let group: Cgroup
     private var groupToken: WatchList.Token?
-    /// By index; `nil` once reaped. The role of a watch is the index, -1 for the group.
-    private var commands: [WatchedChild?] = []
+    /// By index. The role of a watch is the index, -1 for the group.
+    private var commands: [Command] = []
     private var wasFrozen = false
     /// The group has been given back.
     private var isReleased = false
@@ -17,6 +17,14 @@ final class CgroupTask: TaskProcesses, WatchOwner {
 
     private static let groupRole = -1
 
+    private enum Command {
+        case launching
+        case running(WatchedChild)
+        case ended
+
+        var hasEnded: Bool { if case .ended = self { true } else { false } }
+    }
+
     init(_ identifier: UInt64, tree: CgroupTree, host: ProcessHost) throws(SystemError) {
         self.identifier = identifier
         self.tree = tree
@@ -24,7 +32,11 @@ final class CgroupTask: TaskProcesses, WatchOwner {
         group = try tree.take()
         do {
             groupToken = try host.watches.add(
-                group.eventsDescriptor, .priority, owner: self, role: Self.groupRole)
+                group.eventsDescriptor,
+                .priority,
+                owner: self,
+                role: Self.groupRole
+            )
         } catch {
             tree.giveBack(group)
             throw error
@@ -32,24 +44,24 @@ final class CgroupTask: TaskProcesses, WatchOwner {
     }
 
     func start(_ request: LaunchRequest) throws(LaunchError) -> StartedProcess {
-        let command = request.arguments.first ?? ""
         guard !isGone, !isClosed, !group.wasKilled else {
-            throw LaunchError(stage: .prepare, errno: ECANCELED, subject: command)
+            throw LaunchError(
+                stage: .prepare,
+                errno: ECANCELED,
+                subject: request.arguments.first ?? ""
+            )
         }
         let pipes = try OutputPipes.open(for: request)
         let ends = pipes.writingEnds
-        let spawned = try spawn(
-            request, descriptors: [host.emptyInput.rawValue, ends.output, ends.error],
-            group: group.descriptor)
-        let processID = spawned.processID
+        let prepared = try NativeRequest(
+            request,
+            descriptors: [host.emptyInput.rawValue, ends.output, ends.error],
+            cgroup: group.descriptor
+        )
         let index = commands.count
-        do throws(SystemError) {
-            commands.append(try WatchedChild(spawned, host: host, owner: self, role: index))
-        } catch {
-            throw LaunchError(stage: .prepare, errno: error.errno, subject: command)
-        }
-        return StartedProcess(
-            index: index, processID: processID, output: pipes.takeReadingEnds())
+        try host.launches.begin(prepared, ends, client: self, index: index)
+        commands.append(.launching)
+        return StartedProcess(index: index, output: pipes.takeReadingEnds())
     }
 
     func signal(_ number: Int32) throws(SystemError) -> Int? {
@@ -77,12 +89,36 @@ final class CgroupTask: TaskProcesses, WatchOwner {
 
     func ready(role: Int, _ events: inout [TaskEvent]) {
         if role != Self.groupRole {
-            guard let exit = commands[role]?.reap() else { return }
-            commands[role] = nil
+            guard case .running(let child) = commands[role], let exit = child.reap() else { return }
+            commands[role] = .ended
             tell(.exited(index: role, exit), &events)
         }
         // Also after an exit: the kernel holds changes of the file back for up to 10 ms
         // (CGROUP_FILE_NOTIFY_MIN_INTV), but reading it tells the truth at once.
+        checkGroup(&events)
+    }
+
+    func launched(
+        index: Int,
+        _ process: consuming SpawnedProcess,
+        _ events: inout [TaskEvent]
+    ) {
+        let processID = process.processID
+        do throws(SystemError) {
+            let child = try WatchedChild(process, host: host, owner: self, role: index)
+            commands[index] = .running(child)
+            tell(.started(index: index, processID: processID), &events)
+            // The kill may have come before there was anybody to be killed.
+            if group.wasKilled { try group.kill() }
+        } catch {
+            let failure = LaunchError(stage: .prepare, errno: error.errno, subject: "\(processID)")
+            launchFailed(index: index, failure, &events)
+        }
+    }
+
+    func launchFailed(index: Int, _ error: LaunchError, _ events: inout [TaskEvent]) {
+        commands[index] = .ended
+        tell(.startFailed(index: index, error), &events)
         checkGroup(&events)
     }
 
@@ -93,7 +129,7 @@ final class CgroupTask: TaskProcesses, WatchOwner {
             wasFrozen = state.isFrozen
             tell(.frozen(wasFrozen), &events)
         }
-        let hasEnded = !commands.isEmpty && commands.allSatisfy { $0 == nil }
+        let hasEnded = !commands.isEmpty && commands.allSatisfy(\.hasEnded)
         guard hasEnded, !state.isPopulated, !isGone else { return }
         isGone = true
         tell(.gone, &events)

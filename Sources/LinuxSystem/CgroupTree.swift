@@ -52,8 +52,11 @@ package final class CgroupTree {
             let left = (deadline - MonotonicClock.now()) / 1_000_000
             guard left > 0 else {
                 throw SystemError(
-                    operation: "kill", errno: ETIMEDOUT, subject: folder,
-                    detail: "processes are still there after SIGKILL")
+                    operation: "kill",
+                    errno: ETIMEDOUT,
+                    subject: folder,
+                    detail: "processes are still there after SIGKILL"
+                )
             }
             var events = pollfd(fd: root.eventsDescriptor, events: Int16(POLLPRI), revents: 0)
             poll(&events, 1, Int32(clamping: left))
@@ -121,14 +124,21 @@ package final class CgroupTree {
 
     private static func prove(_ root: Cgroup) throws(SystemError) {
         let probe = try Cgroup(
-            folder: root.folder + "/probe", name: root.name + "/probe", makes: true)
+            folder: root.folder + "/probe",
+            name: root.name + "/probe",
+            makes: true
+        )
         do throws(SystemError) {
+            try proveStart(in: probe)
             for frozen in [true, false] {
                 try probe.setFrozen(frozen)
                 guard try probe.state().isFrozen == frozen else {
                     throw SystemError(
-                        operation: "freeze", errno: EIO, subject: probe.folder,
-                        detail: "an empty group does not freeze and thaw")
+                        operation: "freeze",
+                        errno: EIO,
+                        subject: probe.folder,
+                        detail: "an empty group does not freeze and thaw"
+                    )
                 }
             }
             try probe.kill()
@@ -136,10 +146,36 @@ package final class CgroupTree {
             try? probe.remove()
             guard error.errno == ENOENT else { throw error }
             throw SystemError(
-                operation: error.operation, errno: ENOENT, subject: error.subject,
-                detail: "missing; cgroup.kill and cgroup.freeze need Linux 5.14")
+                operation: error.operation,
+                errno: ENOENT,
+                subject: error.subject,
+                detail: "missing; cgroup.kill and cgroup.freeze need Linux 5.14"
+            )
         }
         try probe.remove()
+    }
+
+    /// Starts a process that finds nothing to execute: that it says so proves that it lived.
+    ///
+    /// From Linux 6.13 on it does not, where the group that we are in was ever killed itself (see
+    /// `Cgroup.wasKilled`).
+    private static func proveStart(in group: Cgroup) throws(SystemError) {
+        let nothing = LaunchRequest(arguments: [""], searchPath: "")
+        let failure: LaunchError
+        do throws(LaunchError) {
+            let process = try spawn(nothing, descriptors: [], cgroup: group.descriptor)
+            endAndReap(process.descriptor.rawValue)
+            throw LaunchError(stage: .clone, errno: EIO, subject: group.folder)
+        } catch {
+            failure = error
+        }
+        if failure.stage == .exec { return }
+        throw SystemError(
+            operation: "clone",
+            errno: failure.errno,
+            subject: group.folder,
+            detail: failure.errno == EIO ? "what starts in a new group is killed" : nil
+        )
     }
 
     /// FNV-1a, 64 bits: the same in every run, unlike Swift's own hashes.

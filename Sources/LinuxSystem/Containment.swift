@@ -33,8 +33,11 @@ package enum Containment {
             return "\(place)/bgtask-supervisor"
         }
         throw SystemError(
-            operation: "find", errno: ENOENT, subject: "bgtask-supervisor",
-            detail: "in neither of " + places.joined(separator: ", "))
+            operation: "find",
+            errno: ENOENT,
+            subject: "bgtask-supervisor",
+            detail: "in neither of " + places.joined(separator: ", ")
+        )
     }
 
     private static func ownExecutable() throws(SystemError) -> String {

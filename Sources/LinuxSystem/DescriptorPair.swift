@@ -18,8 +18,8 @@ package struct DescriptorPair: ~Copyable {
 
     /// A pipe(2): the first end reads, the second writes. Close-on-exec.
     ///
-    /// - Parameter readsWithoutWaiting: makes the reading end non-blocking. The writing end
-    ///   always blocks, which is what a command expects of its output.
+    /// The reading end is non-blocking where `readsWithoutWaiting` says so. The writing end always
+    /// blocks, which is what a command expects of its output.
     package static func pipe(
         readsWithoutWaiting: Bool = true
     ) throws(SystemError) -> DescriptorPair {
@@ -43,11 +43,10 @@ package struct DescriptorPair: ~Copyable {
         case sequencedPacket
     }
 
-    /// A socketpair(2) of Unix sockets: equal ends, close-on-exec.
-    ///
-    /// - Parameter nonBlocking: of both ends.
+    /// A socketpair(2) of Unix sockets: equal ends, close-on-exec, both non-blocking or neither.
     package static func sockets(
-        _ kind: SocketKind, nonBlocking: Bool
+        _ kind: SocketKind,
+        nonBlocking: Bool
     ) throws(SystemError) -> DescriptorPair {
         let type = kind == .stream ? SOCK_STREAM : SOCK_SEQPACKET
         let flags = SOCK_CLOEXEC.rawValue | (nonBlocking ? SOCK_NONBLOCK.rawValue : 0)
@@ -55,8 +54,11 @@ package struct DescriptorPair: ~Copyable {
         try systemCall("socketpair") {
             withUnsafeMutableBytes(of: &ends) { bytes in
                 socketpair(
-                    AF_UNIX, Int32(type.rawValue | flags), 0,
-                    bytes.bindMemory(to: Int32.self).baseAddress)
+                    AF_UNIX,
+                    Int32(type.rawValue | flags),
+                    0,
+                    bytes.bindMemory(to: Int32.self).baseAddress
+                )
             }
         }
         return DescriptorPair(ends.0, ends.1)

@@ -50,7 +50,8 @@ package struct Epoll: ~Copyable {
 
     package init() throws(SystemError) {
         instance = OwnedDescriptor(
-            try systemCall("epoll_create") { epoll_create1(Int32(EPOLL_CLOEXEC)) })
+            try systemCall("epoll_create") { epoll_create1(Int32(EPOLL_CLOEXEC)) }
+        )
     }
 
     /// Readable while events are pending, so that it can be a source of another loop.
@@ -58,14 +59,18 @@ package struct Epoll: ~Copyable {
 
     /// Watches a descriptor until it is removed or the last duplicate of it is closed.
     package func add(
-        _ descriptor: Int32, _ readiness: Readiness, token: UInt64
+        _ descriptor: Int32,
+        _ readiness: Readiness,
+        token: UInt64
     ) throws(SystemError) {
         try control(EPOLL_CTL_ADD, descriptor, readiness, token)
     }
 
     /// Changes what is waited for on a descriptor, and its token.
     package func modify(
-        _ descriptor: Int32, _ readiness: Readiness, token: UInt64
+        _ descriptor: Int32,
+        _ readiness: Readiness,
+        token: UInt64
     ) throws(SystemError) {
         try control(EPOLL_CTL_MOD, descriptor, readiness, token)
     }
@@ -88,11 +93,15 @@ package struct Epoll: ~Copyable {
         batch.count = Int(
             try systemCall("epoll_wait") {
                 epoll_wait(epoll, buffer.baseAddress, Int32(buffer.count), milliseconds)
-            })
+            }
+        )
     }
 
     private func control(
-        _ operation: Int32, _ descriptor: Int32, _ readiness: Readiness, _ token: UInt64
+        _ operation: Int32,
+        _ descriptor: Int32,
+        _ readiness: Readiness,
+        _ token: UInt64
     ) throws(SystemError) {
         var event = epoll_event()
         event.events = readiness.rawValue

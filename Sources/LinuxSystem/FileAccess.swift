@@ -1,11 +1,12 @@
 internal import CLinux
 internal import Glibc
 
-/// Reads a small file of /proc, /sys or a state folder, from its beginning.
-///
-/// - Parameter countMax: bytes; what is longer is cut.
+/// Reads a small file of /proc, /sys or a state folder, from its beginning. What is longer than
+/// `countMax` bytes is cut.
 func readText(
-    _ path: String, relativeTo folder: Int32? = nil, countMax: Int = 1 << 20
+    _ path: String,
+    relativeTo folder: Int32? = nil,
+    countMax: Int = 1 << 20
 ) throws(SystemError) -> String {
     let file = try OwnedDescriptor.open(path, flags: O_RDONLY, relativeTo: folder)
     return try readText(of: file.rawValue, path, countMax: countMax)
@@ -13,7 +14,9 @@ func readText(
 
 /// Reads an open file from its beginning, wherever its offset is.
 func readText(
-    of descriptor: Int32, _ path: String, countMax: Int = 1 << 20
+    of descriptor: Int32,
+    _ path: String,
+    countMax: Int = 1 << 20
 ) throws(SystemError) -> String {
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 4096)
@@ -30,7 +33,9 @@ func readText(
 
 /// Writes into an existing file in one call, as files of /sys/fs/cgroup want it.
 func writeText(
-    _ text: String, to path: String, relativeTo folder: Int32? = nil
+    _ text: String,
+    to path: String,
+    relativeTo folder: Int32? = nil
 ) throws(SystemError) {
     let file = try OwnedDescriptor.open(path, flags: O_WRONLY, relativeTo: folder)
     try writeText(text, of: file.rawValue, path)
@@ -42,9 +47,8 @@ func writeText(_ text: String, of descriptor: Int32, _ path: String) throws(Syst
     try systemCall("write", path) { write(descriptor, bytes, bytes.count) }
 }
 
-/// The names in a folder, in the kernel's order, without `.` and `..`.
-///
-/// - Parameter foldersOnly: leaves everything else out.
+/// The names in a folder, in the kernel's order, without `.` and `..`; on wish those of folders
+/// alone.
 func names(inFolder path: String, foldersOnly: Bool = false) throws(SystemError) -> [String] {
     guard let folder = opendir(path) else {
         throw SystemError(operation: "open", errno: errno, subject: path)

@@ -30,7 +30,7 @@ package struct LaunchError: Error, Equatable, Sendable {
         self.subject = subject
     }
 
-    /// - Parameter stage: as the C half says it.
+    /// Takes the stage as the C half says it.
     init(stage: clx_stage, errno: Int32, request: LaunchRequest) {
         let command = request.arguments.first ?? ""
         let (stage, subject): (Stage, String) =

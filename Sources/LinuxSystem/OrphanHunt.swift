@@ -69,10 +69,13 @@ final class OrphanHunt: WatchOwner {
     private func startTimer() throws(SystemError) {
         let flags = Int32(TFD_CLOEXEC | TFD_NONBLOCK)
         let timer = OwnedDescriptor(
-            try systemCall("timerfd_create") { timerfd_create(CLOCK_MONOTONIC, flags) })
+            try systemCall("timerfd_create") { timerfd_create(CLOCK_MONOTONIC, flags) }
+        )
         let interval = timespec(tv_sec: 0, tv_nsec: Self.intervalNanoseconds)
         var times = itimerspec(
-            it_interval: interval, it_value: timespec(tv_sec: 0, tv_nsec: 1))
+            it_interval: interval,
+            it_value: timespec(tv_sec: 0, tv_nsec: 1)
+        )
         let descriptor = timer.rawValue
         try systemCall("timerfd_settime") { timerfd_settime(descriptor, 0, &times, nil) }
         token = try host.watches.add(descriptor, .input, owner: self, role: 0)

@@ -1,15 +1,26 @@
-/// The pipes of a command's standard output and error.
-struct OutputPipes: ~Copyable {
-    private var output: DescriptorPair
-    private var error: DescriptorPair
+/// What a command writes its standard output and error to.
+final class OutputPipeEnds {
     private let outputEnd: OwnedDescriptor
     private let errorEnd: OwnedDescriptor
 
+    fileprivate init(_ output: consuming OwnedDescriptor, _ error: consuming OwnedDescriptor) {
+        outputEnd = output
+        errorEnd = error
+    }
+
+    var output: Int32 { outputEnd.rawValue }
+    var error: Int32 { errorEnd.rawValue }
+}
+
+/// The pipes of a command's standard output and error.
+struct OutputPipes: ~Copyable {
+    /// To be let go of once the command has them, so that its own are the last.
+    let writingEnds: OutputPipeEnds
+    private var readingEnds: DescriptorPair
+
     private init(_ output: consuming DescriptorPair, _ error: consuming DescriptorPair) {
-        outputEnd = output.takeSecond()
-        errorEnd = error.takeSecond()
-        self.output = output
-        self.error = error
+        writingEnds = OutputPipeEnds(output.takeSecond(), error.takeSecond())
+        readingEnds = DescriptorPair(output.takeFirst(), error.takeFirst())
     }
 
     static func open(for request: LaunchRequest) throws(LaunchError) -> OutputPipes {
@@ -17,15 +28,14 @@ struct OutputPipes: ~Copyable {
             return OutputPipes(try .pipe(), try .pipe())
         } catch {
             throw LaunchError(
-                stage: .prepare, errno: error.errno, subject: request.arguments.first ?? "")
+                stage: .prepare,
+                errno: error.errno,
+                subject: request.arguments.first ?? ""
+            )
         }
     }
 
-    /// What the command writes to.
-    var writingEnds: (output: Int32, error: Int32) { (outputEnd.rawValue, errorEnd.rawValue) }
-
-    /// Closes the writing ends here, so that the command's own are the last.
     consuming func takeReadingEnds() -> DescriptorPair {
-        DescriptorPair(output.takeFirst(), error.takeFirst())
+        readingEnds
     }
 }

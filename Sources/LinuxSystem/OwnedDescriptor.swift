@@ -26,7 +26,8 @@ package struct OwnedDescriptor: ~Copyable {
     package func duplicate() throws(SystemError) -> OwnedDescriptor {
         let number = rawValue
         return OwnedDescriptor(
-            try systemCall("dup", "\(number)") { fcntl(number, F_DUPFD_CLOEXEC, 0) })
+            try systemCall("dup", "\(number)") { fcntl(number, F_DUPFD_CLOEXEC, 0) }
+        )
     }
 
     /// Makes reads and writes answer EAGAIN where they would wait. (Of the open file, so that
@@ -47,12 +48,16 @@ package struct OwnedDescriptor: ~Copyable {
 extension OwnedDescriptor {
     /// Opens a file, close-on-exec. `flags` and `mode` as in open(2).
     package static func open(
-        _ path: String, flags: Int32, mode: UInt32 = 0, relativeTo folder: Int32? = nil
+        _ path: String,
+        flags: Int32,
+        mode: UInt32 = 0,
+        relativeTo folder: Int32? = nil
     ) throws(SystemError) -> OwnedDescriptor {
         OwnedDescriptor(
             try systemCall("open", path) {
                 openat(folder ?? AT_FDCWD, path, flags | O_CLOEXEC, mode)
-            })
+            }
+        )
     }
 
     /// An eventfd(2): non-blocking, close-on-exec, its counter at 0.
@@ -60,12 +65,14 @@ extension OwnedDescriptor {
         OwnedDescriptor(
             try systemCall("eventfd") {
                 eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
-            })
+            }
+        )
     }
 
     /// A pidfd(2) of a running process; readable when it has ended.
     package static func process(_ processID: Int32) throws(SystemError) -> OwnedDescriptor {
         OwnedDescriptor(
-            try systemCall("pidfd_open", "\(processID)") { clx_pidfd_open(processID) })
+            try systemCall("pidfd_open", "\(processID)") { clx_pidfd_open(processID) }
+        )
     }
 }

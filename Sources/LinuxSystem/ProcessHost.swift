@@ -8,6 +8,7 @@ internal import Glibc
 package final class ProcessHost {
     package let containment: Containment
     let watches: WatchList
+    let launches: LaunchBoard
     /// /dev/null, which every command reads.
     let emptyInput: OwnedDescriptor
     /// The children that this host started and has not reaped.
@@ -20,16 +21,16 @@ package final class ProcessHost {
     package init(_ containment: Containment) throws(SystemError) {
         self.containment = containment
         watches = try WatchList()
+        launches = try LaunchBoard(watches: watches)
         emptyInput = try .open("/dev/null", flags: O_RDONLY)
+        clx_keep_ended_children()
         if case .supervisor = containment { try becomeSubreaper() }
     }
 
     /// Readable while there is something for `poll` to tell.
     package var descriptor: Int32 { watches.descriptor }
 
-    /// A place for the processes of one task.
-    ///
-    /// - Parameter identifier: comes back with the task's events.
+    /// A place for the processes of one task. The identifier comes back with its events.
     package func makeTask(_ identifier: UInt64) throws(SystemError) -> any TaskProcesses {
         switch containment {
         case .cgroup(let tree): try CgroupTask(identifier, tree: tree, host: self)

@@ -6,66 +6,95 @@ struct SpawnedProcess: ~Copyable {
     let processID: Int32
     /// A pidfd(2).
     let descriptor: OwnedDescriptor
+
+    init(_ result: clx_spawn_result) {
+        processID = result.pid
+        descriptor = OwnedDescriptor(result.pidfd)
+    }
 }
 
-/// Starts a process (see `clx_spawn`); returns when it runs the program or has failed to.
-///
-/// - Parameters:
-///   - descriptors: element i becomes descriptor i of the child.
-///   - group: the folder of the cgroup to start in.
+/// A request in the form in which the C half takes it, with the memory that it points to.
+final class NativeRequest {
+    let request: LaunchRequest
+    /// Element i becomes descriptor i of the child. Of the caller, like the group.
+    private let descriptors: UnsafeMutableBufferPointer<Int32>
+    private let groups: UnsafeMutableBufferPointer<UInt32>
+    private let arguments: CStringList
+    private let environment: CStringList
+    /// The search path and the directory.
+    private let places: CStringList
+    private let cgroup: Int32
+
+    /// Takes the folder of the cgroup to start in, or -1.
+    init(
+        _ request: LaunchRequest,
+        descriptors: [Int32],
+        cgroup: Int32 = -1
+    ) throws(LaunchError) {
+        guard !request.arguments.isEmpty, let arguments = CStringList(request.arguments),
+            let environment = CStringList(request.environment),
+            let places = CStringList([request.searchPath, request.directory ?? ""])
+        else {
+            throw LaunchError(
+                stage: .prepare,
+                errno: EINVAL,
+                subject: request.arguments.first ?? ""
+            )
+        }
+        self.request = request
+        self.arguments = arguments
+        self.environment = environment
+        self.places = places
+        self.cgroup = cgroup
+        self.descriptors = .allocate(capacity: descriptors.count)
+        _ = self.descriptors.initialize(from: descriptors)
+        let groups = request.user?.groups ?? []
+        self.groups = .allocate(capacity: groups.count)
+        _ = self.groups.initialize(from: groups)
+    }
+
+    deinit {
+        descriptors.deallocate()
+        groups.deallocate()
+    }
+
+    /// Valid for as long as this object lives.
+    var native: clx_spawn_request {
+        var native = clx_spawn_request()
+        native.arguments = UnsafePointer(arguments.pointers)
+        native.environment = UnsafePointer(environment.pointers)
+        native.search_path = UnsafePointer(places.pointers[0])
+        native.directory = request.directory == nil ? nil : UnsafePointer(places.pointers[1])
+        native.descriptors = UnsafePointer(descriptors.baseAddress)
+        native.descriptor_count = UInt32(descriptors.count)
+        native.cgroup = cgroup
+        native.file_mode_mask = request.fileModeMask
+        native.open_files_soft = request.openFilesSoft
+        native.changes_user = request.user != nil
+        native.user = request.user?.user ?? 0
+        native.group = request.user?.group ?? 0
+        native.groups = UnsafePointer(groups.baseAddress)
+        native.group_count = groups.count
+        return native
+    }
+}
+
+/// Starts a process (see `clx_spawn`), in the cgroup whose folder is given; returns when it runs
+/// the program or has failed to.
 func spawn(
-    _ request: LaunchRequest, descriptors: [Int32], group: Int32? = nil
+    _ request: LaunchRequest,
+    descriptors: [Int32],
+    cgroup: Int32 = -1
 ) throws(LaunchError) -> SpawnedProcess {
-    let command = request.arguments.first ?? ""
-    guard !request.arguments.isEmpty, !request.searchPath.utf8.contains(0),
-        request.directory?.utf8.contains(0) != true,
-        let arguments = CStringList(request.arguments),
-        let environment = CStringList(request.environment)
-    else { throw LaunchError(stage: .prepare, errno: EINVAL, subject: command) }
-    var native = clx_spawn_request()
-    native.arguments = UnsafePointer(arguments.pointers)
-    native.environment = UnsafePointer(environment.pointers)
-    native.descriptor_count = UInt32(descriptors.count)
-    native.cgroup = group ?? -1
-    native.file_mode_mask = request.fileModeMask
-    native.open_files_soft = request.openFilesSoft
-    let result = withBorrowed(request, descriptors, &native) { native in
+    let prepared = try NativeRequest(request, descriptors: descriptors, cgroup: cgroup)
+    let result = withExtendedLifetime(prepared) {
+        var native = prepared.native
         var result = clx_spawn_result()
         _ = clx_spawn(&native, &result)
         return result
     }
-    // The C side has done with their memory here, and not before.
-    _ = consume arguments
-    _ = consume environment
     guard result.pid > 0 else {
         throw LaunchError(stage: result.stage, errno: result.error, request: request)
     }
-    return SpawnedProcess(processID: result.pid, descriptor: OwnedDescriptor(result.pidfd))
-}
-
-/// Lends the request's texts and arrays to the C structure for the length of `body`.
-private func withBorrowed<Result>(
-    _ request: LaunchRequest,
-    _ descriptors: [Int32],
-    _ native: inout clx_spawn_request,
-    _ body: (inout clx_spawn_request) -> Result
-) -> Result {
-    let user = request.user
-    native.changes_user = user != nil
-    native.user = user?.user ?? 0
-    native.group = user?.group ?? 0
-    native.group_count = user?.groups.count ?? 0
-    return request.searchPath.withCString { searchPath in
-        (request.directory ?? "").withCString { directory in
-            descriptors.withUnsafeBufferPointer { descriptors in
-                (user?.groups ?? []).withUnsafeBufferPointer { groups in
-                    native.search_path = searchPath
-                    native.directory = request.directory == nil ? nil : directory
-                    native.descriptors = descriptors.baseAddress
-                    native.groups = groups.baseAddress
-                    return body(&native)
-                }
-            }
-        }
-    }
+    return SpawnedProcess(result)
 }

@@ -27,7 +27,9 @@ package struct StateLock: ~Copyable {
     }
 
     private static func heldError(
-        _ folder: String, _ descriptor: Int32, _ path: String
+        _ folder: String,
+        _ descriptor: Int32,
+        _ path: String
     ) -> SystemError {
         var owner = "another process"
         if let text = try? readText(of: descriptor, path, countMax: 32),
@@ -36,6 +38,10 @@ package struct StateLock: ~Copyable {
             owner = "process \(processID)"
         }
         return SystemError(
-            operation: "lock", errno: EWOULDBLOCK, subject: folder, detail: "in use by \(owner)")
+            operation: "lock",
+            errno: EWOULDBLOCK,
+            subject: folder,
+            detail: "in use by \(owner)"
+        )
     }
 }

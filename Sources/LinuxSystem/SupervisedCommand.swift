@@ -23,8 +23,11 @@ final class SupervisedCommand {
     typealias Report = TaskEvent.What
 
     private init(
-        _ request: LaunchRequest, host: ProcessHost, supervisor: WatchedChild,
-        control: consuming OwnedDescriptor, token: WatchList.Token
+        _ request: LaunchRequest,
+        host: ProcessHost,
+        supervisor: WatchedChild,
+        control: consuming OwnedDescriptor,
+        token: WatchList.Token
     ) {
         self.request = request
         self.host = host
@@ -33,42 +36,59 @@ final class SupervisedCommand {
         controlToken = token
     }
 
+    /// Who is told of what a supervisor says, and of its end.
+    struct Listener {
+        let owner: any WatchOwner
+        let reportRole: Int
+        let endRole: Int
+    }
+
     /// Starts the supervisor at `path`, which starts the command.
-    ///
-    /// - Parameter roles: of the watches on the supervisor's messages and on its end.
     static func start(
-        _ request: LaunchRequest, path: String, output: (output: Int32, error: Int32),
-        host: ProcessHost, owner: any WatchOwner, roles: (control: Int, process: Int)
+        _ request: LaunchRequest,
+        path: String,
+        output: OutputPipeEnds,
+        host: ProcessHost,
+        listener: Listener
     ) throws(LaunchError) -> SupervisedCommand {
-        let command = request.arguments.first ?? ""
         do throws(SystemError) {
             var sockets = try DescriptorPair.sockets(.sequencedPacket, nonBlocking: false)
             let control = sockets.takeFirst()
-            let otherEnd = sockets.takeSecond()
-            let file = try supervisorRequestFile(request)
             try control.setNonBlocking()
             let token = try host.watches.add(
-                control.rawValue, .input, owner: owner, role: roles.control)
+                control.rawValue,
+                .input,
+                owner: listener.owner,
+                role: listener.reportRole
+            )
+            let supervisor: WatchedChild
             do throws(SystemError) {
-                let spawned = try spawnSupervisor(
-                    path, command,
-                    [
-                        host.emptyInput.rawValue, output.output, output.error, otherEnd.rawValue,
-                        file.rawValue,
-                    ])
-                let supervisor = try WatchedChild(
-                    spawned, host: host, owner: owner, role: roles.process)
-                return SupervisedCommand(
-                    request, host: host, supervisor: supervisor, control: control, token: token)
+                supervisor = try startSupervisor(
+                    request,
+                    path,
+                    output,
+                    sockets.takeSecond(),
+                    host,
+                    listener
+                )
             } catch {
                 host.watches.remove(token, control.rawValue)
                 throw error
             }
+            return SupervisedCommand(
+                request,
+                host: host,
+                supervisor: supervisor,
+                control: control,
+                token: token
+            )
         } catch {
             let isSupervisors = error.operation == supervisorOperation
             throw LaunchError(
-                stage: isSupervisors ? .supervisor : .prepare, errno: error.errno,
-                subject: isSupervisors ? path : command)
+                stage: isSupervisors ? .supervisor : .prepare,
+                errno: error.errno,
+                subject: isSupervisors ? path : request.arguments.first ?? ""
+            )
         }
     }
 
@@ -147,7 +167,9 @@ final class SupervisedCommand {
             hasEnded = true
             let stage = clx_stage(UInt32(bitPattern: message.stage))
             return .startFailed(
-                index: index, LaunchError(stage: stage, errno: message.code, request: request))
+                index: index,
+                LaunchError(stage: stage, errno: message.code, request: request)
+            )
         case CLX_REPORT_EXITED: return end(.status(message.code), index: index)
         case CLX_REPORT_SIGNALLED: return end(.signal(message.code), index: index)
         case CLX_REPORT_GONE:
@@ -159,15 +181,39 @@ final class SupervisedCommand {
 
     private static let supervisorOperation = "start supervisor"
 
-    private static func spawnSupervisor(
-        _ path: String, _ command: String, _ descriptors: [Int32]
-    ) throws(SystemError) -> SpawnedProcess {
-        let request = LaunchRequest(
-            arguments: [path, command], directory: "/", searchPath: "", fileModeMask: 0o077)
-        do {
-            return try spawn(request, descriptors: descriptors)
+    private static func startSupervisor(
+        _ request: LaunchRequest,
+        _ path: String,
+        _ output: OutputPipeEnds,
+        _ control: consuming OwnedDescriptor,
+        _ host: ProcessHost,
+        _ listener: Listener
+    ) throws(SystemError) -> WatchedChild {
+        let file = try supervisorRequestFile(request)
+        let command = request.arguments.first ?? ""
+        let supervisor = LaunchRequest(
+            arguments: [path, command],
+            directory: "/",
+            searchPath: "",
+            fileModeMask: 0o077
+        )
+        let spawned: SpawnedProcess
+        do throws(LaunchError) {
+            spawned = try spawn(
+                supervisor,
+                descriptors: [
+                    host.emptyInput.rawValue, output.output, output.error, control.rawValue,
+                    file.rawValue,
+                ]
+            )
         } catch {
             throw SystemError(operation: supervisorOperation, errno: error.errno, subject: path)
         }
+        return try WatchedChild(
+            spawned,
+            host: host,
+            owner: listener.owner,
+            role: listener.endRole
+        )
     }
 }

@@ -21,15 +21,28 @@ final class SupervisedTask: TaskProcesses, WatchOwner {
     func start(_ request: LaunchRequest) throws(LaunchError) -> StartedProcess {
         guard !isGone, !isClosed, !isKilled else {
             throw LaunchError(
-                stage: .prepare, errno: ECANCELED, subject: request.arguments.first ?? "")
+                stage: .prepare,
+                errno: ECANCELED,
+                subject: request.arguments.first ?? ""
+            )
         }
         let pipes = try OutputPipes.open(for: request)
         let index = commands.count
+        let listener = SupervisedCommand.Listener(
+            owner: self,
+            reportRole: 2 * index,
+            endRole: 2 * index + 1
+        )
         commands.append(
             try SupervisedCommand.start(
-                request, path: supervisorPath, output: pipes.writingEnds, host: host, owner: self,
-                roles: (control: 2 * index, process: 2 * index + 1)))
-        return StartedProcess(index: index, processID: nil, output: pipes.takeReadingEnds())
+                request,
+                path: supervisorPath,
+                output: pipes.writingEnds,
+                host: host,
+                listener: listener
+            )
+        )
+        return StartedProcess(index: index, output: pipes.takeReadingEnds())
     }
 
     func signal(_ number: Int32) throws(SystemError) -> Int? {
@@ -44,8 +57,11 @@ final class SupervisedTask: TaskProcesses, WatchOwner {
 
     func setFrozen(_ frozen: Bool) throws(SystemError) {
         throw SystemError(
-            operation: "freeze", errno: ENOTSUP, subject: "task \(identifier)",
-            detail: "only a cgroup can be frozen")
+            operation: "freeze",
+            errno: ENOTSUP,
+            subject: "task \(identifier)",
+            detail: "only a cgroup can be frozen"
+        )
     }
 
     func close() {
@@ -77,7 +93,10 @@ final class SupervisedTask: TaskProcesses, WatchOwner {
     }
 
     fileprivate func lostProcessEnded(
-        _ index: Int, _ processID: Int32, _ exit: Exit, _ events: inout [TaskEvent]
+        _ index: Int,
+        _ processID: Int32,
+        _ exit: Exit,
+        _ events: inout [TaskEvent]
     ) {
         if commands[index].processID == processID { end(index, exit, &events) }
     }

@@ -30,7 +30,8 @@ func supervisorRequestFile(_ request: LaunchRequest) throws(SystemError) -> Owne
         bytes.append(0)
     }
     let file = OwnedDescriptor(
-        try systemCall("memfd_create") { clx_memory_file("bgtask-request") })
+        try systemCall("memfd_create") { clx_memory_file("bgtask-request") }
+    )
     try writeAll(bytes, to: file.rawValue)
     return file
 }

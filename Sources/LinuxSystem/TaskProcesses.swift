@@ -6,9 +6,9 @@ package struct TaskEvent: Equatable, Sendable {
 
     /// `index` counts a task's commands in the order of their start, from 0.
     package enum What: Equatable, Sendable {
-        /// The command runs, where `start` could not say so already.
+        /// The command runs.
         case started(index: Int, processID: Int32)
-        /// The command could not be started, where `start` could not say so already.
+        /// The command could not be started.
         case startFailed(index: Int, LaunchError)
         /// The command itself ended; what it started may go on. Once for each that was started,
         /// and before `gone`.
@@ -25,17 +25,14 @@ package struct TaskEvent: Equatable, Sendable {
     }
 }
 
-/// A command that was started, with the ends of its output that are to be read.
+/// A command that is being started, with the ends of its output that are to be read.
 package struct StartedProcess: ~Copyable {
     /// Its place among the task's commands, from 0.
     package let index: Int
-    /// `nil` where a supervisor will tell it later, as `TaskEvent.What.started`.
-    package let processID: Int32?
     private var output: DescriptorPair
 
-    init(index: Int, processID: Int32?, output: consuming DescriptorPair) {
+    init(index: Int, output: consuming DescriptorPair) {
         self.index = index
-        self.processID = processID
         self.output = output
     }
 
@@ -58,17 +55,17 @@ package protocol TaskProcesses: AnyObject {
     /// The number that the caller gave the task.
     var identifier: UInt64 { get }
 
-    /// Starts a command; more than once for a command beside the first.
+    /// Begins to start a command; more than once for a command beside the first.
     ///
-    /// In a cgroup it returns when the command runs or has failed to, and the calling thread
-    /// waits for as long as chdir(2) and execve(2) take on the submitter's file system. Beside a
-    /// supervisor it returns at once, and an event tells which it was.
+    /// Returns at once: an event tells that it runs, or why it does not. (chdir(2) and execve(2)
+    /// take as long as the file systems take that they lead to, and those may be the submitter's.)
     ///
-    /// - Throws: what kept it from running; ECANCELED after `kill`, `close` or the event `gone`.
-    ///   A task that never ran has no events.
+    /// - Throws: what cannot even be begun, at the stage `prepare` or `supervisor`; there is no
+    ///   event for that. ECANCELED after `kill`, `close` or the event `gone`.
     func start(_ request: LaunchRequest) throws(LaunchError) -> StartedProcess
 
-    /// Sends a signal to every process of the task. The frozen get it with the thaw.
+    /// Sends a signal to every process of the task. The frozen get it with the thaw; a command
+    /// that is still being started may not.
     ///
     /// - Returns: how many got it; `nil` where a supervisor was told to do it.
     @discardableResult

@@ -13,9 +13,12 @@ struct UnixAddress {
         let bytes = Array(path.utf8)
         guard bytes.count <= Self.pathBytesMax else {
             throw SystemError(
-                operation: "bind", errno: ENAMETOOLONG, subject: path,
+                operation: "bind",
+                errno: ENAMETOOLONG,
+                subject: path,
                 detail: "a socket's path has \(Self.pathBytesMax) bytes at most,"
-                    + " this one has \(bytes.count)")
+                    + " this one has \(bytes.count)"
+            )
         }
         guard !bytes.isEmpty, !bytes.contains(0) else {
             throw SystemError(operation: "bind", errno: EINVAL, subject: path)

@@ -24,13 +24,17 @@ package struct UnixListener: ~Copyable {
     /// path at the same instant needs a `StateLock` before.
     ///
     /// - Parameters:
+    ///   - path: of 107 bytes at most.
     ///   - mode: permission bits of the socket file, whatever the umask.
     ///   - folderMode: of the folders above that are missing.
     ///   - backlog: connections that may wait to be accepted; the kernel cuts it to somaxconn.
     /// - Throws: ENAMETOOLONG over 107 bytes; EADDRINUSE where somebody serves the path; EEXIST
     ///   where something that is no socket is there (it is never removed).
     package init(
-        path: String, mode: UInt32, folderMode: UInt32 = 0o755, backlog: Int32 = 4096
+        path: String,
+        mode: UInt32,
+        folderMode: UInt32 = 0o755,
+        backlog: Int32 = 4096
     ) throws(SystemError) {
         let address = try UnixAddress(path: path)
         if let slash = path.lastIndex(of: "/"), slash != path.startIndex {
@@ -66,8 +70,11 @@ package struct UnixListener: ~Copyable {
         }
         guard listens != 0 else {
             throw SystemError(
-                operation: "listen", errno: EINVAL, subject: "\(descriptor)",
-                detail: "the inherited socket does not listen")
+                operation: "listen",
+                errno: EINVAL,
+                subject: "\(descriptor)",
+                detail: "the inherited socket does not listen"
+            )
         }
         try inherited.setNonBlocking()
         try inherited.setCloseOnExec()
@@ -110,8 +117,11 @@ package struct UnixListener: ~Copyable {
         guard let found = try FileIdentity(path: path) else { return }
         guard found.isSocket else {
             throw SystemError(
-                operation: "bind", errno: EEXIST, subject: path,
-                detail: "something that is not a socket is there")
+                operation: "bind",
+                errno: EEXIST,
+                subject: path,
+                detail: "something that is not a socket is there"
+            )
         }
         let probe = try makeSocket()
         let descriptor = probe.rawValue
@@ -122,7 +132,11 @@ package struct UnixListener: ~Copyable {
         // EAGAIN: served, with a full backlog. EPROTOTYPE: served, by a socket of another kind.
         case 0, EAGAIN, EINPROGRESS, EPROTOTYPE:
             throw SystemError(
-                operation: "bind", errno: EADDRINUSE, subject: path, detail: "already served")
+                operation: "bind",
+                errno: EADDRINUSE,
+                subject: path,
+                detail: "already served"
+            )
         default: throw SystemError(operation: "connect", errno: answer, subject: path)
         }
     }

@@ -1,6 +1,8 @@
 /// Who is told when a descriptor is ready.
 protocol WatchOwner: AnyObject {
-    /// - Parameter role: which of its descriptors, in the owner's own numbering.
+    /// - Parameters:
+    ///   - role: which of its descriptors, in the owner's own numbering.
+    ///   - events: takes what the owner makes of it.
     func ready(role: Int, _ events: inout [TaskEvent])
 }
 
@@ -33,7 +35,10 @@ final class WatchList {
 
     /// Watches a descriptor; the owner lives at least as long.
     func add(
-        _ descriptor: Int32, _ readiness: Readiness, owner: any WatchOwner, role: Int
+        _ descriptor: Int32,
+        _ readiness: Readiness,
+        owner: any WatchOwner,
+        role: Int
     ) throws(SystemError) -> Token {
         let slot = free.popLast() ?? slots.count
         if slot == slots.count { slots.append(Slot()) }

@@ -12,13 +12,16 @@ final class WatchedChild {
     ///
     /// - Throws: where it cannot be watched; it is ended and reaped then.
     init(
-        _ spawned: consuming SpawnedProcess, host: ProcessHost, owner: any WatchOwner, role: Int
+        _ spawned: consuming SpawnedProcess,
+        host: ProcessHost,
+        owner: any WatchOwner,
+        role: Int
     ) throws(SystemError) {
         let descriptor = spawned.descriptor.rawValue
         do {
             token = try host.watches.add(descriptor, .input, owner: owner, role: role)
         } catch {
-            Self.discard(descriptor)
+            endAndReap(descriptor)
             throw error
         }
         host.children.insert(spawned.processID)
@@ -46,12 +49,13 @@ final class WatchedChild {
     func signal(_ number: Int32) {
         clx_pidfd_send_signal(process.rawValue, number)
     }
+}
 
-    private static func discard(_ process: Int32) {
-        clx_pidfd_send_signal(process, SIGKILL)
-        var ending = pollfd(fd: process, events: Int16(POLLIN), revents: 0)
-        poll(&ending, 1, 1000)
-        var end = clx_exit()
-        clx_reap_pidfd(process, &end)
-    }
+/// Kills a child and reaps it, within a second: for one that never got an owner.
+func endAndReap(_ process: Int32) {
+    clx_pidfd_send_signal(process, SIGKILL)
+    var ending = pollfd(fd: process, events: Int16(POLLIN), revents: 0)
+    poll(&ending, 1, 1000)
+    var end = clx_exit()
+    clx_reap_pidfd(process, &end)
 }

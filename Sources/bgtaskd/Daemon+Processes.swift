@@ -24,10 +24,7 @@ extension Daemon {
             running[id] = task
             var request = taskEnvironment.request(for: record.task, run.work)
             request.arguments = run.work.command
-            let processID = try start(request, of: task)
-            if let processID {
-                registry.started(id, as: ProcessID(rawValue: processID), at: now, &actions)
-            }
+            try start(request, of: task)
         } catch {
             forgetProcesses(of: id)
             registry.startFailed(id, "\(error)", at: now, &actions)
@@ -41,27 +38,28 @@ extension Daemon {
         else {
             return registry.handlerExited(id, at: now, &actions)
         }
+        guard task.hasStarted else { return task.held.append(.launchHandler(id)) }
         var request = taskEnvironment.request(for: record.task, run.work)
         request.arguments = command
         do {
-            _ = try start(request, of: task)
+            try start(request, of: task)
         } catch {
             journal.handlerNotStarted(record, "\(error)")
             registry.handlerExited(id, at: now, &actions)
         }
     }
 
-    /// Starts a command of a task and reads what it prints from now on.
-    private func start(_ request: LaunchRequest, of task: RunningTask) throws -> Int32? {
+    /// Begins to start a command of a task and reads what it prints from now on.
+    private func start(_ request: LaunchRequest, of task: RunningTask) throws {
         var started = try task.processes.start(request)
         try watch(started.takeStandardOutput(), .stdout, of: task)
         try watch(started.takeStandardError(), .stderr, of: task)
-        return started.processID
     }
 
     func send(_ signal: SignalNumber, to id: TaskID, at now: Instant) {
         launchNow(id, at: now)
         guard let task = running[id] else { return }
+        guard task.hasStarted else { return task.held.append(.signal(id, signal)) }
         do {
             try task.processes.signal(signal.rawValue)
         } catch {
@@ -69,6 +67,14 @@ extension Daemon {
                 "a task cannot be signalled",
                 metadata: ["BGTASK_ID": "\(id)", "reason": "\(error)"])
         }
+    }
+
+    /// Goes on with what came for a command while it was being started.
+    private func performHeld(for id: TaskID) {
+        guard let task = running[id] else { return }
+        task.hasStarted = true
+        actions += task.held
+        task.held = []
     }
 
     func killAll(_ id: TaskID, at now: Instant) {
@@ -104,6 +110,7 @@ extension Daemon {
         switch event.what {
         case .started(index: 0, let processID):
             registry.started(id, as: ProcessID(rawValue: processID), at: now, &actions)
+            performHeld(for: id)
         case .startFailed(index: 0, let error):
             drainOutput(of: id, at: now)
             registry.startFailed(id, "\(error)", at: now, &actions)

@@ -7,6 +7,11 @@ final class RunningTask {
     let name: String
     let processes: any TaskProcesses
     var pipes: [OutputPipe] = []
+    /// Whether its main command runs, or has run.
+    var hasStarted = false
+    /// Orders to be performed once it runs: a process that is being started could miss a signal,
+    /// and the handler's command comes after the signal.
+    var held: [Action] = []
 
     init(id: TaskID, name: String, processes: any TaskProcesses) {
         self.id = id

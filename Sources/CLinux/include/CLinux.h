@@ -3,6 +3,7 @@
 #define CLINUX_H
 
 #include "clinux_calls.h"
+#include "clinux_launch.h"
 #include "clinux_processes.h"
 #include "clinux_spawn.h"
 #include "clinux_supervisor.h"

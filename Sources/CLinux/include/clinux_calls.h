@@ -51,6 +51,10 @@ int clx_memory_file(const char *name);
 /// PR_SET_CHILD_SUBREAPER: orphaned descendants become children of this process.
 int clx_become_subreaper(void);
 
+/// Sees to it that children that end wait to be reaped: a SIGCHLD that is ignored, which a process
+/// may inherit, has the kernel reap them (sigaction(2)).
+void clx_keep_ended_children(void);
+
 /// Whether orphaned descendants become children of this process: it is a subreaper or init.
 bool clx_adopts_orphans(void);
 

@@ -1,0 +1,84 @@
+internal import CLinux
+internal import Glibc
+
+/// The starts that are under way, each on a thread of its own, and the one descriptor that tells
+/// when they are done.
+final class LaunchBoard: WatchOwner {
+    /// Told how its start went.
+    protocol Client: AnyObject {
+        func launched(
+            index: Int,
+            _ process: consuming SpawnedProcess,
+            _ events: inout [TaskEvent]
+        )
+        func launchFailed(index: Int, _ error: LaunchError, _ events: inout [TaskEvent])
+    }
+
+    private struct Entry {
+        let launch: OpaquePointer
+        /// What the thread reads is kept until it is done.
+        let prepared: NativeRequest
+        let pipes: OutputPipeEnds
+        let client: any Client
+        let index: Int
+    }
+
+    private let completion: OwnedDescriptor
+    private var entries: [Entry] = []
+
+    init(watches: WatchList) throws(SystemError) {
+        completion = try .event()
+        _ = try watches.add(completion.rawValue, .input, owner: self, role: 0)
+    }
+
+    /// Begins a start.
+    func begin(
+        _ prepared: NativeRequest,
+        _ pipes: OutputPipeEnds,
+        client: any Client,
+        index: Int
+    ) throws(LaunchError) {
+        var native = prepared.native
+        guard let launch = clx_launch_begin(&native, completion.rawValue) else {
+            throw LaunchError(
+                stage: .prepare,
+                errno: errno,
+                subject: prepared.request.arguments.first ?? ""
+            )
+        }
+        entries.append(
+            Entry(
+                launch: launch,
+                prepared: prepared,
+                pipes: pipes,
+                client: client,
+                index: index
+            )
+        )
+    }
+
+    func ready(role: Int, _ events: inout [TaskEvent]) {
+        // Before the look at the launches: one that is done later makes it readable again.
+        var count: UInt64 = 0
+        _ = read(completion.rawValue, &count, MemoryLayout<UInt64>.size)
+        var finished: [(Entry, clx_spawn_result)] = []
+        entries.removeAll { entry in
+            var result = clx_spawn_result()
+            guard clx_launch_finish(entry.launch, &result) else { return false }
+            finished.append((entry, result))
+            return true
+        }
+        for (entry, result) in finished {
+            if result.pid > 0 {
+                entry.client.launched(index: entry.index, SpawnedProcess(result), &events)
+            } else {
+                let error = LaunchError(
+                    stage: result.stage,
+                    errno: result.error,
+                    request: entry.prepared.request
+                )
+                entry.client.launchFailed(index: entry.index, error, &events)
+            }
+        }
+    }
+}

@@ -24,6 +24,8 @@ extension Daemon {
         launchPending(at: now)
         registry.forgetExcess()
         sendPending()
+        // A connection that was closed may have let a task start.
+        if !launches.isEmpty { continueLater() }
         statusChanged()
         do {
             try armTimerAfterTurn(now)

@@ -45,6 +45,7 @@ extension Daemon {
             throw .invalid("pid")
         }
         guard user == client.credentials.user else { throw .service(.permissionDenied) }
+        guard holder.isRunning else { throw .invalid("pid") }
         holders[processID] = holder
         watched[holder.number] = .holder(holder)
         return holder.holder

@@ -23,6 +23,7 @@ extension Daemon {
         perform(at: now)
         launchPending(at: now)
         registry.forgetExcess()
+        releaseHolders()
         sendPending()
         // A connection that was closed may have let a task start.
         if !launches.isEmpty { continueLater() }
@@ -64,6 +65,7 @@ extension Daemon {
         let isWatched = watchers.areWatching(id)
         guard isWatched || journal.logs(happening) || happening == .ended else { return }
         guard let record = registry.record(id) else { return }
+        if happening == .ended, record.task.kind == .held { mayReleaseHolders = true }
         journal.write(happening, record, at: now)
         if isWatched { tellWatchers(happening, record, at: now) }
         if happening == .ended, record.task.kind == .run { forgetProcesses(of: id) }

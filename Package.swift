@@ -131,6 +131,16 @@ let package = Package(
             exclude: ["systemd-box"],
             swiftSettings: swiftSettings
         ),
+        .testTarget(
+            name: "TaskAPITests",
+            dependencies: ["TaskAPI", "Varlink"],
+            swiftSettings: swiftSettings
+        ),
+        .testTarget(
+            name: "DaemonTests",
+            dependencies: ["TaskAPI", "TestKit", "Varlink", "bgtaskd", "bgtask-supervisor"],
+            swiftSettings: swiftSettings
+        ),
         .testTarget(name: "TidyTests", swiftSettings: swiftSettings),
     ]
 )

@@ -38,6 +38,7 @@ extension Daemon {
         else {
             return registry.handlerExited(id, at: now, &actions)
         }
+        guard task.hasStarted else { return task.held.append(.launchHandler(id)) }
         var request = taskEnvironment.request(for: record.task, run.work)
         request.arguments = command
         do {
@@ -48,7 +49,7 @@ extension Daemon {
         }
     }
 
-    /// Starts a command of a task and reads what it prints from now on.
+    /// Begins to start a command of a task and reads what it prints from now on.
     private func start(_ request: LaunchRequest, of task: RunningTask) throws {
         var started = try task.processes.start(request)
         try watch(started.takeStandardOutput(), .stdout, of: task)
@@ -58,7 +59,7 @@ extension Daemon {
     func send(_ signal: SignalNumber, to id: TaskID, at now: Instant) {
         launchNow(id, at: now)
         guard let task = running[id] else { return }
-        guard task.hasStarted else { return task.signalsWaiting.append(signal) }
+        guard task.hasStarted else { return task.held.append(.signal(id, signal)) }
         do {
             try task.processes.signal(signal.rawValue)
         } catch {
@@ -66,6 +67,14 @@ extension Daemon {
                 "a task cannot be signalled",
                 metadata: ["BGTASK_ID": "\(id)", "reason": "\(error)"])
         }
+    }
+
+    /// Goes on with what came for a command while it was being started.
+    private func performHeld(for id: TaskID) {
+        guard let task = running[id] else { return }
+        task.hasStarted = true
+        actions += task.held
+        task.held = []
     }
 
     func killAll(_ id: TaskID, at now: Instant) {
@@ -101,8 +110,7 @@ extension Daemon {
         switch event.what {
         case .started(index: 0, let processID):
             registry.started(id, as: ProcessID(rawValue: processID), at: now, &actions)
-            running[id]?.hasStarted = true
-            for signal in running[id]?.signalsWaiting ?? [] { send(signal, to: id, at: now) }
+            performHeld(for: id)
         case .startFailed(index: 0, let error):
             drainOutput(of: id, at: now)
             registry.startFailed(id, "\(error)", at: now, &actions)

@@ -26,7 +26,7 @@ extension Daemon {
         perform(at: now)
         launchPending(at: now)
         sendPending()
-        releaseIdleHolders()
+        releaseHolders()
         registry.forgetExcess()
         // Clients that closed may have let tasks start.
         if !launches.isEmpty { continueLater() }
@@ -67,7 +67,7 @@ extension Daemon {
     private func tell(_ happening: Happening, _ id: TaskID, at now: Instant) {
         guard let record = registry.record(id) else { return }
         let isWatched = watchers.areWatching(id)
-        if happening == .ended, record.task.kind == .held { mayHaveIdleHolders = !holders.isEmpty }
+        if happening == .ended, record.task.kind == .held { mayReleaseHolders = true }
         journal.write(happening, record, at: now)
         if isWatched { tellWatchers(happening, record, at: now) }
         if happening == .ended, record.task.kind == .run { forgetProcesses(of: id) }

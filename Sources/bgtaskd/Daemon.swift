@@ -47,8 +47,8 @@ final class Daemon {
     var processEvents: [TaskEvent] = []
     /// Processes that hold tasks, by pid.
     var holders: [Int32: HolderProcess] = [:]
-    /// Whether one of them may hold nothing any more.
-    var mayHaveIdleHolders = false
+    /// Whether one of them may hold nothing, since a task ended or was not begun.
+    var mayReleaseHolders = false
 
     /// Whether the last turn of deadlines left some that were due.
     var hasOverdue = false

@@ -45,8 +45,10 @@ extension Daemon {
             throw .invalid("pid")
         }
         guard user == client.credentials.user else { throw .service(.permissionDenied) }
+        guard holder.isRunning else { throw .invalid("pid") }
         holders[processID] = holder
         watched[holder.number] = .holder(holder)
+        mayReleaseHolders = true
         return holder.holder
     }
 
@@ -59,10 +61,10 @@ extension Daemon {
         registry.holderGone(holder.holder, reason: .processExited, at: now, &actions)
     }
 
-    /// Lets go of processes that hold nothing any more.
-    func releaseIdleHolders() {
-        guard mayHaveIdleHolders else { return }
-        mayHaveIdleHolders = false
+    /// Lets go of processes that hold nothing, or nothing any more.
+    func releaseHolders() {
+        guard mayReleaseHolders else { return }
+        mayReleaseHolders = false
         for holder in holders.values where !registry.holds(holder.holder) {
             holderExited(holder, at: now)
         }

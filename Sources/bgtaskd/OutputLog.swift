@@ -1,3 +1,6 @@
+internal import BudgetCore
+internal import TaskAPI
+
 /// Which of its two streams a task wrote to.
 enum OutputStream: String, Sendable {
     case stdout, stderr
@@ -5,18 +8,25 @@ enum OutputStream: String, Sendable {
 
 /// What a task has printed, oldest first: the newest bytes up to a limit.
 ///
-/// Positions count the bytes since the task's start, so that a reader sees what it has missed.
+/// Positions count the bytes since the task's start, so that a reader sees what it has missed. All
+/// bytes are in one array and the streams beside them, so that a task that writes a byte at a time
+/// to both in turn costs no more than another.
 struct OutputLog: Sendable {
-    /// A run of bytes of one stream.
-    private struct Segment: Sendable {
+    /// Bytes of one stream that follow each other, up to a position.
+    private struct Run: Sendable {
         let stream: OutputStream
-        var bytes: [UInt8]
+        var end: Int
     }
 
     /// What a reader gets at once, in bytes.
     static let pieceMax = 16_384
 
-    private var segments: [Segment] = []
+    private var bytes: [UInt8] = []
+    private var runs: [Run] = []
+    /// How many at the front of `runs` are dropped and not yet removed.
+    private var runsDropped = 0
+    /// The position of the first byte in `bytes`, which may be dropped already.
+    private var base = 0
     /// Where the first kept byte is.
     private(set) var start = 0
     private(set) var end = 0
@@ -24,14 +34,14 @@ struct OutputLog: Sendable {
     var byteCount: Int { end - start }
 
     /// Keeps bytes that end a line, or are a line's part that was too long to wait for its end.
-    mutating func append(_ bytes: ArraySlice<UInt8>, of stream: OutputStream, max: Int) {
-        end += bytes.count
-        if let last = segments.indices.last, segments[last].stream == stream,
-            segments[last].bytes.count + bytes.count <= OutputLog.pieceMax
-        {
-            segments[last].bytes.append(contentsOf: bytes)
+    mutating func append(_ new: ArraySlice<UInt8>, of stream: OutputStream, max: Int) {
+        guard !new.isEmpty else { return }
+        end += new.count
+        bytes.append(contentsOf: new)
+        if let last = runs.indices.last, runs[last].stream == stream {
+            runs[last].end = end
         } else {
-            segments.append(Segment(stream: stream, bytes: Array(bytes)))
+            runs.append(Run(stream: stream, end: end))
         }
         trim(to: max)
     }
@@ -43,31 +53,62 @@ struct OutputLog: Sendable {
     func piece(
         at position: Int
     ) -> (stream: OutputStream, bytes: ArraySlice<UInt8>, dropped: Int, next: Int)? {
-        var offset = start
-        for segment in segments {
-            let segmentEnd = offset + segment.bytes.count
-            defer { offset = segmentEnd }
-            guard position < segmentEnd else { continue }
-            let from = max(position, offset)
-            let bytes = segment.bytes[(from - offset)...].prefix(OutputLog.pieceMax)
-            return (segment.stream, bytes, from - position, from + bytes.count)
-        }
-        return nil
+        guard position < end else { return nil }
+        let from = max(position, start)
+        let run = runs[firstRun { $0.end > from }]
+        let rest = bytes[(from - base)..<(run.end - base)]
+        let count = UTF8Cut.length(of: rest, max: OutputLog.pieceMax)
+        return (run.stream, rest.prefix(count), from - position, from + count)
     }
 
+    /// Drops the oldest, up to the start of a character.
     private mutating func trim(to max: Int) {
-        var dropped = 0
-        while byteCount > max, dropped < segments.count {
-            let excess = byteCount - max
-            if segments[dropped].bytes.count <= excess {
-                start += segments[dropped].bytes.count
-                dropped += 1
-            } else {
-                segments[dropped].bytes.removeFirst(excess)
-                start += excess
-            }
+        guard byteCount > max else { return }
+        start = end - max
+        while start < end, UTF8Cut.isContinuation(bytes[start - base]) { start += 1 }
+        runsDropped = start == end ? runs.count : firstRun { $0.end > start }
+        // What is dropped is removed in bulk, so that each byte moves once.
+        guard start - base > byteCount + OutputLog.pieceMax else { return }
+        bytes.removeFirst(start - base)
+        base = start
+        runs.removeFirst(runsDropped)
+        runsDropped = 0
+    }
+
+    /// The first kept run for which something holds that holds for all after it.
+    private func firstRun(_ holds: (Run) -> Bool) -> Int {
+        var (low, high) = (runsDropped, runs.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if holds(runs[middle]) { high = middle } else { low = middle + 1 }
         }
-        if dropped > 0 { segments.removeFirst(dropped) }
+        return low
+    }
+}
+
+/// Where text can be cut so that no character is torn.
+enum UTF8Cut {
+    /// Whether a byte goes on with a character that began before it.
+    static func isContinuation(_ byte: UInt8) -> Bool { byte & 0xC0 == 0x80 }
+
+    /// How much of a text fits, without a part of a character at the end; all of `max` where what is
+    /// there is not UTF-8.
+    static func length(of text: ArraySlice<UInt8>, max: Int) -> Int {
+        guard text.count > max else { return text.count }
+        let cut = text.startIndex + max
+        for back in 0..<min(4, max) where !isContinuation(text[cut - back]) { return max - back }
+        return max
+    }
+
+    /// How much of a text is whole characters, where more of it may follow.
+    static func wholeLength(of text: ArraySlice<UInt8>) -> Int {
+        for back in 1...3 where back <= text.count {
+            let byte = text[text.endIndex - back]
+            guard !isContinuation(byte) else { continue }
+            let length = byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : byte >= 0xC0 ? 2 : 1
+            return length > back ? text.count - back : text.count
+        }
+        return text.count
     }
 }
 
@@ -82,13 +123,13 @@ struct LineCutter: Sendable {
     mutating func take(_ bytes: UnsafeRawBufferPointer) -> [UInt8] {
         rest.append(contentsOf: bytes)
         let newline = UInt8(ascii: "\n")
-        guard let last = rest.lastIndex(of: newline) else {
-            return rest.count >= LineCutter.lineMax ? takeRest() : []
+        var count = rest.lastIndex(of: newline).map { $0 + 1 } ?? 0
+        if rest.count - count >= LineCutter.lineMax {
+            count += UTF8Cut.wholeLength(of: rest[count...])
         }
-        let complete = Array(rest[...last])
-        rest.removeFirst(complete.count)
-        if rest.count >= LineCutter.lineMax { return complete + takeRest() }
-        return complete
+        guard count > 0 else { return [] }
+        defer { rest.removeFirst(count) }
+        return Array(rest[..<count])
     }
 
     /// What is left without an end of line, when the stream has ended.

@@ -7,10 +7,11 @@ final class RunningTask {
     let name: String
     let processes: any TaskProcesses
     var pipes: [OutputPipe] = []
-    /// Whether the main command runs, so that a signal finds it.
+    /// Whether its main command runs, or has run.
     var hasStarted = false
-    /// Signals that came before that.
-    var signalsWaiting: [SignalNumber] = []
+    /// Orders to be performed once it runs: a process that is being started could miss a signal,
+    /// and the handler's command comes after the signal.
+    var held: [Action] = []
 
     init(id: TaskID, name: String, processes: any TaskProcesses) {
         self.id = id

@@ -1,0 +1,34 @@
+import Glibc
+
+/// What /proc says of processes (proc(5)).
+enum Processes {
+    /// The processes whose environment has all of these entries.
+    static func all(with entries: String...) -> [pid_t] {
+        Files.names("/proc").compactMap { pid_t($0) }.filter { processID in
+            let environment = Files.bytes("/proc/\(processID)/environ").split(separator: 0)
+            return entries.allSatisfy { environment.contains(Array($0.utf8)[...]) }
+        }
+    }
+
+    /// The children of a process, those included that have ended and are not reaped.
+    static func children(of parent: pid_t) -> [pid_t] {
+        Files.names("/proc").compactMap { pid_t($0) }.filter { processID in
+            let text = Files.text("/proc/\(processID)/stat")
+            let fields = text.split(separator: ")").last?.split(separator: " ") ?? []
+            return fields.count > 1 && fields[1] == "\(parent)"
+        }
+    }
+
+    /// A number of /proc/PID/status, such as VmRSS or Threads.
+    static func status(_ key: String, of processID: pid_t) -> Int {
+        for line in Files.text("/proc/\(processID)/status").split(separator: "\n")
+        where line.hasPrefix(key + ":") {
+            return Int(line.split { !$0.isNumber }.first ?? "") ?? 0
+        }
+        return 0
+    }
+
+    static func descriptorCount(of processID: pid_t) -> Int {
+        Files.names("/proc/\(processID)/fd").count
+    }
+}

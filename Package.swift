@@ -34,6 +34,7 @@ let package = Package(
     name: "bgtaskd",
     products: [
         .executable(name: "bgtaskd", targets: ["bgtaskd"]),
+        .executable(name: "bgtaskctl", targets: ["bgtaskctl"]),
         .executable(name: "bgtask-supervisor", targets: ["bgtask-supervisor"]),
     ],
     dependencies: [
@@ -76,6 +77,11 @@ let package = Package(
             ],
             swiftSettings: swiftSettings
         ),
+        .executableTarget(
+            name: "bgtaskctl",
+            dependencies: ["LinuxSystem", "Settings", "TaskAPI", "Varlink", argumentParser],
+            swiftSettings: swiftSettings
+        ),
         .target(name: "TestKit", path: "Tests/TestKit", swiftSettings: swiftSettings),
         .testTarget(
             name: "BudgetCoreTests",
@@ -84,6 +90,11 @@ let package = Package(
         ),
         .testTarget(
             name: "SettingsTests", dependencies: ["Settings"], swiftSettings: swiftSettings),
+        .testTarget(
+            name: "bgtaskctlTests",
+            dependencies: ["bgtaskctl", "TaskAPI", "Varlink"],
+            swiftSettings: swiftSettings
+        ),
         .executableTarget(
             name: "certification-peer",
             dependencies: ["Varlink"],
@@ -126,7 +137,7 @@ let package = Package(
         ),
         .testTarget(
             name: "SystemTests",
-            dependencies: ["systemd-probe"],
+            dependencies: ["bgtaskctl", "bgtaskd", "systemd-probe"],
             path: "Tests/System",
             exclude: ["systemd-box"],
             swiftSettings: swiftSettings

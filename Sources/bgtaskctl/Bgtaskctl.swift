@@ -1,0 +1,64 @@
+internal import ArgumentParser
+internal import Glibc
+internal import TaskAPI
+
+/// The command line of bgtaskd.
+@main
+struct Bgtaskctl: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "bgtaskctl",
+        abstract: "Borrow a limited time for background work, and see who has borrowed.",
+        discussion: """
+            Everywhere, before or after the verb: --socket PATH, --user, --system, --json. Without them \
+            root speaks to the system's daemon and everyone else to their own; $BGTASK_SOCKET names \
+            another.
+
+            Example: run an upload that may take three minutes and is told five seconds before the end:
+
+              bgtaskctl run --budget 3min --grace 5s --wait -- ./upload photos
+
+            Exit status: 0 done; 1 refused or failed; 64 wrong usage; with run --wait, run --follow, wait \
+            and hold that of the command (128+N where signal N ended it), 124 where the time was up, and \
+            125 where bgtaskctl or the daemon is the reason.
+            """,
+        version: Version.current,
+        groupedSubcommands: [
+            CommandGroup(
+                name: "Borrowing",
+                subcommands: [
+                    Run.self, Hold.self, Begin.self, End.self, Extend.self, Remaining.self,
+                ]),
+            CommandGroup(
+                name: "Looking",
+                subcommands: [
+                    List.self, Show.self, Watch.self, Logs.self, Wait.self, Explain.self,
+                ]),
+            CommandGroup(name: "Intervening", subcommands: [Cancel.self, SimulateExpiration.self]),
+            CommandGroup(
+                name: "Daemon",
+                subcommands: [
+                    Status.self, Stats.self, Reload.self,
+                ]),
+        ]
+    )
+
+    static func main() {
+        let arguments = ArgumentOrder.verbFirst(Array(CommandLine.arguments.dropFirst()))
+        do {
+            var command = try parseAsRoot(arguments)
+            try command.run()
+        } catch {
+            leave(after: error, verb: arguments.first)
+        }
+    }
+
+    /// Ends the process: with the status that a verb asks for, after a help text, or with one line on what is
+    /// wrong with the arguments.
+    private static func leave(after error: any Error, verb: String?) -> Never {
+        if let status = error as? ExitCode { Glibc.exit(status.rawValue) }
+        guard exitCode(for: error) != .success else { exit(withError: error) }
+        let console = Console()
+        console.notice(UsageText.line(message(for: error), verb: verb))
+        Glibc.exit(exitCode(for: error).rawValue)
+    }
+}

@@ -1,0 +1,154 @@
+internal import ArgumentParser
+internal import Glibc
+internal import LinuxSystem
+internal import TaskAPI
+
+/// Has the daemon run a command.
+struct Run: Verb {
+    static let configuration = CommandConfiguration(
+        abstract: "Have the daemon run a command on borrowed time.",
+        usage: "bgtaskctl run [<options>] -- <command> ...",
+        discussion: """
+            Prints the task's id as the first line. The command runs in the present directory and without \
+            this shell's environment, but for what --env hands over. The handler fires when the budget, \
+            less its grace, is spent: every process of the task gets SIGTERM. What is still there at the \
+            limit is killed.
+
+            With --wait or --follow the exit status is the command's (128+N where signal N ended it), 124 \
+            where its time was up, 125 where bgtaskctl or the daemon is the reason. Ctrl-C stops the \
+            waiting and leaves the task to its budget: bgtaskctl cancel ID stops it.
+
+            Example: bgtaskctl run --budget 2min --follow -- make test
+            """
+    )
+
+    @OptionGroup var borrow: BorrowOptions
+
+    @Option(
+        help: ArgumentHelp(
+            "Where the command runs; the present directory if not given.", valueName: "path"))
+    var directory: String?
+
+    @Option(
+        name: .customLong("env"),
+        help: ArgumentHelp(
+            "Set a variable for the command; NAME alone hands over your own.",
+            valueName: "name=value"))
+    var environment: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "The signal that the handler sends, SIGTERM if not given; none for no signal.",
+            valueName: "signal"))
+    var onExpiry: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "A command that the handler runs, by /bin/sh -c.", valueName: "command"))
+    var onExpiryRun: String?
+
+    @Flag(help: "Wait for the end, and exit with the command's status.")
+    var wait = false
+
+    @Flag(help: "Show the output as it comes, wait, and exit with the command's status.")
+    var follow = false
+
+    @OptionGroup var global: GlobalOptions
+
+    @Argument(parsing: .postTerminator, help: "The command and its arguments.")
+    var command: [String] = []
+
+    func validate() throws {
+        guard !command.isEmpty else { throw ValidationError("a <command> is missing") }
+        _ = try variables()
+        _ = try handler()
+    }
+
+    var refusalStatus: Int32 { wait || follow ? ExitStatus.ours : ExitStatus.refused }
+
+    func perform(_ session: Session) throws(Failure) -> Int32 {
+        let connection = try session.connect()
+        var input = Tasks.Submit.Input()
+        input.work = try work(connection, session.console)
+        let signals = wait || follow ? try SignalInbox([SIGINT]) : nil
+        let submitted = try connection.call(Tasks.Submit.self, input)
+        session.console.show(submitted, "\(submitted.id)\n")
+        tell(submitted, session.console)
+        guard let signals else { return 0 }
+        let waiter = TaskWaiter(connection, session.console, signals)
+        return try waiter.wait(for: submitted.id, following: follow)
+    }
+
+    private func tell(_ submitted: Tasks.Submit.Output, _ console: Console) {
+        switch submitted.receipt {
+        case .accepted: break
+        case .coalesced: console.notice("task \(submitted.id) of the same name stands for it")
+        case .deferred:
+            let time = submitted.notBeforeMs.map { " for \(TimeText.span($0))" } ?? ""
+            console.notice("task \(submitted.id) is held back\(time)")
+        }
+    }
+
+    private func work(
+        _ connection: DaemonConnection, _ console: Console
+    ) throws(Failure) -> Tasks.Work {
+        var work = Tasks.Work()
+        work.name = borrow.name(for: command)
+        work.command = command
+        work.application = borrow.application
+        work.profile = borrow.profile
+        work.budget = try borrow.budget(from: connection, console)
+        guard let place = directory.map(Surroundings.absolute) ?? Surroundings.directory else {
+            throw Failure("the present directory is not there any more; give --directory")
+        }
+        work.directory = place
+        do {
+            let variables = try variables()
+            work.environment = variables.isEmpty ? nil : variables
+            work.expiration = try handler()
+        } catch {
+            throw Failure("\(error)")
+        }
+        return work
+    }
+
+    private func variables() throws -> [String: String] {
+        var variables: [String: String] = [:]
+        for entry in environment {
+            let parts = entry.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            let name = String(parts[0])
+            guard !name.isEmpty else {
+                throw ValidationError("--env takes NAME=VALUE, and \"\(entry)\" has no name")
+            }
+            if parts.count == 2 {
+                variables[name] = String(parts[1])
+            } else {
+                guard let own = getenv(name) else {
+                    throw ValidationError("--env \(name): you have no such variable; give a value")
+                }
+                variables[name] = String(cString: own)
+            }
+        }
+        return variables
+    }
+
+    private func handler() throws -> Tasks.ExpirationHandler? {
+        guard onExpiry != nil || onExpiryRun != nil else { return nil }
+        var handler = Tasks.ExpirationHandler()
+        handler.signal = try onExpiry.map { try SignalOption.name($0, allowsNone: true) }
+        handler.command = onExpiryRun.map { ["/bin/sh", "-c", $0] }
+        return handler
+    }
+}
+
+/// A signal on the command line.
+enum SignalOption {
+    /// Its full name, such as `SIGTERM`; empty for `none`.
+    static func name(_ text: String, allowsNone: Bool) throws -> String {
+        if allowsNone, text == "none" || text.isEmpty { return "" }
+        guard let number = SignalName.number(of: text.uppercased()) else {
+            throw ValidationError("\"\(text)\" is no signal; write it as SIGTERM or TERM")
+        }
+        return SignalName.name(of: number)
+    }
+}

@@ -1,0 +1,38 @@
+/// Shows a command so that a shell would read it as the same words.
+enum CommandText {
+    static func line(_ words: [String]) -> String {
+        words.map(quoted).joined(separator: " ")
+    }
+
+    private static func quoted(_ word: String) -> String {
+        let isPlain =
+            !word.isEmpty
+            && word.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"):
+                    true
+                case UInt8(ascii: "0")...UInt8(ascii: "9"): true
+                default: "%+,-./:=@_".utf8.contains(byte) || byte >= 0x80
+                }
+            }
+        if isPlain { return word }
+        return "'"
+            + word.split(separator: "'", omittingEmptySubsequences: false)
+            .joined(separator: "'\\''") + "'"
+    }
+}
+
+/// Shows sizes in a person's words.
+enum SizeText {
+    static func bytes(_ count: Int) -> String {
+        var units = ["KiB", "MiB", "GiB", "TiB"][...]
+        guard count >= 1024, var unit = units.popFirst() else { return "\(count) B" }
+        var tenths = count / 1024 * 10 + count % 1024 * 10 / 1024
+        while tenths >= 10240, let next = units.popFirst() {
+            tenths /= 1024
+            unit = next
+        }
+        return tenths < 1000 && tenths % 10 != 0
+            ? "\(tenths / 10).\(tenths % 10) \(unit)" : "\(tenths / 10) \(unit)"
+    }
+}

@@ -1,0 +1,115 @@
+internal import TaskAPI
+
+/// Counts tasks by state, and finds the one whose time is up first.
+struct TaskSummary {
+    private(set) var counts: [Tasks.State: Int] = [:]
+    /// The live task with the least time until its handler, or its limit where that has fired.
+    private(set) var next: (task: Tasks.Task, milliseconds: Int)?
+
+    mutating func add(_ task: Tasks.Task) {
+        counts[task.state, default: 0] += 1
+        guard let left = task.state == .expiring ? task.remaining?.hardMs : task.remaining?.ms
+        else {
+            return
+        }
+        if left < next?.milliseconds ?? .max { next = (task, left) }
+    }
+
+    /// `2 running, 1 queued`.
+    var counted: String {
+        let shown = Tasks.State.allCases.compactMap { state in
+            counts[state].map { "\($0) \(state.rawValue)" }
+        }
+        return shown.isEmpty ? "none" : shown.joined(separator: ", ")
+    }
+
+    /// What happens next: `"flush" (7) reaches its handler in 12s`.
+    var nextText: String? {
+        guard let (task, left) = next else { return nil }
+        let what = task.state == .expiring ? "limit" : "handler"
+        return "\(task.name) (\(task.id)) reaches its \(what) in \(TimeText.span(left))"
+    }
+}
+
+/// Shows a daemon's description.
+struct StatusText {
+    let daemon: Manager.Describe.Output
+    let socket: String
+    let summary: TaskSummary
+
+    /// A summary, then profiles, limits and settings; for a person those settings alone that are not as built in.
+    func text(_ style: Style) -> String {
+        var fields = Fields()
+        fields.add("version", daemon.version)
+        fields.add("scope", daemon.scope)
+        fields.add("socket", socket)
+        fields.add("containment", daemon.containment)
+        fields.add("tasks", summary.counted)
+        fields.add("next", summary.nextText)
+        let unchanged = daemon.settings.count { $0.source == StatusText.builtIn }
+        if style.isTerminal, unchanged > 0 {
+            fields.add("settings", "\(unchanged) of \(daemon.settings.count) as built in")
+        }
+        let limits = daemon.limits.map { [Table.Cell($0.name), Table.Cell(String($0.value))] }
+        let tables = [
+            profiles,
+            Table(columns: [.init("LIMIT"), .init("VALUE", isRight: true)], rows: limits),
+            settings(withBuiltIn: !style.isTerminal),
+        ]
+        return tables.reduce(fields.text(style)) { text, table in
+            table.rows.isEmpty ? text : text + "\n" + table.text(style)
+        }
+    }
+
+    private static let builtIn = "default"
+
+    private var profiles: Table {
+        Table(
+            columns: [
+                .init("PROFILE", widthMin: 12), .init("LIMIT", isRight: true),
+                .init("HANDLER AT", isRight: true), .init("GRACE", isRight: true),
+                .init("LIFETIME LIMIT", isRight: true),
+            ],
+            rows: daemon.profiles.map { profile in
+                let handler = profile.durationMs.map { TimeText.span($0 - profile.graceMs) }
+                let texts = [
+                    profile.name, profile.durationMs.map(TimeText.span) ?? "no limit",
+                    handler ?? "-", TimeText.span(profile.graceMs),
+                    profile.lifetimeMaxMs.map(TimeText.span) ?? "no limit",
+                ]
+                return texts.map { Table.Cell($0) }
+            })
+    }
+
+    private func settings(withBuiltIn: Bool) -> Table {
+        Table(
+            columns: [
+                .init("SETTING"), .init("VALUE", widthMin: 8), .init("FROM", widthMin: 8),
+            ],
+            rows: daemon.settings.filter {
+                withBuiltIn || $0.source != StatusText.builtIn
+            }.map { setting in
+                [setting.key, setting.value, setting.source].map { Table.Cell($0) }
+            })
+    }
+}
+
+/// Shows counters.
+enum CounterText {
+    static func table(_ counters: [Manager.Counter]) -> Table {
+        Table(
+            columns: [
+                .init("COUNTER"), .init("VALUE", isRight: true), .init("MEANING", widthMin: 8),
+            ],
+            rows: counters.map { counter in
+                [name(counter), String(counter.value), counter.help].map { Table.Cell($0) }
+            })
+    }
+
+    /// `name{label="value"}`, as scrapers write it.
+    static func name(_ counter: Manager.Counter) -> String {
+        guard !counter.labels.isEmpty else { return counter.name }
+        let labels = counter.labels.sorted { $0.key < $1.key }.map { "\($0.key)=\"\($0.value)\"" }
+        return "\(counter.name){\(labels.joined(separator: ","))}"
+    }
+}

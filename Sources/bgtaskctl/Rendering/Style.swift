@@ -1,0 +1,26 @@
+/// How lines are shown.
+enum Style: Equatable, Sendable {
+    /// For a person: aligned columns under a header.
+    case terminal(width: Int, colour: Bool)
+    /// For a script: fields divided by tabs, and no header.
+    case plain
+
+    /// The colours in use; each has one meaning.
+    enum Colour: String, Sendable {
+        case bold = "1"
+        /// Something to look at.
+        case red = "31"
+        case green = "32"
+        /// About to end.
+        case yellow = "33"
+        case grey = "90"
+    }
+
+    var isTerminal: Bool { self != .plain }
+
+    /// The text in a colour, where colours are shown.
+    func paint(_ text: String, _ colour: Colour?) -> String {
+        guard case .terminal(_, true) = self, let colour else { return text }
+        return "\u{1B}[\(colour.rawValue)m\(text)\u{1B}[0m"
+    }
+}

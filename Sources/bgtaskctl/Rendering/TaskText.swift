@@ -1,0 +1,150 @@
+internal import TaskAPI
+
+/// Shows tasks and what happens to them.
+enum TaskText {
+    // MARK: A table
+
+    /// A table of tasks.
+    ///
+    /// - Parameter owners: with the owner of each.
+    static func table(_ tasks: [Tasks.Task], owners: Bool) -> Table {
+        var columns = [
+            Table.Column("ID", isRight: true), Table.Column("NAME", widthMin: 12),
+            Table.Column("STATE"), Table.Column("LEFT", isRight: true),
+            Table.Column("USED", isRight: true), Table.Column("COMMAND", widthMin: 8),
+        ]
+        if owners { columns.insert(Table.Column("OWNER", isRight: true), at: 1) }
+        return Table(columns: columns, rows: tasks.map { row($0, owner: owners) })
+    }
+
+    private static func row(_ task: Tasks.Task, owner: Bool) -> [Table.Cell] {
+        var cells = [
+            Table.Cell(String(task.id)), Table.Cell(task.name),
+            Table.Cell(task.outcome?.rawValue ?? task.state.rawValue, colour(task)),
+            Table.Cell(TimeText.left(task)), Table.Cell(TimeText.span(task.usedMs)),
+            Table.Cell(doing(task)),
+        ]
+        if owner { cells.insert(Table.Cell(String(task.owner)), at: 1) }
+        return cells
+    }
+
+    private static func doing(_ task: Tasks.Task) -> String {
+        if let command = task.command { return CommandText.line(command) }
+        guard task.kind == .held else { return "-" }
+        return task.pid.map { "(held by process \($0))" } ?? "(held)"
+    }
+
+    /// The colour of a task's state or outcome.
+    static func colour(_ task: Tasks.Task) -> Style.Colour? {
+        switch (task.outcome, task.state) {
+        case (.completed, _): .green
+        case (.failed, _), (.overrun, _): .red
+        case (.expired, _), (nil, .expiring): .yellow
+        case (.cancelled, _), (.abandoned, _), (.interrupted, _): .yellow
+        case (nil, .queued), (nil, .dormant): .grey
+        case (nil, .running), (nil, .ended): nil
+        }
+    }
+
+    // MARK: All fields
+
+    /// Every field of a task, in the order of the interface.
+    static func fields(_ task: Tasks.Task) -> Fields {
+        var fields = Fields()
+        fields.add("id", String(task.id))
+        fields.add("name", task.name)
+        fields.add("kind", task.kind.rawValue)
+        fields.add("owner", String(task.owner))
+        fields.add("application", task.application)
+        fields.add("group", task.group)
+        fields.add("priority", String(task.priority))
+        fields.add("state", task.state.rawValue, task.outcome == nil ? colour(task) : nil)
+        fields.add("outcome", task.outcome?.rawValue, colour(task))
+        fields.add("reason", task.reason)
+        fields.add("profile", task.profile)
+        fields.add("budget", TimeText.budget(task.budget))
+        fields.add("remaining", task.remaining.map(TimeText.remaining))
+        addUse(of: task, to: &fields)
+        return fields
+    }
+
+    private static func addUse(of task: Tasks.Task, to fields: inout Fields) {
+        fields.add("used", TimeText.span(task.usedMs))
+        fields.add("age", TimeText.span(task.ageMs))
+        fields.add("attempt", String(task.attempt))
+        fields.add("pid", task.pid.map(String.init))
+        fields.add("command", task.command.map(CommandText.line))
+        fields.add("exit", task.exit.map(exit))
+        fields.add("cpu", task.cpuMs.map(TimeText.span))
+        fields.add("memory peak", task.memoryPeakBytes.map(SizeText.bytes))
+        fields.add("status", task.status)
+        fields.add("waiting for", task.waiting)
+    }
+
+    /// How a command ended.
+    static func exit(_ exit: Tasks.Exit) -> String {
+        if let signal = exit.signal { return "signal \(signal)" }
+        return exit.status.map { "status \($0)" } ?? "unknown"
+    }
+
+    // MARK: Events
+
+    /// One line for one event.
+    static func line(_ event: Tasks.Event, _ style: Style) -> String {
+        let task = event.task
+        let detail = Table.Cell(detail(event))
+        let name = Table.Cell(task.name)
+        let kind = Table.Cell(event.kind.rawValue, colour(event))
+        guard style.isTerminal else {
+            return "\(task.id)\t\(kind.text)\t\(name.text)\t\(detail.text)\n"
+        }
+        let id = String(task.id)
+        let before = String(repeating: " ", count: max(0, 5 - id.utf8.count))
+        let after = String(repeating: " ", count: max(0, 8 - kind.text.utf8.count))
+        return "\(before)\(id)  \(style.paint(kind.text, kind.colour))\(after)  \(name.text)"
+            + (detail.text.isEmpty ? "\n" : "  \(detail.text)\n")
+    }
+
+    private static func colour(_ event: Tasks.Event) -> Style.Colour? {
+        switch event.kind {
+        case .expiring, .warning: .yellow
+        case .ended: colour(event.task)
+        case .output, .status: .grey
+        default: nil
+        }
+    }
+
+    private static func detail(_ event: Tasks.Event) -> String {
+        let task = event.task
+        switch event.kind {
+        case .present: return present(task)
+        case .queued: return task.waiting.map { "waiting for \($0)" } ?? ""
+        case .began: return TimeText.budget(task.budget)
+        case .extended, .resumed, .dormant:
+            return task.remaining.map(TimeText.remaining) ?? ""
+        case .expiring:
+            let left = task.remaining?.hardMs.map { "\(TimeText.span($0)) left" }
+            return joined(left, event.reason ?? task.reason)
+        case .ended: return ended(task, event.reason)
+        case .attempt: return joined("attempt \(task.attempt)", event.reason)
+        case .output: return joined(event.stream, event.text)
+        case .status: return event.text ?? task.status ?? ""
+        case .warning: return joined(event.text, event.reason)
+        }
+    }
+
+    private static func present(_ task: Tasks.Task) -> String {
+        guard task.state != .ended else { return ended(task, nil) }
+        return joined(task.state.rawValue, task.remaining.map(TimeText.remaining))
+    }
+
+    private static func ended(_ task: Tasks.Task, _ reason: String?) -> String {
+        let outcome = task.outcome?.rawValue ?? "ended"
+        let end = task.exit.map { ", \(exit($0))" } ?? ""
+        return joined("\(outcome) after \(TimeText.span(task.usedMs))\(end)", reason ?? task.reason)
+    }
+
+    private static func joined(_ one: String?, _ other: String?) -> String {
+        [one, other].compactMap { $0 }.filter { !$0.isEmpty }.joined(separator: ": ")
+    }
+}

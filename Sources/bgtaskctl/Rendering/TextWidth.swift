@@ -1,0 +1,38 @@
+/// Counts and cuts text in the columns that it takes on a terminal.
+enum TextWidth {
+    /// Ranges that terminals show two columns wide (Unicode Standard Annex 11: W and F).
+    private static let wide: [ClosedRange<UInt32>] = [
+        0x1100...0x115F, 0x2E80...0x303E, 0x3041...0x33FF, 0x3400...0x4DBF, 0x4E00...0x9FFF,
+        0xA000...0xA4CF, 0xA960...0xA97F, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F,
+        0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x17000...0x18DFF, 0x1B000...0x1B2FF, 0x20000...0x3FFFD,
+    ]
+
+    /// The number of columns.
+    static func of(_ text: String) -> Int {
+        text.unicodeScalars.reduce(0) { $0 + of($1) }
+    }
+
+    /// The text cut to a number of columns; an ellipsis stands for what is missing.
+    static func cut(_ text: String, to columns: Int) -> String {
+        guard of(text) > columns else { return text }
+        guard columns > 0 else { return "" }
+        var result = ""
+        var taken = 0
+        for scalar in text.unicodeScalars {
+            taken += of(scalar)
+            guard taken < columns else { break }
+            result.unicodeScalars.append(scalar)
+        }
+        return result + "…"
+    }
+
+    private static func of(_ scalar: Unicode.Scalar) -> Int {
+        if scalar.isASCII { return 1 }
+        switch scalar.properties.generalCategory {
+        case .nonspacingMark, .enclosingMark: return 0
+        default: break
+        }
+        if scalar.properties.isEmojiPresentation { return 2 }
+        return wide.contains { $0.contains(scalar.value) } ? 2 : 1
+    }
+}

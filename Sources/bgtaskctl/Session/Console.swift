@@ -1,0 +1,133 @@
+internal import Glibc
+internal import Varlink
+
+/// Writes what a verb has to say: results to standard output, the rest to standard error.
+///
+/// Output is buffered until `flush`, which whoever is about to wait calls.
+final class Console {
+    /// One object a line instead of text.
+    let isJSON: Bool
+    /// How text is shown on standard output.
+    let style: Style
+    private var buffer: [UInt8] = []
+    private let isErrorTerminal = isatty(STDERR_FILENO) == 1
+
+    private static let bufferBytesMax = 65536
+
+    init(isJSON: Bool = false) {
+        self.isJSON = isJSON
+        style = Console.style(of: STDOUT_FILENO)
+    }
+
+    // MARK: Results
+
+    /// Writes text to standard output; whoever made it has seen to it that it is harmless.
+    func write(_ text: String) {
+        buffer.append(contentsOf: text.utf8)
+        if buffer.count >= Console.bufferBytesMax { flush() }
+    }
+
+    /// Writes a message as JSON where that is asked for, and otherwise as the text.
+    func show<M: Message>(_ message: M, _ text: @autoclosure () -> String) {
+        write(isJSON ? JSONLine.text(message) : text())
+    }
+
+    /// Writes what a task printed: as it came, or made visible where a terminal would obey it.
+    func passOn(_ text: String, toErrors: Bool) {
+        guard toErrors else {
+            return write(style.isTerminal ? VisibleText.lines(text) : text)
+        }
+        flush()
+        let shown = isErrorTerminal ? VisibleText.lines(text) : text
+        write(Array(shown.utf8), to: STDERR_FILENO)
+    }
+
+    // MARK: Notices
+
+    /// Writes one line to standard error.
+    func notice(_ line: String) {
+        flush()
+        write(Array("bgtaskctl: \(VisibleText.oneLine(line))\n".utf8), to: STDERR_FILENO)
+    }
+
+    /// Begins a new line where the terminal has just shown the `^C` of whoever interrupted.
+    func endTerminalLine() {
+        guard isErrorTerminal else { return }
+        write([UInt8(ascii: "\n")], to: STDERR_FILENO)
+    }
+
+    /// Writes one line to standard error, if a person looks at the output.
+    func hint(_ line: String) {
+        guard style.isTerminal, !isJSON else { return }
+        notice(line)
+    }
+
+    // MARK: Writing
+
+    /// Sends what is buffered on its way.
+    func flush() {
+        guard !buffer.isEmpty else { return }
+        write(buffer, to: STDOUT_FILENO)
+        buffer.removeAll(keepingCapacity: true)
+    }
+
+    private func write(_ bytes: [UInt8], to descriptor: Int32) {
+        var sent = 0
+        while sent < bytes.count {
+            let count = bytes[sent...].withUnsafeBytes {
+                Glibc.write(descriptor, $0.baseAddress, $0.count)
+            }
+            if count >= 0 {
+                sent += count
+            } else if errno == EAGAIN {
+                var request = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                poll(&request, 1, -1)
+            } else if errno != EINTR {
+                giveUp(descriptor, errno)
+                return
+            }
+        }
+    }
+
+    /// Ends the process where nobody can have the results any more: quietly where the reader has gone, as
+    /// SIGPIPE would (its status is 128+13). What cannot be said on standard error is let go.
+    private func giveUp(_ descriptor: Int32, _ code: Int32) {
+        guard descriptor == STDOUT_FILENO else { return }
+        buffer = []
+        if code == EPIPE { exit(128 + SIGPIPE) }
+        notice("cannot write to standard output: \(ErrorText.of(code))")
+        exit(ExitStatus.refused)
+    }
+
+    private static func style(of descriptor: Int32) -> Style {
+        guard isatty(descriptor) == 1 else { return .plain }
+        var size = winsize()
+        let isKnown = ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
+        let isColoured =
+            Surroundings.value("NO_COLOR") == nil && Surroundings.value("TERM") != "dumb"
+        return .terminal(width: isKnown ? Int(size.ws_col) : 80, colour: isColoured)
+    }
+}
+
+/// The environment of this process.
+enum Surroundings {
+    /// The value of a variable; `nil` where it is not set or empty.
+    static func value(_ name: String) -> String? {
+        guard let value = getenv(name) else { return nil }
+        let text = String(cString: value)
+        return text.isEmpty ? nil : text
+    }
+
+    /// The working directory; `nil` where it has been removed or cannot be read.
+    static var directory: String? {
+        guard let path = getcwd(nil, 0) else { return nil }
+        defer { free(path) }
+        return String(cString: path)
+    }
+
+    /// A path as it is from the root folder.
+    static func absolute(_ path: String) -> String {
+        guard !path.hasPrefix("/"), let directory else { return path }
+        return directory + "/" + path
+    }
+}

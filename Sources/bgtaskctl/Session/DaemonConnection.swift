@@ -1,0 +1,125 @@
+internal import Glibc
+internal import Varlink
+
+/// A connection to the daemon, whose failures are lines for a person.
+final class DaemonConnection {
+    let socket: SocketChoice
+    private let client: VarlinkClient
+    private let console: Console
+
+    /// How long an answer is waited for that the daemon gives at once.
+    static let patience = Duration.seconds(10)
+
+    init(_ socket: SocketChoice, _ console: Console) throws(Failure) {
+        self.socket = socket
+        self.console = console
+        do throws(ClientError) {
+            client = try VarlinkClient(address: socket.path, timeout: DaemonConnection.patience)
+        } catch {
+            throw Failure(error, socket: socket)
+        }
+    }
+
+    /// The socket's descriptor, to be waited for.
+    var descriptor: Int32 { client.descriptor }
+
+    // MARK: Calls that are answered at once
+
+    /// Calls a method.
+    func call<M: Method>(_ method: M.Type, _ input: M.Input) throws(Failure) -> M.Output {
+        try send(method, input)
+        return try answer(method)
+    }
+
+    /// Waits for the answer to a call that has been sent; replies may follow it.
+    func answer<M: Method>(_ method: M.Type) throws(Failure) -> M.Output {
+        let deadline = ContinuousClock.now.advanced(by: DaemonConnection.patience)
+        guard case .reply(let output, _) = try next(method, nil, until: deadline) else {
+            throw Failure(.timedOut, socket: socket)
+        }
+        return output
+    }
+
+    /// Makes sure that a Varlink service is there, before something is waited for that may take for ever.
+    func checkService() throws(Failure) {
+        _ = try call(ServiceInterface.GetInfo.self, Empty())
+    }
+
+    // MARK: Calls that may take long
+
+    /// What ended a wait.
+    enum Arrival<Output> {
+        /// A reply; `continues`: others follow.
+        case reply(Output, continues: Bool)
+        case signal(Int32)
+        case timeUp
+    }
+
+    /// Sends a call and does not wait.
+    func send<M: Method>(_ method: M.Type, _ input: M.Input, more: Bool = false) throws(Failure) {
+        do throws(ClientError) {
+            try client.send(method, input, more: more)
+        } catch {
+            throw Failure(error, socket: socket)
+        }
+    }
+
+    /// Waits for a reply or a signal, whichever comes first.
+    func next<M: Method>(
+        _ method: M.Type, _ signals: SignalInbox?, until deadline: ContinuousClock.Instant? = nil
+    ) throws(Failure) -> Arrival<M.Output> {
+        while true {
+            if let reply = try replyIfReady(method) {
+                return .reply(reply.output, continues: reply.continues)
+            }
+            if let number = signals?.next() { return .signal(number) }
+            console.flush()
+            let watched = [descriptor] + (signals.map { [$0.descriptor] } ?? [])
+            guard Waiting.wait(for: watched, until: deadline) else { return .timeUp }
+        }
+    }
+
+    /// Takes a reply, if one has come.
+    func replyIfReady<M: Method>(
+        _ method: M.Type
+    ) throws(Failure) -> (output: M.Output, continues: Bool)? {
+        do throws(ClientError) {
+            return try client.receiveIfReady(method)
+        } catch {
+            throw Failure(error, socket: socket)
+        }
+    }
+
+    /// Hands each reply of a streaming call to `each`, until the last.
+    func stream<M: Method>(
+        _ method: M.Type, _ input: M.Input, _ each: (M.Output) throws(Failure) -> Void
+    ) throws(Failure) {
+        try send(method, input, more: true)
+        while true {
+            guard case .reply(let output, let continues) = try next(method, nil) else { return }
+            try each(output)
+            guard continues else { return }
+        }
+    }
+}
+
+/// Waits for descriptors.
+enum Waiting {
+    /// Waits until one of the descriptors can be read, a signal has come, or the time is over.
+    ///
+    /// - Returns: `false` where the time is over.
+    static func wait(for descriptors: [Int32], until deadline: ContinuousClock.Instant?) -> Bool {
+        var requests = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        guard let deadline else {
+            poll(&requests, nfds_t(requests.count), -1)
+            return true
+        }
+        let left = ContinuousClock.now.duration(to: deadline)
+        guard left > .zero else { return false }
+        // Rounded up, so that a short wait does not spin; a long one is cut, and the caller asks again.
+        let (seconds, attoseconds) = left.components
+        let milliseconds = min(seconds, 1_000_000) * 1000 + attoseconds / 1_000_000_000_000_000 + 1
+        poll(&requests, nfds_t(requests.count), Int32(milliseconds))
+        return true
+    }
+}

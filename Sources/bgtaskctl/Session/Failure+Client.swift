@@ -1,0 +1,155 @@
+internal import Glibc
+internal import TaskAPI
+internal import Varlink
+
+extension Failure {
+    /// Says what a failed call means, and what to do about it.
+    init(_ error: ClientError, socket: SocketChoice) {
+        let path = socket.path
+        switch error {
+        case .cannotConnect(_, let code):
+            self.init(Failure.unreachable(socket, code))
+        case .badAddress:
+            self.init("\(path) cannot be a socket's path: it is too long, or is no unix: address")
+        case .disconnected:
+            self.init("bgtaskd at \(path) closed the connection; its journal says why")
+        case .timedOut:
+            let patience = DaemonConnection.patience.components.seconds
+            self.init("no answer from \(path) in \(patience)s; is it bgtaskd's socket?")
+        case .violation:
+            self.init("what answers at \(path) does not speak Varlink; is it bgtaskd's socket?")
+        case .badReply(let error):
+            self.init("bgtaskd's answer is not understood (\(error)); is it another version?")
+        case .remote(let error):
+            self.init(Failure.refusal(error, socket: socket))
+        case .failed, .noCallWaiting:
+            self.init("the connection to \(path) failed: \(error)")
+        }
+    }
+
+    private static func unreachable(_ socket: SocketChoice, _ code: Int32) -> String {
+        let path = socket.path
+        switch code {
+        case ENOENT, ECONNREFUSED, ENOTDIR:
+            return "nobody listens at \(path); is bgtaskd running? "
+                + "start it with: \(socket.startCommand)"
+        case EACCES, EPERM:
+            return "no permission to use \(path); is it another user's? try --user or --socket PATH"
+        case EPROTOTYPE:
+            return "\(path) is not a stream socket; give that of bgtaskd with --socket"
+        case EAGAIN:
+            return "bgtaskd at \(path) takes no more connections now; try again"
+        default:
+            return "cannot connect to \(path): \(ErrorText.of(code))"
+        }
+    }
+
+    /// Turns an error of one of the interfaces into a line.
+    private static func refusal(_ error: RemoteError, socket: SocketChoice) -> String {
+        if let service = ServiceError(error) { return refusal(service, socket: socket) }
+        return taskRefusal(error) ?? valueRefusal(error) ?? "bgtaskd refuses: \(error)"
+    }
+
+    private static func taskRefusal(_ error: RemoteError) -> String? {
+        switch error.name {
+        case Tasks.NoSuchTask.name:
+            guard let unknown = try? error.decode(Tasks.NoSuchTask.self) else { return nil }
+            return "there is no task \(unknown.id), or it is not yours; "
+                + "see: bgtaskctl list --ended"
+        case Tasks.AlreadyEnded.name:
+            guard let ended = try? error.decode(Tasks.AlreadyEnded.self) else { return nil }
+            return "task \(ended.id) has ended already: \(ended.outcome.rawValue)"
+        case Tasks.NotAccepting.name:
+            guard let refused = try? error.decode(Tasks.NotAccepting.self) else { return nil }
+            return "bgtaskd does not take this now: \(refused.reason)"
+        case Tasks.TooLittleTime.name:
+            guard let time = try? error.decode(Tasks.TooLittleTime.self) else { return nil }
+            return "the application has \(TimeText.span(time.remainingMs)) of background time "
+                + "left, and \(TimeText.span(time.neededMs)) are needed"
+        default: return nil
+        }
+    }
+
+    private static func valueRefusal(_ error: RemoteError) -> String? {
+        switch error.name {
+        case Tasks.LimitReached.name:
+            guard let reached = try? error.decode(Tasks.LimitReached.self) else { return nil }
+            return LimitText.line(reached.limit, reached.value)
+        case Tasks.NoSuchProfile.name:
+            guard let unknown = try? error.decode(Tasks.NoSuchProfile.self) else { return nil }
+            return "there is no profile \(unknown.profile); bgtaskctl status names them"
+        case Tasks.NoSuchGroup.name:
+            guard let unknown = try? error.decode(Tasks.NoSuchGroup.self) else { return nil }
+            return "there is no group \(unknown.group)"
+        case Manager.BadSettings.name:
+            guard let bad = try? error.decode(Manager.BadSettings.self) else { return nil }
+            let place = [bad.line, bad.column].compactMap { $0.map(String.init) }
+            return "the settings are refused and stay as they were: "
+                + "\(([bad.file] + place).joined(separator: ":")): \(bad.text)"
+        default: return nil
+        }
+    }
+
+    private static func refusal(_ error: ServiceError, socket: SocketChoice) -> String {
+        switch error {
+        case .interfaceNotFound(let interface):
+            "what answers at \(socket.path) has no \(interface); is it the socket of bgtaskd?"
+        case .methodNotFound(let method), .methodNotImplemented(let method):
+            "bgtaskd has no \(method); is it older than bgtaskctl, which is \(Version.current)?"
+        case .invalidParameter("id"):
+            "bgtaskd cannot do this with such a task (a held one has no output)"
+        case .invalidParameter(let parameter):
+            "bgtaskd does not take the value of \(parameter)\(LimitText.option(for: parameter))"
+        case .permissionDenied:
+            "permission denied: the daemon may serve another user alone, "
+                + "and --all and --profile unlimited are for root"
+        case .expectedMore:
+            "bgtaskd answers this as a stream only; is it another version than bgtaskctl?"
+        }
+    }
+}
+
+/// Words for limits and parameters that the daemon names.
+enum LimitText {
+    /// Limits and rules whose value is a time in milliseconds.
+    private static let times: Set<String> = [
+        "budget", "lifetimeMax", "backgroundTime", "minimumInterval", "warnAfter",
+    ]
+
+    private static let advice: [String: String] = [
+        "tasksPerOwnerMax": "end or cancel some first",
+        "lifetimeMax": "a profile with a longer one can be chosen with --profile",
+        "backgroundTime": "it is whole again at the next entry into the background",
+        "nameBytesMax": "give a shorter --name",
+        "queueDepthMax": "try again when some have run",
+        "queueDepthPerOwnerMax": "try again when some have run",
+    ]
+
+    /// The options that set a parameter, by the last part of its path.
+    private static let options: [String: String] = [
+        "name": "--name", "durationMs": "--budget", "graceMs": "--grace", "profile": "--profile",
+        "application": "--application", "directory": "--directory", "environment": "--env",
+        "signal": "--on-expiry", "pid": "--pid", "group": "--group", "sinceMs": "--since",
+        "timeoutMs": "--timeout", "reason": "--reason",
+    ]
+
+    /// The value of a limit or rule, in its unit.
+    static func amount(_ limit: String, _ value: Int) -> String {
+        times.contains(limit) ? TimeText.span(value) : String(value)
+    }
+
+    /// The line for a limit that is reached.
+    static func line(_ limit: String, _ value: Int) -> String {
+        let amount = amount(limit, value)
+        let next = advice[limit] ?? "see bgtaskctl status for the limits"
+        return "the limit \(limit) (\(amount)) is reached; \(next)"
+    }
+
+    /// ` (--option)` for a parameter that an option sets; nothing for others.
+    static func option(for parameter: String) -> String {
+        for part in parameter.split(whereSeparator: { ".[".contains($0) }).reversed() {
+            if let option = options[String(part)] { return " (\(option))" }
+        }
+        return ""
+    }
+}

@@ -1,0 +1,12 @@
+/// Why a verb did not do what it was asked: one line for a person, and an exit status.
+struct Failure: Error, Equatable, Sendable {
+    /// What is wrong and what to do, without the program's name and without control characters.
+    let line: String
+    /// `nil`: the status that the verb has for refusals.
+    let status: Int32?
+
+    init(_ line: String, status: Int32? = nil) {
+        self.line = VisibleText.oneLine(line)
+        self.status = status
+    }
+}

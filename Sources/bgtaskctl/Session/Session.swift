@@ -1,0 +1,71 @@
+internal import ArgumentParser
+internal import Glibc
+
+/// The options that every verb has.
+struct GlobalOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("The daemon's socket.", valueName: "path"))
+    var socket: String?
+
+    @Flag(help: "Speak to your own daemon.")
+    var user = false
+
+    @Flag(help: "Speak to the system's daemon.")
+    var system = false
+
+    @Flag(help: "Answer with one JSON object a line.")
+    var json = false
+
+    func validate() throws {
+        if user && system { throw ValidationError("give --user or --system, not both") }
+        if socket?.isEmpty == true { throw ValidationError("the path of --socket is empty") }
+    }
+
+    /// The socket that these options and the environment choose.
+    func socketChoice() throws(Failure) -> SocketChoice {
+        try SocketChoice(
+            SocketChoice.Wish(
+                socket: socket, user: user, system: system, isRoot: geteuid() == 0,
+                environmentSocket: Surroundings.value("BGTASK_SOCKET"),
+                runtimeDirectory: Surroundings.value("XDG_RUNTIME_DIR")))
+    }
+}
+
+/// A verb of the command line that speaks to the daemon.
+protocol Verb: ParsableCommand {
+    var global: GlobalOptions { get }
+
+    /// The exit status where the daemon refuses or is not there.
+    var refusalStatus: Int32 { get }
+
+    /// Does what the verb says.
+    ///
+    /// - Returns: the exit status.
+    func perform(_ session: Session) throws(Failure) -> Int32
+}
+
+extension Verb {
+    var refusalStatus: Int32 { ExitStatus.refused }
+
+    func run() throws {
+        let session = Session(console: Console(isJSON: global.json), global: global)
+        let status: Int32
+        do throws(Failure) {
+            status = try perform(session)
+            session.console.flush()
+        } catch {
+            session.console.notice(error.line)
+            status = error.status ?? refusalStatus
+        }
+        throw ExitCode(status)
+    }
+}
+
+/// What a verb works with.
+struct Session {
+    let console: Console
+    let global: GlobalOptions
+
+    func connect() throws(Failure) -> DaemonConnection {
+        try DaemonConnection(global.socketChoice(), console)
+    }
+}

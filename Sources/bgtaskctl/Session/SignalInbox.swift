@@ -1,0 +1,73 @@
+internal import Glibc
+
+/// The end of the pipe that the handler writes to. Handlers have no other way to reach anything; it is set once,
+/// before the first handler is installed, and never changes.
+private nonisolated(unsafe) var inboxWriteEnd: Int32 = -1
+
+/// Turns signals into something that can be waited for together with a connection (the self-pipe).
+final class SignalInbox {
+    /// Readable when a signal has come.
+    let descriptor: Int32
+
+    /// Takes signals from here on; those that this process was started to ignore stay ignored (nohup(1), a job
+    /// in the background).
+    ///
+    /// One process has one inbox.
+    init(_ signals: [Int32]) throws(Failure) {
+        precondition(inboxWriteEnd == -1, "a second inbox")
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { throw Failure("cannot make a pipe: \(ErrorText.of(errno))") }
+        for end in ends {
+            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+            _ = fcntl(end, F_SETFL, O_NONBLOCK)
+        }
+        descriptor = ends[0]
+        inboxWriteEnd = ends[1]
+        for number in signals where number == SIGCHLD || !SignalInbox.isIgnored(number) {
+            SignalInbox.take(number)
+        }
+        SignalInbox.unblock(signals)
+    }
+
+    /// The next signal that has come; `nil` where none has.
+    func next() -> Int32? {
+        var byte: UInt8 = 0
+        return read(descriptor, &byte, 1) == 1 ? Int32(byte) : nil
+    }
+
+    /// Ends this process by a signal, as if it had never been taken: a shell sees 128+N, and stops a script.
+    static func die(of number: Int32) -> Never {
+        signal(number, SIG_DFL)
+        unblock([number])
+        raise(number)
+        exit(128 + number)
+    }
+
+    /// Lets signals come that whoever started this process had held back.
+    private static func unblock(_ signals: [Int32]) {
+        var set = sigset_t()
+        sigemptyset(&set)
+        for number in signals { sigaddset(&set, number) }
+        sigprocmask(SIG_UNBLOCK, &set, nil)
+    }
+
+    private static func take(_ number: Int32) {
+        var action = sigaction()
+        action.__sigaction_handler.sa_handler = { number in
+            let before = errno
+            var byte = UInt8(truncatingIfNeeded: number)
+            _ = write(inboxWriteEnd, &byte, 1)
+            errno = before
+        }
+        action.sa_flags = SA_RESTART
+        sigaction(number, &action, nil)
+    }
+
+    /// Whether this process ignores a signal.
+    static func isIgnored(_ number: Int32) -> Bool {
+        var action = sigaction()
+        guard sigaction(number, nil, &action) == 0 else { return false }
+        return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
+            == unsafeBitCast(SIG_IGN, to: Int.self)
+    }
+}

@@ -1,0 +1,126 @@
+import Glibc
+import TaskAPI
+import Testing
+import Varlink
+
+@testable import bgtaskctl
+
+@Suite struct FailureTests {
+    private func socket() throws -> SocketChoice {
+        try SocketChoice(SocketChoice.Wish(socket: "/s"))
+    }
+
+    private func line(_ name: String, _ parameters: [(key: String, value: JSONValue)] = []) throws
+        -> String
+    {
+        let error = RemoteError(name: name, parameters: .object(parameters))
+        return Failure(.remote(error), socket: try socket()).line
+    }
+
+    @Test("each error of the interface is a line of its own, with its values")
+    func tasks() throws {
+        #expect(
+            try line(Tasks.NoSuchTask.name, [("id", .integer(9))])
+                == "there is no task 9, or it is not yours; see: bgtaskctl list --ended")
+        #expect(
+            try line(
+                Tasks.LimitReached.name,
+                [("limit", .string("tasksPerOwnerMax")), ("value", .integer(1000))])
+                == "the limit tasksPerOwnerMax (1000) is reached; end or cancel some first")
+        #expect(
+            try line(
+                Tasks.LimitReached.name,
+                [("limit", .string("lifetimeMax")), ("value", .integer(600_000))]
+            ).hasPrefix("the limit lifetimeMax (10min) is reached; "))
+        #expect(
+            try line(Tasks.NoSuchProfile.name, [("profile", .string("p"))])
+                == "there is no profile p; bgtaskctl status names them")
+        #expect(
+            try line(
+                Tasks.TooLittleTime.name,
+                [("remainingMs", .integer(2000)), ("neededMs", .integer(5000))])
+                == "the application has 2s of background time left, and 5s are needed")
+        #expect(
+            try line(
+                Tasks.AlreadyEnded.name, [("id", .integer(9)), ("outcome", .string("overrun"))])
+                == "task 9 has ended already: overrun")
+        #expect(
+            try line(Tasks.NotAccepting.name, [("reason", .string("stopping"))])
+                == "bgtaskd does not take this now: stopping")
+    }
+
+    @Test("refused settings are named by file, line and column")
+    func settings() throws {
+        #expect(
+            try line(
+                Manager.BadSettings.name,
+                [
+                    ("file", .string("/etc/x.toml")), ("line", .integer(3)),
+                    ("column", .integer(7)), ("text", .string("unknown key")),
+                ])
+                == "the settings are refused and stay as they were: /etc/x.toml:3:7: unknown key")
+    }
+
+    @Test("a refused parameter is named together with its option")
+    func parameters() throws {
+        #expect(
+            try line(
+                "org.varlink.service.InvalidParameter",
+                [("parameter", .string("work.budget.graceMs"))])
+                == "bgtaskd does not take the value of work.budget.graceMs (--grace)")
+        #expect(LimitText.option(for: "work.environment.PATH") == " (--env)")
+        #expect(LimitText.option(for: "work.command[0]") == "")
+    }
+
+    @Test("the errors of every service are lines too")
+    func service() throws {
+        #expect(try line("org.varlink.service.PermissionDenied").hasPrefix("permission denied"))
+        #expect(try line("org.varlink.service.ExpectedMore").contains("stream"))
+        #expect(
+            try line(
+                "org.varlink.service.InterfaceNotFound",
+                [("interface", .string("org.bgtaskd.Tasks"))])
+                == "what answers at /s has no org.bgtaskd.Tasks; is it the socket of bgtaskd?")
+        #expect(
+            try line("org.varlink.service.MethodNotFound", [("method", .string("a.b.C"))])
+                .contains("has no a.b.C"))
+    }
+
+    @Test("an unknown error, or one without its values, is shown as it came")
+    func unknown() throws {
+        #expect(try line("a.b.C", [("x", .integer(1))]) == #"bgtaskd refuses: a.b.C {"x":1}"#)
+        #expect(
+            try line(Tasks.NoSuchTask.name) == "bgtaskd refuses: org.bgtaskd.Tasks.NoSuchTask {}")
+    }
+
+    @Test("a daemon that is not there is said together with how to start it")
+    func unreachable() throws {
+        for code in [ENOENT, ECONNREFUSED] {
+            let error = ClientError.cannotConnect(path: "/s", errno: code)
+            #expect(
+                Failure(error, socket: try socket()).line
+                    == "nobody listens at /s; is bgtaskd running? start it with: bgtaskd --socket /s"
+            )
+        }
+        let system = try SocketChoice(SocketChoice.Wish(system: true))
+        #expect(
+            Failure(.cannotConnect(path: system.path, errno: ENOENT), socket: system).line
+                .hasSuffix("start it with: systemctl start bgtaskd"))
+    }
+
+    @Test("every failure of a connection is one line that names the socket or the daemon")
+    func connection() throws {
+        let errors: [ClientError] = [
+            .badAddress("x"), .disconnected, .timedOut, .violation(.notAnObject),
+            .badReply(MessageError("id", .missing)), .noCallWaiting,
+            .failed(operation: "read", errno: EIO), .cannotConnect(path: "/s", errno: EACCES),
+            .cannotConnect(path: "/s", errno: EPROTOTYPE),
+            .cannotConnect(path: "/s", errno: EMFILE),
+        ]
+        for error in errors {
+            let line = Failure(error, socket: try socket()).line
+            #expect(line.contains("/s") || line.contains("bgtaskd"))
+            #expect(!line.contains("\n"))
+        }
+    }
+}

@@ -1,0 +1,168 @@
+import Glibc
+import TaskAPI
+import Testing
+import Varlink
+
+@testable import bgtaskctl
+
+@Suite struct RunTests {
+    private func submitted(_ id: Int = 7) -> Tasks.Submit.Output {
+        var output = Tasks.Submit.Output()
+        output.id = id
+        return output
+    }
+
+    private func described() -> Manager.Describe.Output {
+        var profile = Manager.Profile()
+        profile.name = "default"
+        profile.durationMs = 180_000
+        profile.graceMs = 5000
+        profile.lifetimeMaxMs = 600_000
+        var output = Manager.Describe.Output()
+        output.profiles = [profile]
+        return output
+    }
+
+    private func waited(_ task: Tasks.Task?) -> Tasks.Wait.Output {
+        var output = Tasks.Wait.Output()
+        output.task = task
+        return output
+    }
+
+    private func piece(_ stream: String, _ text: String, dropped: Int? = nil) -> Tasks.Output.Output
+    {
+        var output = Tasks.Output.Output()
+        output.stream = stream
+        output.text = text
+        output.dropped = dropped
+        return output
+    }
+
+    @Test("run prints the id first, and sends the command with its name, folder and variables")
+    func submits() throws {
+        let (description, answer) = (described(), submitted())
+        let daemon = try FakeDaemon {
+            $0.expect(Manager.Describe.self, reply: description)
+            $0.expect(Tasks.Submit.self, reply: answer)
+        }
+        let run = try CommandRun(
+            daemon, "run", "--budget", "10s", "--grace", "2s", "--env", "A=b=c", "--on-expiry",
+            "int",
+            "--on-expiry-run", "echo x", "--directory", "/tmp", "--", "/bin/sleep", "--json", "5")
+        #expect(run.finish() == 0)
+        #expect(run.output == "7\n")
+        #expect(run.errors == "")
+        let work = try #require(daemon.parameters(of: Tasks.Submit.self).first?["work"])
+        #expect(
+            work.text
+                == #"{"name":"sleep","command":["/bin/sleep","--json","5"],"directory":"/tmp","#
+                + #""environment":{"A":"b=c"},"budget":{"durationMs":10000,"graceMs":2000},"#
+                + #""expiration":{"signal":"SIGINT","command":["/bin/sh","-c","echo x"]}}"#)
+    }
+
+    @Test("half a budget is completed from the profile, and what the profile cuts is said")
+    func completesBudget() throws {
+        let (description, answer) = (described(), submitted())
+        let daemon = try FakeDaemon { peer in
+            peer.expect(Manager.Describe.self, reply: description)
+            peer.expect(Tasks.Submit.self, reply: answer)
+        }
+        let half = try CommandRun(daemon, "run", "--budget", "10s", "--", "true")
+        #expect(half.finish() == 0)
+        #expect(half.errors == "")
+        let work = daemon.parameters(of: Tasks.Submit.self).first?["work"]
+        #expect(work?["budget"]?.text == #"{"durationMs":10000,"graceMs":5000}"#)
+        let refused = try CommandRun(daemon, "run", "--budget", "5s", "--", "true")
+        #expect(refused.finish() == 1)
+        #expect(
+            refused.errors.hasPrefix(
+                "bgtaskctl: a grace of 5s is not shorter than the budget of 5s"))
+        let cut = try CommandRun(daemon, "run", "--budget", "2h", "--", "true")
+        #expect(cut.finish() == 0)
+        #expect(
+            cut.errors
+                == "bgtaskctl: the budget is cut to 10min, the lifetime limit of profile default\n")
+    }
+
+    @Test(
+        "run --wait ends with the status that stands for the task's end",
+        arguments: [
+            (Tasks.Outcome.completed, 0, nil, 0), (.failed, 3, nil, 3),
+            (.failed, nil, "SIGSEGV", 139),
+            (.expired, 0, nil, 124), (.overrun, nil, "SIGKILL", 124),
+            (.cancelled, nil, "SIGTERM", 125), (.interrupted, nil, nil, 125),
+        ] as [(Tasks.Outcome, Int?, String?, Int32)])
+    func waits(outcome: Tasks.Outcome, status: Int?, signal: String?, expected: Int32) throws {
+        let (answer, end) = (
+            submitted(), waited(Sample.ended(outcome, status: status, signal: signal))
+        )
+        let daemon = try FakeDaemon {
+            $0.expect(Tasks.Submit.self, reply: answer)
+            $0.expect(Tasks.Wait.self, reply: end)
+        }
+        let run = try CommandRun(daemon, "run", "--wait", "--", "true")
+        #expect(run.finish() == expected)
+        #expect(run.output == "7\n")
+        #expect(run.errors.isEmpty == (expected < 124 || expected > 125))
+    }
+
+    @Test("run --follow passes each stream on to its own, and says what was dropped")
+    func follows() throws {
+        let (answer, end) = (submitted(), waited(Sample.ended(.failed, status: 4)))
+        let pieces = [
+            piece("stdout", "one\u{1B}[31m\n"), piece("stderr", "two\n", dropped: 2048),
+            piece("stdout", "three"),
+        ]
+        let daemon = try FakeDaemon { peer in
+            peer.expect(Tasks.Submit.self, reply: answer)
+            peer.expect(Tasks.Output.self, reply: pieces[0], continues: true)
+            peer.send(pieces[1], continues: true)
+            peer.send(pieces[2])
+            peer.expect(Tasks.Wait.self, reply: end)
+        }
+        let run = try CommandRun(daemon, "run", "--follow", "--", "true")
+        #expect(run.finish() == 4)
+        #expect(run.output == "7\none\u{1B}[31m\nthree")
+        #expect(run.errors == "bgtaskctl: 2 KiB of the output are missing here: not kept\ntwo\n")
+        #expect(daemon.parameters(of: Tasks.Output.self).first?.text == #"{"id":7,"follow":true}"#)
+    }
+
+    @Test("run --wait --json answers with the reply and the ended task, one a line")
+    func json() throws {
+        let (answer, task) = (submitted(), Sample.ended(.completed, status: 0))
+        let end = waited(task)
+        let daemon = try FakeDaemon {
+            $0.expect(Tasks.Submit.self, reply: answer)
+            $0.expect(Tasks.Wait.self, reply: end)
+        }
+        let run = try CommandRun(daemon, "--json", "run", "--wait", "--", "true")
+        #expect(run.finish() == 0)
+        #expect(run.output == #"{"id":7,"receipt":"accepted"}"# + "\n" + JSONLine.text(task))
+    }
+
+    @Test("Ctrl-C leaves the task alone, says so in one line, and gives 130")
+    func interrupts() throws {
+        let answer = submitted()
+        let daemon = try FakeDaemon {
+            $0.expect(Tasks.Submit.self, reply: answer)
+            $0.waitForClose()
+        }
+        let run = try CommandRun(daemon, "run", "--wait", "--", "sleep", "60")
+        run.wait { $0.output == "7\n" }
+        kill(run.processID, SIGINT)
+        #expect(run.finish() == 130)
+        #expect(
+            run.errors == "bgtaskctl: task 7 goes on unwatched; to stop it: bgtaskctl cancel 7\n")
+        #expect(daemon.parameters(of: Tasks.Cancel.self).isEmpty)
+    }
+
+    @Test("wait says that its timeout is over, and gives 125")
+    func timeout() throws {
+        let end = waited(nil)
+        let daemon = try FakeDaemon { $0.expect(Tasks.Wait.self, reply: end) }
+        let run = try CommandRun(daemon, "wait", "7", "--timeout", "2s")
+        #expect(run.finish() == 125)
+        #expect(run.errors == "bgtaskctl: task 7 has not ended after 2s\n")
+        #expect(daemon.parameters(of: Tasks.Wait.self).first?.text == #"{"id":7,"timeoutMs":2000}"#)
+    }
+}

@@ -1,0 +1,101 @@
+import TaskAPI
+import Testing
+
+@testable import bgtaskctl
+
+@Suite struct TableTests {
+    private let terminal = Style.terminal(width: 80, colour: false)
+
+    private func lines(_ text: String) -> [String] {
+        text.split(separator: "\n").map(String.init)
+    }
+
+    @Test("a list fits 80 columns, however long names and commands are")
+    func fits() {
+        let tasks = (1...3).map { number in
+            Sample.task {
+                $0.id = number * 123_456
+                $0.name = String(repeating: "name", count: 20)
+                $0.command = ["rsync", "-a", String(repeating: "/photos", count: 30)]
+                $0.usedMs = 86_399_000
+                $0.remaining = Sample.remaining(ms: 1, hardMs: 175_000, .ownBudget)
+            }
+        }
+        for line in lines(TaskText.table(tasks, owners: true).text(terminal)) {
+            #expect(TextWidth.of(line) <= 80)
+        }
+    }
+
+    @Test("columns are aligned under their titles, numbers to the right")
+    func aligns() {
+        let tasks = [
+            Sample.task { $0.id = 7 },
+            Sample.task {
+                $0.id = 12
+                $0.name = "up"
+                $0.state = .ended
+                $0.outcome = .overrun
+            },
+        ]
+        #expect(
+            lines(TaskText.table(tasks, owners: false).text(terminal)) == [
+                "ID  NAME   STATE    LEFT  USED  COMMAND",
+                " 7  flush  running  3min    5s  sleep 60",
+                "12  up     overrun     -    5s  sleep 60",
+            ])
+    }
+
+    @Test("a script gets tabs, no header and nothing cut")
+    func plain() {
+        let name = String(repeating: "x", count: 200)
+        let text = TaskText.table([Sample.task { $0.name = name }], owners: false).text(.plain)
+        #expect(text == "7\t\(name)\trunning\t3min\t5s\tsleep 60\n")
+    }
+
+    @Test("wide and combining characters are counted as a terminal shows them")
+    func widths() {
+        #expect(TextWidth.of("abc") == 3)
+        #expect(TextWidth.of("写真") == 4)
+        #expect(TextWidth.of("e\u{301}") == 1)
+        #expect(TextWidth.cut("写真の転送", to: 5) == "写真…")
+        #expect(TextWidth.of(TextWidth.cut("写真の転送", to: 6)) <= 6)
+    }
+
+    @Test("colour is for terminals that show it")
+    func colours() {
+        let table = TaskText.table(
+            [
+                Sample.task {
+                    $0.state = .ended
+                    $0.outcome = .overrun
+                }
+            ], owners: false)
+        #expect(!table.text(terminal).contains("\u{1B}"))
+        #expect(
+            table.text(.terminal(width: 80, colour: true)).contains("\u{1B}[31moverrun\u{1B}[0m"))
+    }
+
+    @Test("show has every field of the interface, one a line")
+    func fields() {
+        let text = TaskText.fields(Sample.task { _ in }).text(.plain)
+        let names = lines(text).map { String($0.prefix { $0 != "\t" }) }
+        #expect(names.count == 23)
+        #expect(text.contains("budget\t3min (handler at 2min 55s, grace 5s)\n"))
+        #expect(text.contains("outcome\t-\n"))
+    }
+
+    @Test("a command is shown as a shell would read it back")
+    func commands() {
+        #expect(CommandText.line(["echo", "a b", "it's", ""]) == "echo 'a b' 'it'\\''s' ''")
+    }
+
+    @Test(
+        "sizes are in a person's words",
+        arguments: [
+            (0, "0 B"), (1023, "1023 B"), (1024, "1 KiB"), (1536, "1.5 KiB"),
+            (1_048_576, "1 MiB"), (5_368_709_120, "5 GiB"), (.max, "8388607 TiB"),
+        ])
+    func sizes(bytes: Int, text: String) {
+        #expect(SizeText.bytes(bytes) == text)
+    }
+}

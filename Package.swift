@@ -76,6 +76,12 @@ let package = Package(
             ],
             swiftSettings: swiftSettings
         ),
+        .executableTarget(
+            name: "hold-example",
+            dependencies: ["TaskAPI", "Varlink"],
+            path: "Examples/HoldExample",
+            swiftSettings: swiftSettings
+        ),
         .target(name: "TestKit", path: "Tests/TestKit", swiftSettings: swiftSettings),
         .testTarget(
             name: "BudgetCoreTests",

@@ -20,8 +20,12 @@ build: deps
 test: deps $(VARLINK_ENV)/ready
 	$(SWIFT) test --disable-xctest $(if $(FILTER),--filter '$(FILTER)')
 
-demo: build
-	Examples/demo
+# CONTAINMENT=cgroup or supervisor chooses how the demo's processes are kept together.
+demo: deps
+	@echo 'building bgtaskd; the first time takes some minutes'
+	@mkdir -p .build
+	@$(MAKE) --no-print-directory build >.build/demo.log 2>&1 || { cat .build/demo.log >&2; exit 1; }
+	@Examples/demo --containment $(or $(CONTAINMENT),auto)
 
 format:
 	$(SWIFT) format -i -r $(SWIFT_FILES)

@@ -119,6 +119,11 @@ let package = Package(
             exclude: ["systemd-box"],
             swiftSettings: swiftSettings
         ),
+        .testTarget(
+            name: "ExampleTests",
+            dependencies: ["bgtask-supervisor", "bgtaskd", "hold-example"],
+            swiftSettings: swiftSettings
+        ),
         .testTarget(name: "TidyTests", swiftSettings: swiftSettings),
     ]
 )

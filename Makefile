@@ -27,8 +27,12 @@ else
 	$(SWIFT) test --skip-build --disable-xctest --skip '^LinuxSystemTests'
 endif
 
-demo: build
-	Examples/demo
+# CONTAINMENT=cgroup or supervisor chooses how the demo's processes are kept together.
+demo: deps
+	@echo 'building bgtaskd; the first time takes some minutes'
+	@mkdir -p .build
+	@$(MAKE) --no-print-directory build >.build/demo.log 2>&1 || { cat .build/demo.log >&2; exit 1; }
+	@Examples/demo --containment $(or $(CONTAINMENT),auto)
 
 format:
 	$(SWIFT) format -i -r $(SWIFT_FILES)

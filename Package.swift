@@ -82,6 +82,12 @@ let package = Package(
             dependencies: ["LinuxSystem", "Settings", "TaskAPI", "Varlink", argumentParser],
             swiftSettings: swiftSettings
         ),
+        .executableTarget(
+            name: "hold-example",
+            dependencies: ["TaskAPI", "Varlink"],
+            path: "Examples/HoldExample",
+            swiftSettings: swiftSettings
+        ),
         .target(name: "TestKit", path: "Tests/TestKit", swiftSettings: swiftSettings),
         .testTarget(
             name: "BudgetCoreTests",
@@ -150,6 +156,11 @@ let package = Package(
         .testTarget(
             name: "DaemonTests",
             dependencies: ["TaskAPI", "TestKit", "Varlink", "bgtaskd", "bgtask-supervisor"],
+            swiftSettings: swiftSettings
+        ),
+        .testTarget(
+            name: "ExampleTests",
+            dependencies: ["bgtask-supervisor", "bgtaskd", "hold-example"],
             swiftSettings: swiftSettings
         ),
         .testTarget(name: "TidyTests", swiftSettings: swiftSettings),

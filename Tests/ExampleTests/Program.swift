@@ -1,0 +1,85 @@
+import Foundation
+
+/// Where the examples and the built programs are.
+enum Place {
+    static let examples = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .appendingPathComponent("Examples").path
+
+    /// The programs are built beside the tests.
+    static let programs = URL(fileURLWithPath: "/proc/self/exe")
+        .resolvingSymlinksInPath().deletingLastPathComponent().path
+}
+
+/// A program that a test runs, with both of its streams in one; ended with the value.
+final class Program {
+    private let process = Process()
+    private let output = Pipe()
+
+    /// Starts it.
+    ///
+    /// - Parameter variables: what its environment has besides the test's own.
+    init(_ path: String, _ arguments: [String], variables: [String: String] = [:]) throws {
+        var environment = ProcessInfo.processInfo.environment
+        environment["BGTASKD_BIN_DIR"] = Place.programs
+        process.environment = environment.merging(variables) { _, new in new }
+        process.executableURL = URL(fileURLWithPath: path)
+        process.arguments = arguments
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = output
+        process.standardError = output
+        try process.run()
+    }
+
+    deinit { stop() }
+
+    /// Has it end, if it runs.
+    func stop() {
+        guard process.isRunning else { return }
+        process.terminate()
+        process.waitUntilExit()
+    }
+
+    /// Waits until the program has written this, or has closed its streams.
+    func waitForOutput(_ wanted: String) -> Bool {
+        var text = Data()
+        while text.range(of: Data(wanted.utf8)) == nil {
+            let more = output.fileHandleForReading.availableData
+            if more.isEmpty { return false }
+            text += more
+        }
+        return true
+    }
+
+    /// Waits for the end of the program.
+    func waitForEnd() -> (status: Int32, text: String) {
+        let text = output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return (process.terminationStatus, String(decoding: text, as: UTF8.self))
+    }
+}
+
+/// The built daemon, in a folder of its own.
+final class Daemon {
+    let folder: String
+    private let program: Program
+
+    struct DidNotStart: Error {}
+
+    var socket: String { folder + "/socket" }
+
+    init() throws {
+        folder = NSTemporaryDirectory() + "bgtaskd-example-" + UUID().uuidString
+        try FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: true)
+        program = try Program(
+            Place.programs + "/bgtaskd",
+            ["--socket", folder + "/socket", "--state-dir", folder + "/state"])
+        guard program.waitForOutput("serving") else { throw DidNotStart() }
+    }
+
+    deinit {
+        program.stop()
+        try? FileManager.default.removeItem(atPath: folder)
+    }
+}

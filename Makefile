@@ -12,9 +12,13 @@ SWIFT_FILES := $(wildcard Package.swift Sources Tests Examples Benchmarks)
 
 .PHONY: build test demo format lint deps
 
+PROGRAMS := bgtaskd bgtaskctl bgtask-supervisor
+
 # One file a program, with the Swift runtime inside: .build/release/bgtaskd and its like.
 build: deps
-	$(SWIFT) build -c release --static-swift-stdlib
+	for program in $(PROGRAMS); do \
+	    $(SWIFT) build -c release --static-swift-stdlib --product $$program || exit 1; \
+	done
 
 # FILTER=NAME runs the tests whose identifier matches. The tests of LinuxSystem have a process of their
 # own: beside supervisors they take every child that they did not start for an orphan, and kill it.

@@ -59,6 +59,8 @@ package struct BackgroundTask: Equatable, Sendable {
     package internal(set) var state: TaskState
     package internal(set) var outcome: Outcome?
     package let name: String
+    /// The process that a held task lives with, where it is not a connection.
+    package internal(set) var holderProcess: ProcessID?
     package let application: String?
     package let profile: String
     /// What was granted; `nil` where there is no limit.

@@ -14,6 +14,8 @@ package struct BeginRequest: Equatable, Sendable {
     package var name: String
     package var owner: OwnerID
     package var holder: HolderID
+    /// The process that the holder is, where it is not a connection; for those who list tasks.
+    package var holderProcess: ProcessID?
     package var application: String?
     package var profile: String?
     package var budget: RequestedBudget?
@@ -53,7 +55,7 @@ extension BackgroundTaskRegistry {
         }
         try checkBackgroundTime(application: request.application, owner: request.owner, at: now)
         let id = try takeIdentifier(&actions)
-        let task = BackgroundTask(
+        var task = BackgroundTask(
             id: id,
             owner: request.owner,
             kind: .held,
@@ -63,6 +65,7 @@ extension BackgroundTaskRegistry {
             budget: grant.budget,
             at: now
         )
+        task.holderProcess = request.holderProcess
         let slot = table.insert(task, holder: request.holder)
         counts.begunHeld += 1
         startBudget(slot, lifetimeMax: grant.profile.lifetimeMax, isCut: grant.isCut, at: now)

@@ -71,7 +71,7 @@ extension BackgroundTaskRegistry {
             text = "\(reason.text); it is stopped at the hard limit"
         } else {
             text =
-                "its expiration handler fires \(task.grace.wholeMilliseconds) ms before its limit"
+                "its expiration handler fires \(task.grace.text) before its limit"
         }
         let (rule, value): (String, Duration?) =
             switch task.bound {
@@ -120,6 +120,14 @@ extension Reason {
         case .notStarted(let text): text
         case .queueLost: "the daemon stopped while it was queued"
         }
+    }
+}
+
+extension Duration {
+    /// The duration in seconds, or in milliseconds where it is no whole number of them.
+    fileprivate var text: String {
+        let milliseconds = wholeMilliseconds
+        return milliseconds.isMultiple(of: 1000) ? "\(milliseconds / 1000) s" : "\(milliseconds) ms"
     }
 }
 

@@ -44,6 +44,9 @@ package struct BackgroundTaskRegistry: Sendable {
         identifiers.reserved(through: last)
     }
 
+    /// The id that was handed out last, in this run or before it.
+    package var identifierLast: TaskID { TaskID(rawValue: identifiers.lastTaken) }
+
     /// The disk refused to reserve ids; they are asked for again with the next task.
     package mutating func identifiersNotReserved() {
         identifiers.notReserved()

@@ -21,6 +21,9 @@ struct IdentifierSource: Sendable {
         requested = max(requested, last)
     }
 
+    /// The id that was handed out last; ids above it are unused.
+    var lastTaken: UInt64 { next - 1 }
+
     /// The disk did not take what was asked for last; it is asked for again.
     mutating func notReserved() {
         requested = last

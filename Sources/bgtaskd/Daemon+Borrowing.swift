@@ -12,6 +12,7 @@ extension Daemon {
         }
         var request = BeginRequest(
             name: input.name, owner: client.caller.owner, holder: holder ?? client.holder)
+        request.holderProcess = input.pid.flatMap(Int32.init(exactly:)).map(ProcessID.init)
         request.application = input.application
         request.profile = input.profile
         request.budget = input.budget.map(RequestedBudget.init)

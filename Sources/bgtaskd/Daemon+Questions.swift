@@ -10,6 +10,7 @@ extension Daemon {
     func remainingTime(_ client: Client, _ call: Call, _ now: Instant) throws(CallFailure) {
         let id = try identifier(decode(call, as: Tasks.RemainingTime.Input.self).id)
         let record = try record(id, for: client)
+        if let outcome = record.task.outcome { throw .refused(.alreadyEnded(id, outcome)) }
         var output = Tasks.RemainingTime.Output()
         output.remaining = Tasks.Remaining(registry.remaining(of: record.task, at: now))
         client.reply(output)

@@ -60,7 +60,7 @@ extension Daemon {
         for client in clients.values where client.connection.pendingOutputCount > 0 {
             client.send()
         }
-        identifierFile.close()
+        identifierFile.close(used: registry.identifierLast.rawValue)
         if case .cgroup(let tree) = host.containment {
             do {
                 try tree.remove()

@@ -15,18 +15,23 @@ final class IdentifierFile: Sendable {
 
     /// Ids reserved at the start.
     private static let blockSize: UInt64 = 1 << 20
+    /// How long the end may wait for the disk.
+    private static let closeMilliseconds: Int32 = 2000
 
     /// What loop and thread share.
     private struct Shared {
         var wanted: UInt64?
         var result: Result?
-        var isClosing = false
+        /// Set at the end: what was really used.
+        var lastUsed: UInt64?
     }
 
     private let path: String
     private let shared = Mutex(Shared())
     private let request: Int32
     private let answer: Int32
+    /// Readable when the thread has ended.
+    private let ended: Int32
 
     /// Readable when a reservation has ended.
     var descriptor: Int32 { answer }
@@ -51,6 +56,7 @@ final class IdentifierFile: Sendable {
         self.path = path
         request = try OwnedDescriptor.event().take()
         answer = try OwnedDescriptor.event().take()
+        ended = try OwnedDescriptor.event().take()
         try makeBlocking(request)
         let retained = Unmanaged.passRetained(self)
         var thread = pthread_t()
@@ -72,6 +78,7 @@ final class IdentifierFile: Sendable {
     deinit {
         Glibc.close(request)
         Glibc.close(answer)
+        Glibc.close(ended)
     }
 
     /// Asks for ids up to and including `last`.
@@ -80,10 +87,15 @@ final class IdentifierFile: Sendable {
         signal(request)
     }
 
-    /// Ends the thread.
-    func close() {
-        shared.withLock { $0.isClosing = true }
+    /// Ends the thread, and gives the ids back that this run has reserved and not used, so that ids stay
+    /// short for people over orderly restarts.
+    func close(used: UInt64) {
+        shared.withLock { $0.lastUsed = used }
         signal(request)
+        var answers: UInt64 = 0
+        var wanted = pollfd(fd: ended, events: Int16(POLLIN), revents: 0)
+        _ = poll(&wanted, 1, IdentifierFile.closeMilliseconds)
+        _ = Glibc.read(ended, &answers, 8)
     }
 
     /// What the last reservation came to; `nil` where none has ended since.
@@ -100,11 +112,15 @@ final class IdentifierFile: Sendable {
         while true {
             var count: UInt64 = 0
             _ = Glibc.read(request, &count, 8)
-            let (wanted, isClosing) = shared.withLock { state in
+            let (wanted, lastUsed) = shared.withLock { state in
                 defer { state.wanted = nil }
-                return (state.wanted, state.isClosing)
+                return (state.wanted, state.lastUsed)
             }
-            if isClosing { return }
+            if let lastUsed {
+                // Where it cannot be written the block is skipped, as after a crash.
+                try? IdentifierFile.write(lastUsed, to: path)
+                return signal(ended)
+            }
             guard let wanted else { continue }
             let result: Result
             do {

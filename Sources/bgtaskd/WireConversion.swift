@@ -112,6 +112,7 @@ extension Tasks.Task {
         ageMs = task.age(at: now).wholeMilliseconds
         attempt = 1
         waiting = registry.waitingRule(of: task)
+        if task.state != .ended { pid = task.holderProcess.map { Int($0.rawValue) } }
         guard let run = record.run else { return }
         pid = task.state == .ended ? nil : run.processID.map { Int($0.rawValue) }
         command = run.work.command

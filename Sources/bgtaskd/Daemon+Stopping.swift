@@ -19,6 +19,7 @@ extension Daemon {
         let now = now
         if stopSignals > 1 {
             log.warning("stopping without a grace", metadata: ["reason": "\(reason)"])
+            registry.endGrace(at: now, &actions)
             for task in running.values { killAll(task.id, at: now) }
             return endTurn(at: now)
         }
@@ -27,7 +28,7 @@ extension Daemon {
         do {
             try notifier.stopping(status: statusText())
             let longest = registry.longestRemaining(at: now) + .seconds(5)
-            try notifier.extendTimeout(microseconds: UInt64(longest.wholeNanoseconds / 1000))
+            try notifier.extendTimeout(microseconds: UInt64(clamping: longest.wholeNanoseconds / 1000))
         } catch {
             log.error("systemd cannot be told of the stop", metadata: ["reason": "\(error)"])
         }

@@ -62,6 +62,13 @@ extension Daemon {
             client.send()
         }
         identifierFile.close()
+        removeGroup()
+        watched.removeAll()
+        log.notice("stopped")
+    }
+
+    /// Removes the control group that holds all tasks, once none is left.
+    func removeGroup() {
         if case .cgroup(let tree) = host.containment {
             do {
                 try tree.remove()
@@ -69,7 +76,5 @@ extension Daemon {
                 log.error("the control group cannot be removed", metadata: ["reason": "\(error)"])
             }
         }
-        watched.removeAll()
-        log.notice("stopped")
     }
 }

@@ -212,8 +212,7 @@ struct HeldTests {
     @Test("a holder's process is let go of when it holds nothing more", .tags(.defectFound))
     func holderReleased() throws {
         let daemon = try DaemonProcess(.supervisor)
-        let client = try daemon.connect()
-        try client.ask(SystemdService.Ping.self)
+        let client = try daemon.connectAlone()
         let before = Processes.descriptorCount(of: daemon.processID)
         let processes = try (0..<8).map { _ in try Child("/bin/sleep", ["1000"]) }
         for process in processes {

@@ -28,6 +28,15 @@ extension BackgroundTaskRegistry {
         }
     }
 
+    /// Ends the grace of a drain: what is still there is stopped now.
+    package mutating func endGrace(at now: Instant, _ actions: inout [Action]) {
+        for slot in table.allSlots() where !isStopping(slot) {
+            table[slot].ownHardAt = min(table[slot].ownHardAt, now)
+            updateDeadlines(slot)
+            settle(slot, at: now, &actions)
+        }
+    }
+
     /// Fires the handler now, as if the budget had run out.
     package mutating func simulateExpiration(
         _ id: TaskID, by caller: Caller, at now: Instant, _ actions: inout [Action]

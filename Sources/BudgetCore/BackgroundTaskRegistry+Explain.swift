@@ -45,7 +45,7 @@ extension BackgroundTaskRegistry {
                 ))
         }
         guard occupants.count >= limits.slots else { return result }
-        let text = "\(occupants.count) tasks run, as many as there are slots"
+        let text = "all slots are taken"
         let freed = occupants.compactMap { record($0)?.task.hardAt }
             .filter { $0 != .never }
             .min()

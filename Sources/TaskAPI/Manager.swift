@@ -66,7 +66,7 @@ package enum Manager {
         }
     }
 
-    /// containment: how processes are kept together (cgroup, processGroup). scope: whom the daemon serves (system, user).
+    /// containment: how processes are kept together (cgroup, supervisor). scope: whom the daemon serves (system, user).
     package enum Describe: Method {
         package static let name = "org.bgtaskd.Manager.Describe"
         package typealias Input = Empty

@@ -17,6 +17,7 @@ extension Tasks {
     }
 
     /// A command to run on borrowed time. The environment is the daemon's minimal one plus what is given here.
+    /// directory: an absolute path; the home of its user where absent, or / where that is not there.
     /// earliestBeginMs: counted from the submission. minimumIntervalMs: counted from the last successful end of
     /// this owner's tasks of the same name. priority: higher runs first, 0 where absent.
     package struct Work: Message {

@@ -4,7 +4,7 @@ internal import Systemd
 
 /// Logs each action once: what happened to a task, with the fields that it can be found by.
 ///
-/// The messages are constant sentences; what varies is in the fields (DESIGN.md section 7).
+/// Programs go by MESSAGE_ID and the fields (DESIGN.md section 7); the message names the task for people.
 final class AuditTrail {
     let writer: JournalWriter
 
@@ -26,7 +26,7 @@ final class AuditTrail {
         writer.write(
             JournalEntry(
                 level: text.level,
-                message: .string(text.sentence),
+                message: .string("Task \(record.task.id) (\(record.task.name)) \(text.predicate)"),
                 messageID: text.id,
                 fields: fields(of: record, at: now)
             ))

@@ -4,14 +4,27 @@ internal import Logging
 internal import Settings
 
 extension Daemon {
-    /// Reads a stream of a task from now on.
+    /// Reads a stream of a task, from its begin on, so that its story is told in order.
     func watch(
         _ descriptor: consuming OwnedDescriptor, _ stream: OutputStream, of task: RunningTask
     ) throws {
         let pipe = OutputPipe(number: nextNumber(), task: task.id, stream: stream, descriptor)
-        try epoll.add(pipe.descriptor.rawValue, .input, token: pipe.number)
         watched[pipe.number] = .output(pipe)
         task.pipes.append(pipe)
+        if task.hasStarted { try read(pipe) }
+    }
+
+    /// A task has begun: what it prints is read from now on.
+    func readOutput(of task: RunningTask) {
+        do {
+            for pipe in task.pipes { try read(pipe) }
+        } catch {
+            log.error("output cannot be read", metadata: ["reason": "\(error)"])
+        }
+    }
+
+    private func read(_ pipe: OutputPipe) throws {
+        try epoll.add(pipe.descriptor.rawValue, .input, token: pipe.number)
     }
 
     /// One read of a pipe that has something, or has ended.

@@ -38,7 +38,7 @@ extension Daemon {
         else {
             return registry.handlerExited(id, at: now, &actions)
         }
-        guard task.hasStarted else { return task.held.append(.launchHandler(id)) }
+        guard task.hasStarted else { return task.ordersWaiting.append(.launchHandler(id)) }
         var request = taskEnvironment.request(for: record.task, run.work)
         request.arguments = command
         do {
@@ -59,7 +59,7 @@ extension Daemon {
     func send(_ signal: SignalNumber, to id: TaskID, at now: Instant) {
         launchNow(id, at: now)
         guard let task = running[id] else { return }
-        guard task.hasStarted else { return task.held.append(.signal(id, signal)) }
+        guard task.hasStarted else { return task.ordersWaiting.append(.signal(id, signal)) }
         do {
             try task.processes.signal(signal.rawValue)
         } catch {
@@ -70,11 +70,12 @@ extension Daemon {
     }
 
     /// Goes on with what came for a command while it was being started.
-    private func performHeld(for id: TaskID) {
+    private func performWaiting(for id: TaskID) {
         guard let task = running[id] else { return }
         task.hasStarted = true
-        actions += task.held
-        task.held = []
+        readOutput(of: task)
+        actions += task.ordersWaiting
+        task.ordersWaiting = []
     }
 
     func killAll(_ id: TaskID, at now: Instant) {
@@ -110,7 +111,7 @@ extension Daemon {
         switch event.what {
         case .started(index: 0, let processID):
             registry.started(id, as: ProcessID(rawValue: processID), at: now, &actions)
-            performHeld(for: id)
+            performWaiting(for: id)
         case .startFailed(index: 0, let error):
             drainOutput(of: id, at: now)
             registry.startFailed(id, "\(error)", at: now, &actions)

@@ -19,6 +19,7 @@ extension Daemon {
         let now = now
         if stopSignals > 1 {
             log.warning("stopping without a grace", metadata: ["reason": "\(reason)"])
+            registry.endGrace(at: now, &actions)
             for task in running.values { killAll(task.id, at: now) }
             return endTurn(at: now)
         }
@@ -27,7 +28,8 @@ extension Daemon {
         do {
             try notifier.stopping(status: statusText())
             let longest = registry.longestRemaining(at: now) + .seconds(5)
-            try notifier.extendTimeout(microseconds: UInt64(longest.wholeNanoseconds / 1000))
+            try notifier.extendTimeout(
+                microseconds: UInt64(clamping: longest.wholeNanoseconds / 1000))
         } catch {
             log.error("systemd cannot be told of the stop", metadata: ["reason": "\(error)"])
         }
@@ -61,6 +63,13 @@ extension Daemon {
             client.send()
         }
         identifierFile.close(used: registry.identifierLast.rawValue)
+        removeGroup()
+        watched.removeAll()
+        log.notice("stopped")
+    }
+
+    /// Removes the control group that holds all tasks, once none is left.
+    func removeGroup() {
         if case .cgroup(let tree) = host.containment {
             do {
                 try tree.remove()
@@ -68,7 +77,5 @@ extension Daemon {
                 log.error("the control group cannot be removed", metadata: ["reason": "\(error)"])
             }
         }
-        watched.removeAll()
-        log.notice("stopped")
     }
 }

@@ -1,8 +1,10 @@
 internal import BudgetCore
 internal import Systemd
 
-/// The sentence, the level and the id of what happened to a task. The ids are what the message
-/// catalog and `journalctl MESSAGE_ID=` know it by; they never change.
+/// The id, the level and the words of what happened to a task.
+///
+/// The ids are what the message catalog and `journalctl MESSAGE_ID=` know it by; they never change. The
+/// words follow the task's number and name, so that plain `journalctl` shows which task it was.
 struct JournalMessage {
     static let outputNotLogged: JournalMessageID = "a1a286ae6a2843b0aa370d7cf8df1ae8"
     static let oldTasksNotNamed: JournalMessageID = "8d6f21429e4748aba6b0def6addd3120"
@@ -11,12 +13,13 @@ struct JournalMessage {
 
     let id: JournalMessageID
     let level: JournalLevel
-    let sentence: String
+    /// What the task did, as it follows its name.
+    let predicate: String
 
-    private init(_ id: JournalMessageID, _ level: JournalLevel, _ sentence: String) {
+    private init(_ id: JournalMessageID, _ level: JournalLevel, _ predicate: String) {
         self.id = id
         self.level = level
-        self.sentence = sentence
+        self.predicate = predicate
     }
 
     init(_ happening: Happening, _ record: TaskRecord) {
@@ -31,70 +34,70 @@ struct JournalMessage {
     }
 
     private init(_ happening: Happening, quiet: JournalLevel) {
-        let (id, level, sentence): (JournalMessageID, JournalLevel, String) =
+        let (id, level, predicate): (JournalMessageID, JournalLevel, String) =
             switch happening {
             case .queued:
-                ("6754203f44c84129aac3a3f794ed0122", .info, "A task waits for a slot")
+                ("6754203f44c84129aac3a3f794ed0122", .info, "waits for a slot")
             case .began:
-                ("32654dea66b540f3be3c095f5b68464a", quiet, "A task began")
+                ("32654dea66b540f3be3c095f5b68464a", quiet, "began")
             case .dormant:
                 (
                     "f7b014da9f90478d9be117bccf44b019", .info,
-                    "A task is dormant while its application is in front"
+                    "is dormant while its application is in front"
                 )
             case .resumed:
-                ("459f60364139433491c82b95c0d42b9e", .info, "A task runs again")
+                ("459f60364139433491c82b95c0d42b9e", .info, "runs again")
             case .extended:
-                ("aebda05dba1a48e58fdc1ce869c4e04d", .info, "The budget of a task was started anew")
+                ("aebda05dba1a48e58fdc1ce869c4e04d", .info, "has its budget anew")
             case .handlerFired:
                 (
                     "1bf92097fb474945ad55a2b5bf32f8df", .notice,
-                    "The expiration handler of a task fires"
+                    "is told to end: its expiration handler fires"
                 )
             case .cancelling:
-                ("a0eef4a9d1654771858e6faa323df4c7", .notice, "A task is being cancelled")
+                ("a0eef4a9d1654771858e6faa323df4c7", .notice, "is being cancelled")
             case .overrunning:
                 (
                     "2f187a47a2af4a9084f83df0130ec75b", .warning,
-                    "A task reached its hard limit and is being killed"
+                    "reached its hard limit and is being killed"
                 )
             case .grewOld:
                 (
                     "fcb88ee0ba174734b4ba95ca79149d1e", .notice,
-                    "A task has been running for a long time"
+                    "has been running for a long time"
                 )
             case .stuck:
-                ("438090ed52184a8b880f65aa0bfb1081", .error, "A task was killed and is still there")
+                ("438090ed52184a8b880f65aa0bfb1081", .error, "was killed and is still there")
             case .ended:
-                ("a3217d6199de4f8eb939b485bf9e31b3", quiet, "A task ended")
+                ("a3217d6199de4f8eb939b485bf9e31b3", quiet, "ended")
             }
-        self.init(id, level, sentence)
+        self.init(id, level, predicate)
     }
 
     private init(_ outcome: Outcome, quiet: JournalLevel) {
-        let (id, level, sentence): (JournalMessageID, JournalLevel, String) =
+        let (id, level, predicate): (JournalMessageID, JournalLevel, String) =
             switch outcome {
             case .completed:
-                ("aceaa8a988224864bba8fe9887bfb0b7", quiet, "A task completed")
+                ("aceaa8a988224864bba8fe9887bfb0b7", quiet, "completed")
             case .failed:
-                ("252ba797f4a34803825182c655f4ef4b", .notice, "A task failed")
+                ("252ba797f4a34803825182c655f4ef4b", .notice, "failed")
             case .expired:
                 (
                     "cf936cb0f9ad462888df1d4332304f30", .notice,
-                    "A task ended after its expiration handler had fired"
+                    "expired: it ended after its handler had fired"
                 )
             case .overrun:
                 (
                     "6a2e7442eb64447db577da173d8280a6", .warning,
-                    "A task was stopped at its hard limit"
+                    "overran: it was stopped at its hard limit"
                 )
             case .cancelled:
-                ("2674e7ea79de42159f90e79b41d78095", .notice, "A task was cancelled")
+                ("2674e7ea79de42159f90e79b41d78095", .notice, "was cancelled")
             case .abandoned:
-                ("fdc5e3d3fa1c42fa8e015204ba4939f5", .notice, "A task was abandoned by its holder")
+                ("fdc5e3d3fa1c42fa8e015204ba4939f5", .notice, "was abandoned by its holder")
             case .interrupted:
-                ("9ee4f8fa7acf4d06a0247328d20d8aa9", .notice, "A task was interrupted")
+                ("9ee4f8fa7acf4d06a0247328d20d8aa9", .notice, "was interrupted")
             }
-        self.init(id, level, sentence)
+        self.init(id, level, predicate)
     }
 }

@@ -11,7 +11,7 @@ final class RunningTask {
     var hasStarted = false
     /// Orders to be performed once it runs: a process that is being started could miss a signal,
     /// and the handler's command comes after the signal.
-    var held: [Action] = []
+    var ordersWaiting: [Action] = []
 
     init(id: TaskID, name: String, processes: any TaskProcesses) {
         self.id = id

@@ -39,8 +39,8 @@ enum Start {
         try makeFolder(configuration.stateFolder)
         let lock = try lock(configuration.stateFolder)
         let openFilesSoft = raiseOpenFiles()
-        let host = try makeHost(configuration, loaded, log)
         let (file, identifiers) = try identifierFile(configuration.stateFolder)
+        let host = try makeHost(configuration, loaded, log)
         let environment = TaskEnvironment(
             user: configuration.user, socketPath: configuration.socketPath,
             openFilesSoft: openFilesSoft, inherited: configuration.environment)
@@ -50,7 +50,12 @@ enum Start {
                 loop: loop, journal: AuditTrail(writer), log: log, host: host, identifierFile: file,
                 identifiers: identifiers, taskEnvironment: environment))
         daemon = made
-        try listen(made, inherited)
+        do {
+            try listen(made, inherited)
+        } catch {
+            made.removeGroup()
+            throw error
+        }
         defer {
             made.shutDown()
             withExtendedLifetime(lock) {}

@@ -6,6 +6,7 @@ internal import LinuxSystem
 struct TaskEnvironment: Sendable {
     /// NAME=value, the same for all.
     private let common: [String: String]
+    /// Where a command runs whose submitter names no directory.
     private let home: String
     private let searchPath: String
     private let socketPath: String
@@ -36,7 +37,9 @@ struct TaskEnvironment: Sendable {
             common[name] = inherited[name]
         }
         self.common = common
-        self.home = home
+        var status = stat()
+        let isHomeThere = stat(home, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+        self.home = isHomeThere ? home : "/"
         self.socketPath = socketPath
         self.openFilesSoft = openFilesSoft
     }

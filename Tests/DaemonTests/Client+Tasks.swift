@@ -58,6 +58,11 @@ extension VarlinkClient {
         try ask(Tasks.Show.self) { $0.id = id }.task
     }
 
+    /// A counter without labels.
+    func counter(_ name: String) throws(ClientError) -> Int? {
+        try ask(Manager.Statistics.self).counters.first { $0.name == "bgtaskd_" + name }?.value
+    }
+
     /// Waits for the end of a task.
     func ended(_ id: Int) throws -> Tasks.Task {
         try #require(try ask(Tasks.Wait.self) { $0.id = id }.task)
@@ -65,6 +70,15 @@ extension VarlinkClient {
 }
 
 extension DaemonProcess {
+    /// Connects, and waits until the daemon knows that all others are gone.
+    func connectAlone() throws -> VarlinkClient {
+        let client = try connect()
+        try eventually("one connection is left") {
+            try client.counter("connections") == 1
+        }
+        return client
+    }
+
     /// Waits until a task has printed this.
     func waitForOutput(_ wanted: String, of id: Int) throws {
         let client = try connect()

@@ -143,12 +143,14 @@ final class DaemonProcess {
 // The daemon's control groups.
 extension DaemonProcess {
     /// The folder of the daemon's cgroup, named by its state folder; `nil` where there is none.
-    var groupFolder: String? {
-        let name = "bgtaskd-" + Self.hexadecimalHash(statePath)
+    var groupFolder: String? { Self.groupFolder(ofState: statePath) }
+
+    static func groupFolder(ofState path: String) -> String? {
+        let name = "bgtaskd-" + hexadecimalHash(path)
         let lines = Files.text("/proc/mounts").split(separator: "\n")
         let mounts = lines.map { $0.split(separator: " ") }.filter { $0.count > 2 }
         return mounts.filter { $0[2] == "cgroup2" }
-            .map { Self.ownGroup(below: String($0[1])) + "/" + name }
+            .map { ownGroup(below: String($0[1])) + "/" + name }
             .first(where: Files.exists)
     }
 

@@ -66,8 +66,8 @@ extension SystemTests {
             )
             let story = try Box.execRaw("journalctl", "-o", "json", "BGTASK_ID=\(id)").output
             for field in [
-                #""MESSAGE":"A task began""#, #""MESSAGE":"from the task""#,
-                #""MESSAGE":"A task failed""#, #""BGTASK_EXIT_STATUS":"3""#,
+                #""MESSAGE":"Task \#(id) (sh) began""#, #""MESSAGE":"from the task""#,
+                #""MESSAGE":"Task \#(id) (sh) failed""#, #""BGTASK_EXIT_STATUS":"3""#,
                 #""BGTASK_NAME":"sh""#, #""SYSLOG_IDENTIFIER":"bgtaskd""#,
             ] {
                 #expect(story.contains(field), "\(field)")

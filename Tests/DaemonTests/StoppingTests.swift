@@ -1,0 +1,155 @@
+import Glibc
+import TaskAPI
+import Testing
+import Varlink
+
+@Suite("How a daemon ends")
+struct StoppingTests {
+    @Test(
+        "SIGTERM fires handlers early; who obeys is expired, who does not is interrupted",
+        arguments: ContainmentMode.available)
+    func stop(mode: ContainmentMode) throws {
+        let daemon = try DaemonProcess(mode, settings: "queue.slots = 2")
+        let client = try daemon.connect()
+        let obeying = try client.submit(
+            script: "trap 'echo bye; exit 0' TERM; echo ready; while :; do sleep 0.01; done"
+        ) { $0.budget = Tasks.Budget(ms: 200_000, grace: 60_000) }
+        let ignoring = try client.submit(
+            script: "trap '' TERM; setsid sleep 1000 & echo ready; while :; do sleep 0.01; done"
+        ) { $0.budget = Tasks.Budget(ms: 200_000, grace: 1000) }
+        let queued = try client.submit(["true"])
+        for id in [obeying, ignoring] { try daemon.waitForOutput("ready", of: id) }
+        let holder = try daemon.connect()
+        try holder.send(
+            Tasks.Begin.self,
+            with {
+                $0.name = "held"
+                $0.budget = Tasks.Budget(ms: 200_000, grace: 100_000)
+            }, more: true)
+        let held = try holder.receive(Tasks.Begin.self).output.id
+        let waiters = try [obeying, ignoring, queued].map { id in
+            let waiter = try daemon.connect()
+            try waiter.send(Tasks.Wait.self, with { $0.id = id })
+            return waiter
+        }
+        try eventually("all wait") { try client.counter("calls_total") ?? 0 >= 10 }
+
+        daemon.child.signal(SIGTERM)
+        let told = try holder.receive(Tasks.Begin.self).output.event
+        #expect(told?.kind == .expiring)
+        #expect(told?.reason == "the daemon is stopping")
+        let refusal = try client.refusal(of: Tasks.Begin.self) { $0.name = "late" }
+        #expect(refusal.name == Tasks.NotAccepting.name)
+        #expect(try client.ask(Tasks.End.self) { $0.id = held }.outcome == .expired)
+        let tasks = try waiters.map { try #require($0.receive(Tasks.Wait.self).output.task) }
+        #expect(tasks.map(\.outcome) == [.expired, .interrupted, .interrupted])
+        #expect(tasks[0].exit?.status == 0)
+        #expect(tasks[1].reason == "the daemon is stopping")
+        #expect(tasks[1].exit?.signal == "SIGKILL")
+
+        #expect(try daemon.child.waitForEnd() == .status(0))
+        #expect(!Files.exists(daemon.socketPath))
+        #expect(daemon.groupFolder == nil)
+        #expect(daemon.taskProcesses() == [])
+    }
+
+    @Test(
+        "an idle daemon stops at once, also by SIGINT and with clients connected",
+        arguments: ContainmentMode.available)
+    func stopIdle(mode: ContainmentMode) throws {
+        for signal in [SIGTERM, SIGINT] {
+            let daemon = try DaemonProcess(mode)
+            let client = try daemon.connect()
+            try client.ask(SystemdService.Ping.self)
+            daemon.child.signal(signal)
+            #expect(try daemon.child.waitForEnd() == .status(0))
+            #expect(!Files.exists(daemon.socketPath))
+            #expect(throws: ClientError.disconnected) {
+                try client.ask(SystemdService.Ping.self)
+            }
+        }
+    }
+
+    @Test("a second SIGTERM does not wait for the grace", arguments: ContainmentMode.available)
+    func secondSignal(mode: ContainmentMode) throws {
+        let daemon = try DaemonProcess(mode)
+        let client = try daemon.connect()
+        let id = try client.submit(
+            script: "trap '' TERM; echo ready; while :; do sleep 0.01; done"
+        ) { $0.budget = Tasks.Budget(ms: 500_000, grace: 400_000) }
+        try daemon.waitForOutput("ready", of: id)
+        try client.send(Tasks.Wait.self, with { $0.id = id })
+        daemon.child.signal(SIGTERM)
+        try daemon.waitForLog("stopping")
+        daemon.child.signal(SIGTERM)
+        #expect(try client.receive(Tasks.Wait.self).output.task?.outcome != .completed)
+        #expect(try daemon.child.waitForEnd() == .status(0))
+        #expect(daemon.taskProcesses() == [])
+    }
+
+    @Test("a second SIGTERM ends held tasks too", .tags(.defectFound))
+    func secondSignalAndHeldTasks() throws {
+        let daemon = try DaemonProcess(.supervisor)
+        let client = try daemon.connect()
+        _ = try client.begin { $0.budget = Tasks.Budget(ms: 500_000, grace: 400_000) }
+        daemon.child.signal(SIGTERM)
+        try daemon.waitForLog("stopping")
+        daemon.child.signal(SIGTERM)
+        #expect(try daemon.child.waitForEnd() == .status(0))
+    }
+
+    @Test("kill -9 of a daemon with supervisors leaves no process")
+    func killedWithSupervisors() throws {
+        let daemon = try DaemonProcess(.supervisor)
+        let client = try daemon.connect()
+        for _ in 0..<3 {
+            let id = try client.submit(
+                script:
+                    "trap '' TERM HUP; setsid sleep 1000 & echo ready; while :; do sleep 1; done")
+            try daemon.waitForOutput("ready", of: id)
+        }
+        #expect(daemon.taskProcesses().count >= 6)
+        try daemon.kill()
+        try eventually("no process of a task is left") { daemon.taskProcesses() == [] }
+    }
+
+    @Test(
+        "the next daemon kills what one that was killed has left in its cgroup",
+        .enabled(if: ContainmentMode.whyNoCgroup == nil, "\(ContainmentMode.whyNoCgroup ?? "")"))
+    func killedWithCgroup() throws {
+        let first = try DaemonProcess(.cgroup)
+        let client = try first.connect()
+        for _ in 0..<3 {
+            let id = try client.submit(
+                script: "trap '' TERM; setsid sleep 1000 & echo ready; while :; do sleep 1; done")
+            try first.waitForOutput("ready", of: id)
+        }
+        try first.kill()
+        #expect(first.taskProcesses().count >= 6)
+        let second = try DaemonProcess(.cgroup, in: first.folder)
+        // It serves, so nothing of the first is left.
+        #expect(second.taskProcesses() == [])
+        try second.waitForLog("processes of an earlier daemon were killed")
+        let after = try second.connect()
+        #expect(try after.ended(try after.submit(["true"])).outcome == .completed)
+    }
+
+    @Test(
+        "ids go on above those of an earlier daemon, however it ended",
+        arguments: ContainmentMode.available)
+    func identifiersGoOn(mode: ContainmentMode) throws {
+        let folder = try TemporaryFolder()
+        var last = 0
+        for ending in [SIGKILL, SIGTERM, SIGKILL] {
+            let daemon = try DaemonProcess(mode, in: folder)
+            let client = try daemon.connect()
+            let ids = try [client.begin(), client.submit(["true"]), client.begin()]
+            #expect(ids == ids.sorted())
+            #expect(try #require(ids.first) > last)
+            #expect(try client.refusal(of: Tasks.Show.self) { $0.id = last } == .noSuchTask(last))
+            last = try #require(ids.last)
+            daemon.child.signal(ending)
+            _ = try daemon.child.waitForEnd()
+        }
+    }
+}

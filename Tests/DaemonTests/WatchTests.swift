@@ -24,7 +24,8 @@ struct WatchTests {
         let client = try daemon.connect()
         let watcher = try daemon.connect()
         let id = try client.submit(
-            script: "trap 'echo bye; exit 3' TERM; echo ready; while :; do sleep 0.01; done"
+            script:
+                "trap 'echo bye; exit 3' TERM; exec 2>/dev/null; echo ready; while :; do sleep 0.1; done"
         ) { $0.budget = Tasks.Budget(ms: 200_000, grace: 100_000) }
         try daemon.waitForOutput("ready", of: id)
         try watcher.send(
@@ -84,6 +85,25 @@ struct WatchTests {
         #expect(kinds(held) == [.began, .ended])
         let numbers = seen.map(\.number)
         #expect(numbers == Array((numbers.first ?? 0)..<(numbers.first ?? 0) + numbers.count))
+    }
+
+    @Test(
+        "what a task prints is told after its begin", .tags(.defectFound),
+        arguments: ContainmentMode.available)
+    func outputAfterBegin(mode: ContainmentMode) throws {
+        let daemon = try DaemonProcess(mode, settings: "queue.slots = 8")
+        let client = try daemon.connect()
+        let watcher = try daemon.connect()
+        try watcher.send(Tasks.Watch.self, with { $0.output = true }, more: true)
+        try eventually("the watch has begun") { try Self.isWatching(daemon, client, watcher) }
+        let ids = try (0..<60).map { _ in try client.submit(["echo", "quick"]) }
+        for id in ids { _ = try client.ended(id) }
+        let last = try client.begin("last")
+        let seen = try events(of: watcher) { $0.task.id == last }
+        for id in ids {
+            let kinds = seen.filter { $0.task.id == id }.map(\.kind)
+            #expect(kinds == [.queued, .began, .output, .ended])
+        }
     }
 
     /// Makes an event and looks whether the watcher gets it.

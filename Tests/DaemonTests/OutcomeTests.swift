@@ -153,7 +153,8 @@ struct OutcomeTests {
         #expect(first.outcome == .cancelled)
         #expect(first.exit?.status == 0)
         #expect(first.reason == "cancelled by user \(geteuid()): not wanted")
-        #expect(try daemon.text(of: obeying) == "ready\nbye\n")
+        let text = try daemon.text(of: obeying)
+        #expect(text == "ready\nbye\n")
 
         let stubborn = try client.submit(
             script: "trap '' TERM; echo ready; while :; do sleep 0.01; done"
@@ -167,6 +168,34 @@ struct OutcomeTests {
         #expect(refusal.name == Tasks.AlreadyEnded.name)
         #expect(try refusal.decode(Tasks.AlreadyEnded.self).outcome == .cancelled)
         #expect(daemon.taskProcesses() == [])
+    }
+
+    @Test(
+        "an order that comes while a command is being started reaches it",
+        arguments: ContainmentMode.available)
+    func orderedWhileStarting(mode: ContainmentMode) throws {
+        let daemon = try DaemonProcess(mode, settings: "queue.slots = 64")
+        let client = try daemon.connect()
+        let ids = try (0..<40).map { number in
+            let id = try client.submit(["sleep", "1000"]) {
+                $0.budget = Tasks.Budget(ms: 400_000, grace: 300_000)
+            }
+            if number % 2 == 0 {
+                _ = try client.ask(Tasks.Cancel.self) { $0.id = id }
+            } else {
+                _ = try client.ask(Tasks.SimulateExpiration.self) { $0.id = id }
+            }
+            return id
+        }
+        for (number, id) in ids.enumerated() {
+            let answer = try client.ask(Tasks.Wait.self) {
+                $0.id = id
+                $0.timeoutMs = 30_000
+            }
+            let task = try #require(answer.task, "task \(number) got no signal")
+            #expect(task.outcome == (number % 2 == 0 ? .cancelled : .expired))
+            #expect(task.exit?.signal == "SIGTERM")
+        }
     }
 
     @Test("a queued task that is cancelled never starts", arguments: ContainmentMode.available)
@@ -192,6 +221,7 @@ struct OutcomeTests {
             script: "setsid sh -c 'trap \"\" TERM; sleep 1000 & sleep 1001' & echo done")
         #expect(try client.ended(id).outcome == .completed)
         #expect(daemon.taskProcesses() == [])
-        #expect(try daemon.text(of: id) == "done\n")
+        let text = try daemon.text(of: id)
+        #expect(text == "done\n")
     }
 }

@@ -4,14 +4,26 @@ internal import Logging
 internal import Settings
 
 extension Daemon {
-    /// Reads a stream of a task from now on.
+    /// Reads a stream of a task from now on; once the task runs, so that its begin is told before
+    /// what it prints.
     func watch(
         _ descriptor: consuming OwnedDescriptor, _ stream: OutputStream, of task: RunningTask
     ) throws {
         let pipe = OutputPipe(number: nextNumber(), task: task.id, stream: stream, descriptor)
-        try epoll.add(pipe.descriptor.rawValue, .input, token: pipe.number)
+        if task.hasStarted { try epoll.add(pipe.descriptor.rawValue, .input, token: pipe.number) }
         watched[pipe.number] = .output(pipe)
         task.pipes.append(pipe)
+    }
+
+    /// Reads what a task prints, now that it runs.
+    func watchPipes(of task: RunningTask) {
+        for pipe in task.pipes {
+            do {
+                try epoll.add(pipe.descriptor.rawValue, .input, token: pipe.number)
+            } catch {
+                log.error("output cannot be read", metadata: ["reason": "\(error)"])
+            }
+        }
     }
 
     /// One read of a pipe that has something, or has ended.

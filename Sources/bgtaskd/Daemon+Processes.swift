@@ -73,6 +73,7 @@ extension Daemon {
     private func performHeld(for id: TaskID) {
         guard let task = running[id] else { return }
         task.hasStarted = true
+        watchPipes(of: task)
         actions += task.held
         task.held = []
     }

@@ -28,7 +28,8 @@ extension Daemon {
         do {
             try notifier.stopping(status: statusText())
             let longest = registry.longestRemaining(at: now) + .seconds(5)
-            try notifier.extendTimeout(microseconds: UInt64(clamping: longest.wholeNanoseconds / 1000))
+            try notifier.extendTimeout(
+                microseconds: UInt64(clamping: longest.wholeNanoseconds / 1000))
         } catch {
             log.error("systemd cannot be told of the stop", metadata: ["reason": "\(error)"])
         }

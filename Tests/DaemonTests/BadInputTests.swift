@@ -199,7 +199,8 @@ struct BadInputTests {
         try expectServing(daemon)
     }
 
-    @Test("ids that no task has are refused, whatever number they are",
+    @Test(
+        "ids that no task has are refused, whatever number they are",
         arguments: [
             Tasks.Extend.name, Tasks.Cancel.name, Tasks.RemainingTime.name, Tasks.Show.name,
             Tasks.Explain.name, Tasks.SimulateExpiration.name, Tasks.Wait.name, Tasks.Watch.name,
@@ -276,7 +277,8 @@ struct BadInputTests {
         #expect(reason == .invalid("reason"))
     }
 
-    @Test("a command of more than the kernel takes fails with the reason",
+    @Test(
+        "a command of more than the kernel takes fails with the reason",
         arguments: ContainmentMode.available)
     func hugeCommand(mode: ContainmentMode) throws {
         let daemon = try DaemonProcess(mode)

@@ -48,7 +48,8 @@ struct ExpirationTests {
         #expect(text == "ready\n")
     }
 
-    @Test("a command runs beside the task, with its environment and output",
+    @Test(
+        "a command runs beside the task, with its environment and output",
         arguments: ContainmentMode.available)
     func command(mode: ContainmentMode) throws {
         let daemon = try DaemonProcess(mode)
@@ -67,7 +68,8 @@ struct ExpirationTests {
         #expect(text.contains("handled\n"))
     }
 
-    @Test("a command that cannot be started is logged, and the task goes on",
+    @Test(
+        "a command that cannot be started is logged, and the task goes on",
         arguments: ContainmentMode.available)
     func cannotStart(mode: ContainmentMode) throws {
         let daemon = try DaemonProcess(mode)
@@ -99,7 +101,8 @@ struct ExpirationTests {
         #expect(try daemon.text(of: id) == "ready\nbegun\nover\n")
     }
 
-    @Test("a handler's command that never ends is killed at the hard limit",
+    @Test(
+        "a handler's command that never ends is killed at the hard limit",
         arguments: ContainmentMode.available)
     func handlerOverruns(mode: ContainmentMode) throws {
         let daemon = try DaemonProcess(mode)

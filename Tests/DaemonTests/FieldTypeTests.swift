@@ -11,7 +11,8 @@ struct FieldTypeTests {
         let wrong: String
     }
 
-    @Test("the field is named, for each field of each method and each other type",
+    @Test(
+        "the field is named, for each field of each method and each other type",
         arguments: [Tasks.name, Manager.name, SystemdService.name])
     func everyField(interface: String) throws {
         let text = try #require(Interfaces.texts[interface])
@@ -91,9 +92,12 @@ struct FieldTypeTests {
         case .string: return wrong { if case .string = $0 { true } else { false } }
         case .enumeration: return wrong { _ in false }
         case .object, .any, .named: return []
-        case .optional(let inner): return wrongValues(of: inner, path: path).filter { $0.0 != .null }
+        case .optional(let inner):
+            return wrongValues(of: inner, path: path).filter { $0.0 != .null }
         case .array(let element):
-            let inside = wrongValues(of: element, path: path + "[0]").map { (JSONValue.array([$0.0]), $0.1) }
+            let inside = wrongValues(of: element, path: path + "[0]").map {
+                (JSONValue.array([$0.0]), $0.1)
+            }
             return wrong { if case .array = $0 { true } else { false } } + inside
         case .map(let element):
             let inside = wrongValues(of: element, path: path + ".key").map { value, path in

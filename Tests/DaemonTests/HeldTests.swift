@@ -149,7 +149,8 @@ struct HeldTests {
         #expect(try holder.receive(Tasks.Begin.self).output.event?.kind == .expiring)
     }
 
-    @Test("without a limit there is no remaining time, where that may be had",
+    @Test(
+        "without a limit there is no remaining time, where that may be had",
         .enabled(if: geteuid() == 0, "only root may ask for it"))
     func unlimited() throws {
         let daemon = try DaemonProcess(.supervisor)
@@ -193,7 +194,10 @@ struct HeldTests {
         holder = nil
         let client = try daemon.connect()
         #expect(try client.ask(Tasks.End.self) { $0.id = ids[0] }.outcome == .completed)
-        #expect(try client.ask(Tasks.Wait.self) { $0.id = ids[1]; $0.timeoutMs = 20 }.task == nil)
+        #expect(
+            try client.ask(Tasks.Wait.self) {
+                $0.id = ids[1]; $0.timeoutMs = 20
+            }.task == nil)
         process.signal(SIGKILL)
         for id in ids[1...] {
             let task = try client.ended(id)
@@ -240,7 +244,8 @@ struct HeldTests {
         }
     }
 
-    @Test("somebody else's process cannot be a holder",
+    @Test(
+        "somebody else's process cannot be a holder",
         .enabled(if: geteuid() == 0, "only root can start a process of somebody else"))
     func foreignProcess() throws {
         let daemon = try DaemonProcess(.supervisor)

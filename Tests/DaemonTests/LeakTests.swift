@@ -30,7 +30,8 @@ struct LeakTests {
         daemon.logLevel = "warning"
         """
 
-    @Test("10,000 tasks leave no descriptor, thread, group or process, and no memory",
+    @Test(
+        "10,000 tasks leave no descriptor, thread, group or process, and no memory",
         arguments: ContainmentMode.available)
     func manyTasks(mode: ContainmentMode) throws {
         let daemon = try DaemonProcess(mode, settings: Self.settings)

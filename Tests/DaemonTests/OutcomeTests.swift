@@ -25,7 +25,8 @@ struct OutcomeTests {
         #expect(task.attempt == 1)
     }
 
-    @Test("a command that exits with a status or dies of a signal has failed",
+    @Test(
+        "a command that exits with a status or dies of a signal has failed",
         arguments: ContainmentMode.available)
     func failed(mode: ContainmentMode) throws {
         let daemon = try DaemonProcess(mode)
@@ -42,7 +43,8 @@ struct OutcomeTests {
         }
     }
 
-    @Test("a command that cannot be started has failed, and the reason names why",
+    @Test(
+        "a command that cannot be started has failed, and the reason names why",
         arguments: ContainmentMode.available)
     func cannotStart(mode: ContainmentMode) throws {
         let daemon = try DaemonProcess(mode)
@@ -61,7 +63,8 @@ struct OutcomeTests {
         #expect(try client.ended(try client.submit(["true"])).outcome == .completed)
     }
 
-    @Test("a command that obeys SIGTERM in its grace is expired, whatever its status",
+    @Test(
+        "a command that obeys SIGTERM in its grace is expired, whatever its status",
         arguments: ContainmentMode.available)
     func expired(mode: ContainmentMode) throws {
         let daemon = try DaemonProcess(mode)
@@ -78,7 +81,8 @@ struct OutcomeTests {
         #expect(try daemon.text(of: id) == "ready\nbye\n")
     }
 
-    @Test("the handler fires when the budget is spent but for the grace",
+    @Test(
+        "the handler fires when the budget is spent but for the grace",
         arguments: ContainmentMode.available)
     func firesInTime(mode: ContainmentMode) throws {
         let daemon = try DaemonProcess(mode)
@@ -94,7 +98,8 @@ struct OutcomeTests {
         #expect(task.usedMs < 60_400)
     }
 
-    @Test("at the hard limit no process is left, a grandchild in its own session included",
+    @Test(
+        "at the hard limit no process is left, a grandchild in its own session included",
         arguments: ContainmentMode.available)
     func overrun(mode: ContainmentMode) throws {
         let daemon = try DaemonProcess(mode)
@@ -115,7 +120,8 @@ struct OutcomeTests {
         #expect(daemon.taskProcesses() == [])
     }
 
-    @Test("a task that never obeys is overrun when its budget is over",
+    @Test(
+        "a task that never obeys is overrun when its budget is over",
         arguments: ContainmentMode.available)
     func overrunInTime(mode: ContainmentMode) throws {
         let daemon = try DaemonProcess(mode)
@@ -130,7 +136,8 @@ struct OutcomeTests {
         #expect(daemon.taskProcesses() == [])
     }
 
-    @Test("a cancelled command gets SIGTERM, and is killed when it does not obey in its grace",
+    @Test(
+        "a cancelled command gets SIGTERM, and is killed when it does not obey in its grace",
         arguments: ContainmentMode.available)
     func cancelled(mode: ContainmentMode) throws {
         let daemon = try DaemonProcess(mode)
@@ -175,7 +182,8 @@ struct OutcomeTests {
         #expect(!Files.exists(daemon.folder.path + "/ran"))
     }
 
-    @Test("what the main process leaves behind is killed before the end is recorded",
+    @Test(
+        "what the main process leaves behind is killed before the end is recorded",
         arguments: ContainmentMode.available)
     func leavesNothing(mode: ContainmentMode) throws {
         let daemon = try DaemonProcess(mode)

@@ -4,7 +4,8 @@ import Varlink
 
 @Suite("What run tasks see and print")
 struct OutputTests {
-    @Test("a command gets its environment, directory and its task's numbers",
+    @Test(
+        "a command gets its environment, directory and its task's numbers",
         arguments: ContainmentMode.available)
     func environment(mode: ContainmentMode) throws {
         let daemon = try DaemonProcess(mode)
@@ -30,7 +31,8 @@ struct OutputTests {
         #expect(try daemon.text(of: pwd) == daemon.folder.path + "\n")
     }
 
-    @Test("a command has no descriptors but its three, all signals at their defaults, a session",
+    @Test(
+        "a command has no descriptors but its three, all signals at their defaults, a session",
         arguments: ContainmentMode.available)
     func surroundings(mode: ContainmentMode) throws {
         let daemon = try DaemonProcess(mode)
@@ -68,7 +70,8 @@ struct OutputTests {
         #expect(try daemon.output(of: id).allSatisfy { $0.dropped == nil })
     }
 
-    @Test("what a process prints last before it is killed is not lost",
+    @Test(
+        "what a process prints last before it is killed is not lost",
         arguments: ContainmentMode.available)
     func lastWords(mode: ContainmentMode) throws {
         let daemon = try DaemonProcess(mode)
@@ -80,7 +83,8 @@ struct OutputTests {
         }
     }
 
-    @Test("a line of a megabyte, NUL and bytes that are not UTF-8 come through",
+    @Test(
+        "a line of a megabyte, NUL and bytes that are not UTF-8 come through",
         arguments: ContainmentMode.available)
     func unusualBytes(mode: ContainmentMode) throws {
         let daemon = try DaemonProcess(mode)
@@ -97,13 +101,15 @@ struct OutputTests {
         try daemon.waitForLog("\\x00b\\xffc")
     }
 
-    @Test("no character is torn where output is cut into pieces", .tags(.defectFound),
+    @Test(
+        "no character is torn where output is cut into pieces", .tags(.defectFound),
         arguments: ContainmentMode.available)
     func wholeCharacters(mode: ContainmentMode) throws {
         let daemon = try DaemonProcess(mode)
         let client = try daemon.connect()
         let lines = try client.submit(
-            script: "i=0; while [ $i -lt 100 ]; do printf 'ä€😀%.0s' $(seq 300); echo; i=$((i+1)); done")
+            script:
+                "i=0; while [ $i -lt 100 ]; do printf 'ä€😀%.0s' $(seq 300); echo; i=$((i+1)); done")
         _ = try client.ended(lines)
         let line = String(repeating: "ä€😀", count: 300) + "\n"
         #expect(try daemon.text(of: lines) == String(repeating: line, count: 100))
@@ -113,7 +119,8 @@ struct OutputTests {
         #expect(try daemon.text(of: oneLine) == String(repeating: "ä€😀", count: 30_000))
     }
 
-    @Test("a follower gets what is printed while it runs, and the end",
+    @Test(
+        "a follower gets what is printed while it runs, and the end",
         arguments: ContainmentMode.available)
     func follow(mode: ContainmentMode) throws {
         let daemon = try DaemonProcess(mode)
@@ -140,7 +147,8 @@ struct OutputTests {
         #expect(try client.show(id).outcome == .completed)
     }
 
-    @Test("what is more than outputBytesMax drops the oldest, and the number is told",
+    @Test(
+        "what is more than outputBytesMax drops the oldest, and the number is told",
         arguments: ContainmentMode.available)
     func dropped(mode: ContainmentMode) throws {
         let daemon = try DaemonProcess(mode, settings: "limits.outputBytesMax = 5000")

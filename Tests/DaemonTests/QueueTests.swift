@@ -5,12 +5,14 @@ import Varlink
 
 @Suite("Slots, lists and explanations")
 struct QueueTests {
-    @Test("at most as many run as there are slots, and who came first starts first",
+    @Test(
+        "at most as many run as there are slots, and who came first starts first",
         arguments: ContainmentMode.available)
     func firstComeFirstServed(mode: ContainmentMode) throws {
         let daemon = try DaemonProcess(mode, settings: "queue.slots = 2")
         let client = try daemon.connect()
-        let script = "echo $BGTASK_NAME >> order; while ! [ -e go-$BGTASK_NAME ]; do sleep 0.01; done"
+        let script =
+            "echo $BGTASK_NAME >> order; while ! [ -e go-$BGTASK_NAME ]; do sleep 0.01; done"
         let ids = try (1...6).map { number in
             try client.submit(script: script) {
                 $0.name = "\(number)"
@@ -44,7 +46,11 @@ struct QueueTests {
         let task = try client.show(id)
         #expect(task.state == .queued)
         #expect(task.waiting == "tasksPerOwnerMax")
-        try client.send(Tasks.Wait.self, with { $0.id = id; $0.timeoutMs = 30_000 })
+        try client.send(
+            Tasks.Wait.self,
+            with {
+                $0.id = id; $0.timeoutMs = 30_000
+            })
         holder = nil
         #expect(try client.receive(Tasks.Wait.self).output.task?.outcome == .completed)
     }
@@ -122,12 +128,24 @@ struct QueueTests {
         #expect(try ids { $0.states = [.queued] } == [queued])
         #expect(try ids { $0.states = [.running, .ended] } == [good, bad, running, held])
         #expect(try ids { $0.name = "a" } == [running, held])
-        #expect(try ids { $0.name = "a"; $0.ended = true } == [good, running, held])
+        #expect(
+            try ids {
+                $0.name = "a"; $0.ended = true
+            } == [good, running, held])
         #expect(try ids { $0.application = "org.example.app" } == [queued])
         #expect(try ids { $0.outcomes = [.failed] } == [bad])
-        #expect(try ids { $0.outcomes = [.failed, .completed]; $0.name = "a" } == [good])
-        #expect(try ids { $0.sinceMs = 3_600_000; $0.outcomes = [.completed] } == [good])
-        #expect(try ids { $0.sinceMs = .max; $0.states = [.ended] } == [good, bad])
+        #expect(
+            try ids {
+                $0.outcomes = [.failed, .completed]; $0.name = "a"
+            } == [good])
+        #expect(
+            try ids {
+                $0.sinceMs = 3_600_000; $0.outcomes = [.completed]
+            } == [good])
+        #expect(
+            try ids {
+                $0.sinceMs = .max; $0.states = [.ended]
+            } == [good, bad])
         #expect(try ids { $0.group = "none" } == [])
         let refusal = try client.refusal(of: Tasks.List.self) { $0.sinceMs = -1 }
         #expect(refusal == .invalid("sinceMs"))

@@ -35,7 +35,8 @@ struct ServiceTests {
         }
     }
 
-    @Test("Describe tells version, scope, containment, profiles, limits and settings",
+    @Test(
+        "Describe tells version, scope, containment, profiles, limits and settings",
         arguments: ContainmentMode.available)
     func describe(mode: ContainmentMode) throws {
         let daemon = try DaemonProcess(

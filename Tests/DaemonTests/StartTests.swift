@@ -36,7 +36,8 @@ struct StartTests {
         #expect(told.output == Version.current + "\n")
     }
 
-    @Test("a second daemon on the same state folder says so, and the first serves on",
+    @Test(
+        "a second daemon on the same state folder says so, and the first serves on",
         arguments: ContainmentMode.available)
     func sameState(mode: ContainmentMode) throws {
         let daemon = try DaemonProcess(mode)
@@ -55,7 +56,8 @@ struct StartTests {
         #expect(!Files.exists(other))
     }
 
-    @Test("a second daemon on the same socket says so, and the first serves on",
+    @Test(
+        "a second daemon on the same socket says so, and the first serves on",
         arguments: ContainmentMode.available)
     func sameSocket(mode: ContainmentMode) throws {
         let daemon = try DaemonProcess(mode)
@@ -223,7 +225,7 @@ struct StartTests {
             let other = try client.refusal(of: SystemdService.Reload.self)
             #expect(other.name == Manager.BadSettings.name)
         }
-        #expect(daemon.log.contains("queue.slots"))
+        try daemon.waitForLog("queue.slots")
         let after = try client.ask(Manager.Describe.self)
         #expect(after.limits.map(\.value) == before.limits.map(\.value))
         #expect(after.settings.map(\.value) == before.settings.map(\.value))

@@ -5,7 +5,8 @@ import Varlink
 
 @Suite("How a daemon ends")
 struct StoppingTests {
-    @Test("SIGTERM fires handlers early; who obeys is expired, who does not is interrupted",
+    @Test(
+        "SIGTERM fires handlers early; who obeys is expired, who does not is interrupted",
         arguments: ContainmentMode.available)
     func stop(mode: ContainmentMode) throws {
         let daemon = try DaemonProcess(mode, settings: "queue.slots = 2")
@@ -52,7 +53,8 @@ struct StoppingTests {
         #expect(daemon.taskProcesses() == [])
     }
 
-    @Test("an idle daemon stops at once, also by SIGINT and with clients connected",
+    @Test(
+        "an idle daemon stops at once, also by SIGINT and with clients connected",
         arguments: ContainmentMode.available)
     func stopIdle(mode: ContainmentMode) throws {
         for signal in [SIGTERM, SIGINT] {
@@ -102,7 +104,8 @@ struct StoppingTests {
         let client = try daemon.connect()
         for _ in 0..<3 {
             let id = try client.submit(
-                script: "trap '' TERM HUP; setsid sleep 1000 & echo ready; while :; do sleep 1; done")
+                script:
+                    "trap '' TERM HUP; setsid sleep 1000 & echo ready; while :; do sleep 1; done")
             try daemon.waitForOutput("ready", of: id)
         }
         #expect(daemon.taskProcesses().count >= 6)
@@ -110,7 +113,8 @@ struct StoppingTests {
         try eventually("no process of a task is left") { daemon.taskProcesses() == [] }
     }
 
-    @Test("the next daemon kills what one that was killed has left in its cgroup",
+    @Test(
+        "the next daemon kills what one that was killed has left in its cgroup",
         .enabled(if: ContainmentMode.whyNoCgroup == nil, "\(ContainmentMode.whyNoCgroup ?? "")"))
     func killedWithCgroup() throws {
         let first = try DaemonProcess(.cgroup)
@@ -130,7 +134,8 @@ struct StoppingTests {
         #expect(try after.ended(try after.submit(["true"])).outcome == .completed)
     }
 
-    @Test("ids go on above those of an earlier daemon, however it ended",
+    @Test(
+        "ids go on above those of an earlier daemon, however it ended",
         arguments: ContainmentMode.available)
     func identifiersGoOn(mode: ContainmentMode) throws {
         let folder = try TemporaryFolder()

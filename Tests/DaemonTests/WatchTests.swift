@@ -16,14 +16,16 @@ struct WatchTests {
         }
     }
 
-    @Test("a watch of one task begins with its state and ends with its end",
+    @Test(
+        "a watch of one task begins with its state and ends with its end",
         arguments: ContainmentMode.available)
     func one(mode: ContainmentMode) throws {
         let daemon = try DaemonProcess(mode)
         let client = try daemon.connect()
         let watcher = try daemon.connect()
         let id = try client.submit(
-            script: "trap 'echo bye; exit 3' TERM; echo ready; while :; do sleep 0.01; done"
+            script:
+                "trap 'echo bye; exit 3' TERM; exec 2>/dev/null; echo ready; while :; do sleep 0.1; done"
         ) { $0.budget = Tasks.Budget(ms: 200_000, grace: 100_000) }
         try daemon.waitForOutput("ready", of: id)
         try watcher.send(
@@ -55,7 +57,8 @@ struct WatchTests {
         #expect(over.output.event.task.outcome == .expired)
     }
 
-    @Test("a watch of all tells each begin and end, from the next event on",
+    @Test(
+        "a watch of all tells each begin and end, from the next event on",
         arguments: ContainmentMode.available)
     func all(mode: ContainmentMode) throws {
         let daemon = try DaemonProcess(mode, settings: "queue.slots = 1")
@@ -84,6 +87,25 @@ struct WatchTests {
         #expect(numbers == Array((numbers.first ?? 0)..<(numbers.first ?? 0) + numbers.count))
     }
 
+    @Test(
+        "what a task prints is told after its begin", .tags(.defectFound),
+        arguments: ContainmentMode.available)
+    func outputAfterBegin(mode: ContainmentMode) throws {
+        let daemon = try DaemonProcess(mode, settings: "queue.slots = 8")
+        let client = try daemon.connect()
+        let watcher = try daemon.connect()
+        try watcher.send(Tasks.Watch.self, with { $0.output = true }, more: true)
+        try eventually("the watch has begun") { try Self.isWatching(daemon, client, watcher) }
+        let ids = try (0..<60).map { _ in try client.submit(["echo", "quick"]) }
+        for id in ids { _ = try client.ended(id) }
+        let last = try client.begin("last")
+        let seen = try events(of: watcher) { $0.task.id == last }
+        for id in ids {
+            let kinds = seen.filter { $0.task.id == id }.map(\.kind)
+            #expect(kinds == [.queued, .began, .output, .ended])
+        }
+    }
+
     /// Makes an event and looks whether the watcher gets it.
     private static func isWatching(
         _ daemon: DaemonProcess, _ client: VarlinkClient, _ watcher: VarlinkClient
@@ -110,7 +132,8 @@ struct WatchTests {
         try client.ask(SystemdService.Ping.self)
     }
 
-    @Test("a wait answers at the end, at once after it, and without a task when its time is over",
+    @Test(
+        "a wait answers at the end, at once after it, and without a task when its time is over",
         arguments: ContainmentMode.available)
     func wait(mode: ContainmentMode) throws {
         let daemon = try DaemonProcess(mode)
@@ -118,13 +141,27 @@ struct WatchTests {
         let id = try client.submit(script: "while ! [ -e go ]; do sleep 0.01; done") {
             $0.directory = daemon.folder.path
         }
-        #expect(try client.ask(Tasks.Wait.self) { $0.id = id; $0.timeoutMs = 0 }.task == nil)
-        #expect(try client.ask(Tasks.Wait.self) { $0.id = id; $0.timeoutMs = 50 }.task == nil)
+        #expect(
+            try client.ask(Tasks.Wait.self) {
+                $0.id = id; $0.timeoutMs = 0
+            }.task == nil)
+        #expect(
+            try client.ask(Tasks.Wait.self) {
+                $0.id = id; $0.timeoutMs = 50
+            }.task == nil)
         let waiters = try (0..<5).map { _ in try daemon.connect() }
         for waiter in waiters {
-            try waiter.send(Tasks.Wait.self, with { $0.id = id; $0.timeoutMs = 60_000 })
+            try waiter.send(
+                Tasks.Wait.self,
+                with {
+                    $0.id = id; $0.timeoutMs = 60_000
+                })
         }
-        try client.send(Tasks.Wait.self, with { $0.id = id; $0.timeoutMs = .max })
+        try client.send(
+            Tasks.Wait.self,
+            with {
+                $0.id = id; $0.timeoutMs = .max
+            })
         try Files.write("", to: daemon.folder.path + "/go")
         for waiter in waiters + [client] {
             let task = try waiter.receive(Tasks.Wait.self).output.task
@@ -132,7 +169,9 @@ struct WatchTests {
         }
         #expect(try client.ended(id).outcome == .completed)
         #expect(try client.refusal(of: Tasks.Wait.self) { $0.id = 77 } == .noSuchTask(77))
-        let negative = try client.refusal(of: Tasks.Wait.self) { $0.id = id; $0.timeoutMs = -1 }
+        let negative = try client.refusal(of: Tasks.Wait.self) {
+            $0.id = id; $0.timeoutMs = -1
+        }
         #expect(negative == .invalid("timeoutMs"))
     }
 }

@@ -28,6 +28,8 @@ final class Client {
     var isPending = false
     /// What the epoll waits for.
     var watchedFor: Readiness = [.input, .peerClosed]
+    /// Whether it is not read, because its owner's buffers are full.
+    var waitsForRoom = false
     /// What was last counted of its buffers for its owner.
     var bufferedBytes = 0
 

@@ -101,6 +101,7 @@ extension Daemon {
             pump(client)
             if isDone(client) { close(client, at: now) } else { watch(client) }
         }
+        resumeReading()
         // Those with calls left are taken up again by the turn that was asked for.
         let isLeft = isContinuing
         let kept = isLeft ? pending.filter { !$0.isClosed && $0.connection.callsWaiting > 0 } : []
@@ -120,11 +121,16 @@ extension Daemon {
     /// Waits for what the client can do next.
     private func watch(_ client: Client) {
         var wanted: Readiness = []
-        if client.connection.wantsInput, !client.isInputAtEnd, hasRoom(client) {
-            wanted.formUnion([.input, .peerClosed])
+        account(client)
+        if client.connection.wantsInput, !client.isInputAtEnd {
+            if hasRoom(client) {
+                wanted.formUnion([.input, .peerClosed])
+            } else if !client.waitsForRoom {
+                client.waitsForRoom = true
+                withoutRoom.append(client)
+            }
         }
         if client.connection.pendingOutputCount > 0 { wanted.insert(.output) }
-        account(client)
         guard wanted != client.watchedFor else { return }
         do {
             try epoll.modify(client.descriptor.rawValue, wanted, token: client.number)
@@ -155,7 +161,20 @@ extension Daemon {
     private func account(_ client: Client) {
         let bytes = client.connection.bufferedBytes
         owners[client.caller.owner]?.bufferedBytes += bytes - client.bufferedBytes
+        if bytes < client.bufferedBytes { mayHaveRoom = true }
         client.bufferedBytes = bytes
+    }
+
+    /// Reads again from those whose owner has room for them now.
+    private func resumeReading() {
+        guard mayHaveRoom else { return }
+        mayHaveRoom = false
+        let waiting = withoutRoom
+        withoutRoom = []
+        for client in waiting {
+            client.waitsForRoom = false
+            if !client.isClosed { watch(client) }
+        }
     }
 
     /// Whether a client may send more, as far as its owner's buffers go. One with little in its own

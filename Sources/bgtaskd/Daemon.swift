@@ -36,6 +36,10 @@ final class Daemon {
     var numberLast: UInt64 = 0
     /// Clients with calls to take or bytes to send.
     var pending: [Client] = []
+    /// Clients that are not read, because their owner's buffers are full.
+    var withoutRoom: [Client] = []
+    /// Whether buffers became smaller since these were last looked at.
+    var mayHaveRoom = false
     var watchers = Watchers()
     var refusals = Rate(perSecondMax: 10)
 

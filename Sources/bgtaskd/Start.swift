@@ -26,6 +26,7 @@ enum Start {
     /// - Returns: the exit status.
     static func serve(_ configuration: Configuration, _ loaded: LoadedSettings) throws -> Int32 {
         signal(SIGPIPE, SIG_IGN)
+        giveLargeBlocksBack()
         let loop = try EventLoop()
         var daemon: Daemon?
         // Threads inherit the mask: signals are blocked before the first is started.

@@ -225,7 +225,7 @@ struct StartTests {
             let other = try client.refusal(of: SystemdService.Reload.self)
             #expect(other.name == Manager.BadSettings.name)
         }
-        #expect(daemon.log.contains("queue.slots"))
+        try daemon.waitForLog("queue.slots")
         let after = try client.ask(Manager.Describe.self)
         #expect(after.limits.map(\.value) == before.limits.map(\.value))
         #expect(after.settings.map(\.value) == before.settings.map(\.value))

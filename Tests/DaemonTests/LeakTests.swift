@@ -1,0 +1,89 @@
+import Glibc
+import TaskAPI
+import Testing
+import Varlink
+
+@Suite("Leaks", .serialized)
+struct LeakTests {
+    /// What a daemon has, apart from what it remembers on purpose.
+    private struct Use: Equatable {
+        let descriptors: Int
+        let threads: Int
+        let children: Int
+        let groups: Int
+
+        init(_ daemon: DaemonProcess) {
+            descriptors = Processes.descriptorCount(of: daemon.processID)
+            threads = Processes.status("Threads", of: daemon.processID)
+            children = Processes.children(of: daemon.processID).count
+            groups = daemon.groupCount
+        }
+    }
+
+    /// Few ended tasks are remembered, so that what a task costs for good stands out: with the usual
+    /// 10,000 of each kind the memory would still be filling.
+    private static let settings = """
+        limits.endedHeldMax = 10
+        limits.outputTotalBytesMax = 65536
+        store.historyMax = 10
+        queue.slots = 8
+        daemon.logLevel = "warning"
+        """
+
+    @Test(
+        "10,000 tasks leave no descriptor, thread, group or process, and no memory",
+        arguments: ContainmentMode.available)
+    func manyTasks(mode: ContainmentMode) throws {
+        let daemon = try DaemonProcess(mode, settings: Self.settings)
+        let client = try daemon.connectAlone()
+        // Pools and buffers have their size after the first of each kind.
+        try Self.held(2000, on: client, daemon)
+        try Self.run(500, on: client)
+        try eventually("all is cleared away") { Use(daemon).children == 0 }
+        let before = Use(daemon)
+        let memory = Processes.status("VmRSS", of: daemon.processID)
+
+        try Self.held(8000, on: client, daemon)
+        try Self.run(2000, on: client)
+        try eventually("all is cleared away: \(before), \(Use(daemon))") { Use(daemon) == before }
+        let growth = Processes.status("VmRSS", of: daemon.processID) - memory
+        #expect(growth < 3 << 10, "grown by \(growth) KiB")
+        #expect(daemon.taskProcesses() == [])
+        #expect(try client.counter("tasks_live") == 0)
+        #expect(try client.counter("tasks_queued") == 0)
+    }
+
+    /// Held tasks, ended by their holder, abandoned, and watched by their begin.
+    private static func held(
+        _ count: Int, on client: VarlinkClient, _ daemon: DaemonProcess
+    ) throws {
+        for _ in 0..<count / 1000 {
+            try FloodTests.beginAndEnd(500, on: client)
+            let holder = try daemon.connect()
+            for _ in 0..<499 { try holder.send(Tasks.Begin.self, with { $0.name = "left" }) }
+            try holder.send(Tasks.Begin.self, with { $0.name = "watched" }, more: true)
+            for _ in 0..<500 { _ = try holder.receive(Tasks.Begin.self) }
+        }
+        try eventually("all are abandoned") { try client.counter("tasks_live") == 0 }
+    }
+
+    /// Commands: some that print, some that cannot be started.
+    private static func run(_ count: Int, on client: VarlinkClient) throws {
+        let commands = [["true"], ["true"], ["echo", "some output"], ["no-such-program"]]
+        for start in stride(from: 0, to: count, by: 100) {
+            let ids = try (start..<start + 100).map { number in
+                try client.submit(commands[number % commands.count])
+            }
+            for id in ids { try waitForEnd(of: id, on: client) }
+        }
+    }
+
+    /// What has ended a while ago is forgotten.
+    private static func waitForEnd(of id: Int, on client: VarlinkClient) throws {
+        do {
+            try client.ask(Tasks.Wait.self) { $0.id = id }
+        } catch {
+            guard error == .remote(.noSuchTask(id)) else { throw error }
+        }
+    }
+}

@@ -23,6 +23,9 @@ struct Statistics {
             Manager.Counter(
                 "slow_readers_total", "Connections closed for what they left unread.", slowReaders),
             Manager.Counter(
+                "refusals_not_logged_total", "Closed connections not named in the log.",
+                refusalsNotLogged),
+            Manager.Counter(
                 "tasks_live", "Tasks that have begun and not ended.", registry.liveCount),
             Manager.Counter("tasks_queued", "Tasks that wait for a slot.", registry.queuedCount),
             Manager.Counter(

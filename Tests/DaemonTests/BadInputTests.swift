@@ -43,6 +43,14 @@ struct BadInputTests {
         let invalid = try RawConnection(daemon)
         try invalid.send([0x7B, 0xFF, 0xFE, 0x7D, 0])
         #expect(try invalid.readToEnd() == [])
+        let client = try daemon.connect()
+        try eventually("each is named in the log or counted") {
+            let named = daemon.log.split(separator: "\n").count {
+                $0.contains("broke the protocol")
+            }
+            let counted = try client.counter("refusals_not_logged_total") ?? 0
+            return named + counted == bad.count + 1
+        }
         try expectServing(daemon)
     }
 

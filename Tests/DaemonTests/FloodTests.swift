@@ -108,8 +108,7 @@ struct FloodTests {
     }
 
     @Test(
-        "a client that stopped sending for its owner's buffers goes on when they are free again",
-        .tags(.defectFound))
+        "a client that stopped sending for its owner's buffers goes on when they are free again")
     func bufferLimit() throws {
         let daemon = try DaemonProcess(
             .supervisor, settings: "limits.bufferBytesPerOwnerMax = 1048576")

@@ -213,7 +213,7 @@ struct HeldTests {
         #expect(refusal == .invalid("pid"))
     }
 
-    @Test("a holder's process is let go of when it holds nothing more", .tags(.defectFound))
+    @Test("a holder's process is let go of when it holds nothing more")
     func holderReleased() throws {
         let daemon = try DaemonProcess(.supervisor)
         let client = try daemon.connectAlone()

@@ -102,7 +102,7 @@ struct OutputTests {
     }
 
     @Test(
-        "no character is torn where output is cut into pieces", .tags(.defectFound),
+        "no character is torn where output is cut into pieces",
         arguments: ContainmentMode.available)
     func wholeCharacters(mode: ContainmentMode) throws {
         let daemon = try DaemonProcess(mode)
@@ -164,7 +164,7 @@ struct OutputTests {
         #expect(pieces.first?.dropped != nil)
     }
 
-    @Test("tiny writes to both streams in turn hold nobody up", .tags(.defectFound))
+    @Test("tiny writes to both streams in turn hold nobody up")
     func alternating() throws {
         let daemon = try DaemonProcess(.supervisor)
         let client = try daemon.connect()
@@ -195,11 +195,6 @@ struct OutputTests {
             try client.receive(Tasks.Output.self)
         }
     }
-}
-
-extension Tag {
-    /// A test that was red when it was written, and is green since the defect is mended.
-    @Tag static var defectFound: Self
 }
 
 extension RemoteError {

@@ -34,7 +34,7 @@ struct QueueTests {
         for id in ids { #expect(try client.ended(id).outcome == .completed) }
     }
 
-    @Test("a slot that a closed connection makes free is taken at once", .tags(.defectFound))
+    @Test("a slot that a closed connection makes free is taken at once")
     func startsAfterAbandonment() throws {
         // Without the entry about old tasks, whose timer would start it later.
         let daemon = try DaemonProcess(

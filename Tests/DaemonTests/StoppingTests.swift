@@ -87,7 +87,7 @@ struct StoppingTests {
         #expect(daemon.taskProcesses() == [])
     }
 
-    @Test("a second SIGTERM ends held tasks too", .tags(.defectFound))
+    @Test("a second SIGTERM ends held tasks too")
     func secondSignalAndHeldTasks() throws {
         let daemon = try DaemonProcess(.supervisor)
         let client = try daemon.connect()

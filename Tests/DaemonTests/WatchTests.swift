@@ -90,7 +90,7 @@ struct WatchTests {
     }
 
     @Test(
-        "what a task prints is told after its begin", .tags(.defectFound),
+        "what a task prints is told after its begin",
         arguments: ContainmentMode.available)
     func outputAfterBegin(mode: ContainmentMode) throws {
         let daemon = try DaemonProcess(mode, settings: "queue.slots = 8")

@@ -46,17 +46,7 @@ extension Tasks {
     /// Give the time back. Ending an own task that has ended already answers with its outcome and changes nothing.
     package enum End: Method {
         package static let name = "org.bgtaskd.Tasks.End"
-
-        /// What `End` is asked.
-        package struct Input: Message {
-            package var id = 0
-
-            package init() {}
-
-            package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
-                try fields.field("id", &id)
-            }
-        }
+        package typealias Input = Identifier
 
         /// What `End` answers.
         package struct Output: Message {
@@ -73,17 +63,7 @@ extension Tasks {
     /// Start the budget anew from now, cut to what the lifetime limit leaves.
     package enum Extend: Method {
         package static let name = "org.bgtaskd.Tasks.Extend"
-
-        /// What `Extend` is asked.
-        package struct Input: Message {
-            package var id = 0
-
-            package init() {}
-
-            package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
-                try fields.field("id", &id)
-            }
-        }
+        package typealias Input = Identifier
 
         /// What `Extend` answers.
         package struct Output: Message {

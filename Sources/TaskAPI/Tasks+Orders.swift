@@ -23,17 +23,7 @@ extension Tasks {
     /// The method `RemainingTime`.
     package enum RemainingTime: Method {
         package static let name = "org.bgtaskd.Tasks.RemainingTime"
-
-        /// What `RemainingTime` is asked.
-        package struct Input: Message {
-            package var id = 0
-
-            package init() {}
-
-            package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
-                try fields.field("id", &id)
-            }
-        }
+        package typealias Input = Identifier
 
         /// What `RemainingTime` answers.
         package struct Output: Message {
@@ -50,17 +40,7 @@ extension Tasks {
     /// The method `Show`.
     package enum Show: Method {
         package static let name = "org.bgtaskd.Tasks.Show"
-
-        /// What `Show` is asked.
-        package struct Input: Message {
-            package var id = 0
-
-            package init() {}
-
-            package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
-                try fields.field("id", &id)
-            }
-        }
+        package typealias Input = Identifier
 
         /// What `Show` answers.
         package struct Output: Message {
@@ -123,17 +103,7 @@ extension Tasks {
     /// Fire the expiration handler now, as if the budget had run out; for tests of one's own handlers.
     package enum SimulateExpiration: Method {
         package static let name = "org.bgtaskd.Tasks.SimulateExpiration"
-
-        /// What `SimulateExpiration` is asked.
-        package struct Input: Message {
-            package var id = 0
-
-            package init() {}
-
-            package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
-                try fields.field("id", &id)
-            }
-        }
+        package typealias Input = Identifier
         package typealias Output = Empty
     }
 

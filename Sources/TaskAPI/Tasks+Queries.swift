@@ -100,17 +100,7 @@ extension Tasks {
     /// The method `Explain`.
     package enum Explain: Method {
         package static let name = "org.bgtaskd.Tasks.Explain"
-
-        /// What `Explain` is asked.
-        package struct Input: Message {
-            package var id = 0
-
-            package init() {}
-
-            package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
-                try fields.field("id", &id)
-            }
-        }
+        package typealias Input = Identifier
 
         /// What `Explain` answers.
         package struct Output: Message {

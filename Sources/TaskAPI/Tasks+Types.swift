@@ -107,4 +107,15 @@ package enum Tasks {
     package enum Unique: String, WireEnum {
         case keep, replace
     }
+
+    /// What a method is asked that is about one task.
+    package struct Identifier: Message {
+        package var id = 0
+
+        package init() {}
+
+        package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
+            try fields.field("id", &id)
+        }
+    }
 }

@@ -105,7 +105,7 @@ import Varlink
         let system = try SocketChoice(SocketChoice.Wish(system: true))
         #expect(
             Failure(.cannotConnect(path: system.path, errno: ENOENT), socket: system).line
-                .hasSuffix("start it with: systemctl start bgtaskd"))
+                .hasSuffix("start it with: bgtaskd --system"))
     }
 
     @Test("every failure of a connection is one line that names the socket or the daemon")

@@ -50,8 +50,8 @@ struct SocketChoice: Equatable, Sendable {
     /// How a daemon is started that would listen here.
     var startCommand: String {
         switch origin {
-        case .system: "systemctl start bgtaskd"
-        case .user: "systemctl --user start bgtaskd"
+        case .system: "bgtaskd --system"
+        case .user: "bgtaskd --user"
         case .given: "bgtaskd --socket \(VisibleText.oneLine(path))"
         }
     }

@@ -176,24 +176,29 @@ struct OutcomeTests {
     func orderedWhileStarting(mode: ContainmentMode) throws {
         let daemon = try DaemonProcess(mode, settings: "queue.slots = 64")
         let client = try daemon.connect()
-        let ids = try (0..<40).map { number in
-            let id = try client.submit(["sleep", "1000"]) {
-                $0.budget = Tasks.Budget(ms: 400_000, grace: 300_000)
-            }
-            if number % 2 == 0 {
-                _ = try client.ask(Tasks.Cancel.self) { $0.id = id }
-            } else {
-                _ = try client.ask(Tasks.SimulateExpiration.self) { $0.id = id }
-            }
-            return id
+        let connection = try RawConnection(daemon)
+        let first = try client.ended(try client.submit(["true"])).id + 1
+        let work = """
+            {"name":"n","command":["sleep","1000"],"budget":{"durationMs":400000,"graceMs":300000}}
+            """
+        // Both calls of a pair are in one write, so that the order comes before the start is done.
+        let calls = (first..<first + 40).flatMap { id in
+            [
+                "{\"method\":\"\(Tasks.Submit.name)\",\"parameters\":{\"work\":\(work)}}",
+                callText(
+                    id % 2 == 0 ? Tasks.Cancel.name : Tasks.SimulateExpiration.name,
+                    .object([("id", .integer(id))])),
+            ]
         }
-        for (number, id) in ids.enumerated() {
+        try connection.send(calls.map { $0 + "\0" }.joined())
+        for _ in calls { #expect(try #require(try connection.nextReply())["error"] == nil) }
+        for id in first..<first + 40 {
             let answer = try client.ask(Tasks.Wait.self) {
                 $0.id = id
                 $0.timeoutMs = 30_000
             }
-            let task = try #require(answer.task, "task \(number) got no signal")
-            #expect(task.outcome == (number % 2 == 0 ? .cancelled : .expired))
+            let task = try #require(answer.task, "task \(id) got no signal")
+            #expect(task.outcome == (id % 2 == 0 ? .cancelled : .expired))
             #expect(task.exit?.signal == "SIGTERM")
         }
     }

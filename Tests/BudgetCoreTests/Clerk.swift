@@ -1,4 +1,5 @@
 import BudgetCore
+import Testing
 
 /// A registry with a clock that a test turns by hand, and a memory of every action.
 struct Clerk {
@@ -50,6 +51,10 @@ struct Clerk {
             now = max(now, deadline)
             call { $0.deadlineReached(at: $1, &$2) }
             seen += latest
+            if let next = registry.nextDeadline, next <= now {
+                Issue.record("a deadline that was served is still due")
+                break
+            }
         }
         now = end
         latest = seen

@@ -50,6 +50,7 @@ extension BackgroundTaskRegistry {
     ) throws(Refusal) -> TaskID {
         let grant = try checkedGrant(
             request.name, request.profile, request.budget, for: request.owner)
+        try check(application: request.application)
         guard liveCount(of: request.owner) < limits.tasksPerOwnerMax else {
             throw .limitReached(limit: "tasksPerOwnerMax", value: limits.tasksPerOwnerMax)
         }
@@ -79,7 +80,9 @@ extension BackgroundTaskRegistry {
     ) throws(Refusal) -> TaskID {
         let grant = try checkedGrant(
             submission.name, submission.profile, submission.budget, for: submission.owner)
+        try check(application: submission.application)
         try checkQueueDepth(of: submission.owner)
+        try check(submission.work, of: submission.owner)
         try checkBackgroundTime(
             application: submission.application, owner: submission.owner, at: now)
         let id = try takeIdentifier(&actions)
@@ -133,12 +136,7 @@ extension BackgroundTaskRegistry {
         _ name: String, _ profile: String?, _ budget: RequestedBudget?, for owner: OwnerID
     ) throws(Refusal) -> Grant {
         guard !isDraining else { throw .notAccepting("the daemon is stopping") }
-        guard !name.isEmpty, !name.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
-            throw .invalidParameter("name")
-        }
-        guard name.utf8.count <= limits.nameBytesMax else {
-            throw .limitReached(limit: "nameBytesMax", value: limits.nameBytesMax)
-        }
+        try check(name, "name")
         let profileName = profile ?? Profile.defaultName
         guard let profile = profiles[profileName] else { throw .noSuchProfile(profileName) }
         guard profile.budget != nil || owner == .root else { throw .permissionDenied }
@@ -164,6 +162,29 @@ extension BackgroundTaskRegistry {
             throw .limitReached(limit: "lifetimeMax", value: lifetimeMax.wholeMilliseconds)
         }
         return Grant(profile: profile, budget: cut, isCut: true)
+    }
+
+    private func check(application: String?) throws(Refusal) {
+        if let application { try check(application, "application") }
+    }
+
+    private func check(_ name: String, _ parameter: String) throws(Refusal) {
+        guard !name.isEmpty, !name.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
+            throw .invalidParameter(parameter)
+        }
+        guard name.utf8.count <= limits.nameBytesMax else {
+            throw .limitReached(limit: "nameBytesMax", value: limits.nameBytesMax)
+        }
+    }
+
+    private func check(_ work: Work, of owner: OwnerID) throws(Refusal) {
+        let bytes = work.byteCount
+        guard bytes <= limits.workBytesMax else {
+            throw .limitReached(limit: "workBytesMax", value: limits.workBytesMax)
+        }
+        guard bytes + (table.owners[owner]?.workBytes ?? 0) <= limits.workBytesPerOwnerMax else {
+            throw .limitReached(limit: "workBytesPerOwnerMax", value: limits.workBytesPerOwnerMax)
+        }
     }
 
     private func checkQueueDepth(of owner: OwnerID) throws(Refusal) {

@@ -25,10 +25,11 @@ extension BackgroundTaskRegistry {
         let slot = try liveSlot(id, for: caller, at: now, &actions)
         guard !isDraining else { throw .notAccepting("the daemon is stopping") }
         let task = table[slot]
-        guard let budget = task.budget, task.ownHardAt != .never, task.state != .dormant else {
+        guard task.ownHardAt != .never, task.state != .dormant else {
             return remaining(of: task, at: now)
         }
-        let asked = now + budget.duration
+        // Without a budget of its own it was told to end early, and has no limit again.
+        let asked = task.budget.map { now + $0.duration } ?? .never
         let granted = min(asked, task.lifetimeEndsAt)
         try checkGain(of: task, asked: asked, granted: granted, at: now)
         table[slot].ownHardAt = granted

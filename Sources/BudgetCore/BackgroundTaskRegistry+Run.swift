@@ -16,6 +16,9 @@ extension BackgroundTaskRegistry {
     ) {
         guard let slot = table.slot(of: id) else { return }
         table[run: id]?.isMainRunning = false
+        if let verdict = table[run: id]?.verdict {
+            return finish(slot, verdict, reason: table[slot].reason, at: now, &actions)
+        }
         finish(slot, .failed, reason: .notStarted(text), at: now, &actions)
     }
 

@@ -65,6 +65,10 @@ package struct RegistryLimits: Equatable, Sendable {
     package var warnAfter: Duration = .seconds(30)
     /// UTF-8 bytes of a task's name.
     package var nameBytesMax = 255
+    /// Bytes of one submission's command, environment and directory; execve(2) takes no more.
+    package var workBytesMax = 2_097_152
+    /// The same of all run tasks of one owner that have not ended.
+    package var workBytesPerOwnerMax = 67_108_864
 
     package init() {}
 }

@@ -8,7 +8,9 @@ struct EndedTasks: Sendable {
 
     subscript(id: TaskID) -> TaskRecord? { records[id] }
 
-    mutating func append(_ record: TaskRecord) {
+    mutating func append(_ whole: TaskRecord) {
+        var record = whole
+        record.run?.work = whole.run?.work.epitaph ?? Work(command: [])
         records[record.task.id] = record
         switch record.task.kind {
         case .held: held.append(record.task.id)

@@ -47,6 +47,26 @@ package struct Work: Equatable, Sendable {
         self.environment = environment
         self.expiration = expiration
     }
+
+    /// What it takes in memory, about.
+    package var byteCount: Int {
+        let strings = command + (expiration.command ?? []) + [directory ?? ""]
+        let variables = environment.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count + 32 }
+        return strings.reduce(variables) { $0 + $1.utf8.count + 16 }
+    }
+
+    /// What is kept of it once its task has ended: the command, in a length for people.
+    var epitaph: Work {
+        var bytes = 0
+        let head = command.prefix { argument in
+            bytes += argument.utf8.count + 16
+            return bytes <= Work.epitaphBytesMax
+        }
+        let isWhole = head.count == command.count
+        return Work(command: isWhole ? command : head + ["…"])
+    }
+
+    private static let epitaphBytesMax = 4096
 }
 
 /// One step of stopping the processes of a task. Escalation is data, walked by the registry.
@@ -71,7 +91,7 @@ package struct TeardownStep: Equatable, Sendable {
 
 /// What a run task has beyond a held one.
 package struct RunTask: Equatable, Sendable {
-    package let work: Work
+    package internal(set) var work: Work
     package internal(set) var processID: ProcessID?
     package internal(set) var exit: ProcessExit?
 

@@ -5,6 +5,8 @@ struct TaskTable: Sendable {
     struct Owner: Sendable {
         var liveCount = 0
         var queuedCount = 0
+        /// Bytes of its run tasks' commands and environments.
+        var workBytes = 0
         fileprivate(set) var tasks = SlotLists.List()
         /// Its queued tasks, first come first.
         fileprivate(set) var queue = SlotLists.List()
@@ -76,6 +78,7 @@ struct TaskTable: Sendable {
         let slot = takeSlot(for: task, holder: nil)
         runs[task.id] = run
         owners[task.owner, default: Owner()].queuedCount += 1
+        owners[task.owner]?.workBytes += run.work.byteCount
         groupLists.append(slot, to: &owners[task.owner, default: Owner()].queue)
         queuedCount += 1
         return slot
@@ -98,8 +101,10 @@ struct TaskTable: Sendable {
             owners[task.owner]?.liveCount -= 1
         }
         if let holder = entries[slot].holder { leaveHolder(slot, holder) }
+        if task.kind == .run, let run = runs.removeValue(forKey: task.id) {
+            owners[task.owner]?.workBytes -= run.work.byteCount
+        }
         leaveOwner(slot, task.owner)
-        if task.kind == .run { runs[task.id] = nil }
         slots[task.id] = nil
         entries[slot] = TaskTable.vacant
         freeSlots.append(Int32(slot))

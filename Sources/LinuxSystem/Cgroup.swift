@@ -121,7 +121,8 @@ final class Cgroup {
         guard found == name || found.hasPrefix(name + "/") else { return false }
         if clx_pidfd_send_signal(process.rawValue, number) == 0 { return true }
         let error = errno
-        if error == ESRCH { return false }
+        // One that has become another user's does not keep the signal from the rest.
+        if error == ESRCH || error == EPERM { return false }
         throw SystemError(operation: "kill", errno: error, subject: "\(processID)")
     }
 

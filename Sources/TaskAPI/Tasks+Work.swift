@@ -129,6 +129,7 @@ extension Tasks {
     }
 
     /// number counts the events of this stream from 1, so that a reader sees a gap.
+    /// text: of output one or more whole lines, without the end of the last.
     package struct Event: Message {
         package var number = 0
         package var kind = EventKind.present

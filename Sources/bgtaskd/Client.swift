@@ -1,6 +1,7 @@
 internal import BudgetCore
 internal import Glibc
 internal import LinuxSystem
+internal import TaskAPI
 internal import Varlink
 
 /// One connection of a client, and the call that it waits for.
@@ -26,6 +27,8 @@ final class Client {
     var isClosed = false
     /// Whether it is among those that still have calls to take or bytes to send this turn.
     var isPending = false
+    /// Whether the next turn is to go on with it, without anything having come.
+    var wantsTurn = false
     /// What the epoll waits for.
     var watchedFor: Readiness = [.input, .peerClosed]
     /// Whether it is not read, because its owner's buffers are full.
@@ -99,8 +102,32 @@ final class Client {
     }
 }
 
-/// Where a listing with `more` has come to.
+/// Where a listing has come to.
 struct ListCursor {
+    /// Tasks in one answer without `more`.
+    private static let countMax = 1000
+
     var identifiers: ArraySlice<TaskID>
     let filter: ListFilter
+    /// What the one answer without `more` will hold; `nil` with `more`, where each task is a reply.
+    private(set) var collected: [Tasks.Task]?
+    private(set) var isTruncated = false
+    private var bytes = 0
+
+    init(_ identifiers: [TaskID], _ filter: ListFilter, more: Bool) {
+        self.identifiers = identifiers[...]
+        self.filter = filter
+        collected = more ? nil : []
+    }
+
+    /// Takes a task into the answer.
+    ///
+    /// - Returns: whether there was room for it.
+    mutating func collect(_ task: Tasks.Task, bytesMax: Int) -> Bool {
+        bytes += task.command?.reduce(0) { $0 + $1.utf8.count } ?? 0
+        let count = collected?.count ?? 0
+        isTruncated = count == ListCursor.countMax || bytes > bytesMax && count > 0
+        if !isTruncated { collected?.append(task) }
+        return !isTruncated
+    }
 }

@@ -52,6 +52,11 @@ extension Daemon {
     }
 
     func submit(_ client: Client, _ call: Call, _ now: Instant) throws(CallFailure) {
+        // What is larger by far than any work may be is not even read: that alone would take its time.
+        guard call.byteCount <= 2 * registry.limits.workBytesMax else {
+            throw .refused(
+                .limitReached(limit: "workBytesMax", value: registry.limits.workBytesMax))
+        }
         let work = try decode(call, as: Tasks.Submit.Input.self).work
         try work.checkUnbuiltFields()
         var submission = Submission(

@@ -7,6 +7,8 @@ internal import Varlink
 extension Daemon {
     /// Calls taken of one client in a turn, so that one pipeline does not hold up the others.
     static let callsPerTurn = 64
+    /// What all calls of one turn may take, beyond one for each client.
+    private static let callsTime = Duration.milliseconds(2)
 
     /// The clients' turn: read what came, then look at the clock, then take the calls.
     func clientsReady() throws {
@@ -51,7 +53,10 @@ extension Daemon {
         guard client.connection.wantsInput, !client.isInputAtEnd,
             !readiness.isDisjoint(with: [.input, .peerClosed, .hangUp, .error])
         else {
-            if !readiness.isDisjoint(with: [.hangUp, .error]) { client.isClosed = true }
+            guard !readiness.isDisjoint(with: [.hangUp, .error]) else { return }
+            // Calls that came before the peer went are still taken, if nothing is in their way.
+            client.isInputAtEnd = true
+            client.isClosed = client.openCall != nil || client.connection.callsWaiting == 0
             return
         }
         do throws(ProtocolViolation) {
@@ -62,15 +67,26 @@ extension Daemon {
     }
 
     /// Takes calls in their order, each after the one before has been answered.
+    ///
+    /// A client gets no more calls taken while it leaves its replies unread. Those for whom there is no
+    /// time left in this turn come first in the next.
     func takeCalls(of taken: [Client], at now: Instant) {
+        let until = self.now + Daemon.callsTime
         for client in taken {
+            makePending(client)
             var count = 0
-            while !client.isClosed, count < Daemon.callsPerTurn, takeCall(of: client, at: now) {
+            while mayTakeCall(of: client), count < Daemon.callsPerTurn, self.now < until,
+                takeCall(of: client, at: now)
+            {
                 count += 1
             }
-            makePending(client)
-            if count == Daemon.callsPerTurn { continueLater() }
+            if client.connection.callsWaiting > 0, mayTakeCall(of: client) { continueLater() }
         }
+    }
+
+    private func mayTakeCall(of client: Client) -> Bool {
+        !client.isClosed && !client.connection.isCallInProgress
+            && client.connection.pendingOutputCount < Daemon.pumpMax
     }
 
     private func takeCall(of client: Client, at now: Instant) -> Bool {
@@ -87,6 +103,8 @@ extension Daemon {
 
     private func refuse(_ client: Client, _ violation: ProtocolViolation) {
         statistics.violations += 1
+        // The calls before it are answered.
+        client.send()
         client.isClosed = true
         logRefusal("a client broke the protocol", client.credentials, "\(violation)")
     }
@@ -99,21 +117,30 @@ extension Daemon {
             index += 1
             if !client.isClosed { client.send() }
             pump(client)
+            // What a client that closes further on in this loop has for it is sent by this loop too.
+            client.isPending = false
+            if client.connection.callsWaiting > 0, mayTakeCall(of: client) {
+                continueLater()
+                client.wantsTurn = true
+            }
             if isDone(client) { close(client, at: now) } else { watch(client) }
         }
         resumeReading()
-        // Those with calls left are taken up again by the turn that was asked for.
-        let isLeft = isContinuing
-        let kept = isLeft ? pending.filter { !$0.isClosed && $0.connection.callsWaiting > 0 } : []
+        // Those with something left are taken up again by the turn that was asked for.
+        let kept = pending.filter { !$0.isClosed && $0.wantsTurn }
         for client in pending { client.isPending = false }
         pending.removeAll(keepingCapacity: true)
-        for client in kept { makePending(client) }
+        for client in kept {
+            client.wantsTurn = false
+            makePending(client)
+        }
     }
 
     private func isDone(_ client: Client) -> Bool {
         if client.isClosed { return true }
         guard client.isInputAtEnd else { return false }
         // A streaming call ends when the peer closes; other calls that came are still answered.
+        if case .wait = client.openCall { return false }
         return client.connection.isCallInProgress
             || client.connection.callsWaiting == 0 && client.connection.pendingOutputCount == 0
     }
@@ -125,6 +152,8 @@ extension Daemon {
         if client.connection.wantsInput, !client.isInputAtEnd {
             if hasRoom(client) {
                 wanted.formUnion([.input, .peerClosed])
+            } else if !canDrain(client) {
+                return refuseMore(of: client)
             } else if !client.waitsForRoom {
                 client.waitsForRoom = true
                 withoutRoom.append(client)
@@ -182,14 +211,33 @@ extension Daemon {
     private func hasRoom(_ client: Client) -> Bool {
         let used = owners[client.caller.owner]?.bufferedBytes ?? 0
         return used < loaded.settings.limits.bufferBytesPerOwnerMax
-            || client.connection.bufferedBytes < 65_536
+            || client.connection.bufferedBytes < Daemon.bufferShare
     }
+
+    /// Whether what a client has in its buffers can become less by itself: calls to take, replies to
+    /// send. A part of a message cannot, and several of them could wait for each other for ever.
+    private func canDrain(_ client: Client) -> Bool {
+        client.connection.callsWaiting > 0 || client.connection.isCallInProgress
+            || client.connection.pendingOutputCount > 0
+    }
+
+    private func refuseMore(of client: Client) {
+        let limit = loaded.settings.limits.bufferBytesPerOwnerMax
+        logRefusal(
+            "a connection was closed for want of room", client.credentials,
+            "bufferBytesPerOwnerMax (\(limit))")
+        close(client, at: now)
+    }
+
+    /// What a connection may hold in its buffers, however full those of its owner's others are.
+    private static let bufferShare = 65_536
 
     /// Whether an event would be more than a slow reader may leave unread.
     func isOverflowing(_ client: Client) -> Bool {
         let used = owners[client.caller.owner]?.bufferedBytes ?? 0
         return client.connection.pendingOutputCount > 4 << 20
             || used > loaded.settings.limits.bufferBytesPerOwnerMax
+                && client.connection.pendingOutputCount > Daemon.bufferShare
     }
 
     /// Logs why a connection was closed, ten times a second at most.

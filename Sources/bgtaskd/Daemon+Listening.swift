@@ -63,20 +63,23 @@ extension Daemon {
         }
     }
 
-    /// Descriptors are used up: connections wait until one is closed.
+    /// Descriptors are used up: connections wait until one is closed, or for a second, since it may be
+    /// others who have them.
     private func stopAccepting(_ reason: String) {
         guard isAccepting else { return }
         isAccepting = false
-        setAccepting([], "connections are not accepted for now", reason)
+        acceptAgainAt = now + .seconds(1)
+        logRefusal("connections are not accepted for now", nil, reason)
+        setAccepting([])
     }
 
     func startAccepting() {
         isAccepting = true
-        setAccepting(.input, "connections are accepted again", "a connection was closed")
+        acceptAgainAt = nil
+        setAccepting(.input)
     }
 
-    private func setAccepting(_ readiness: Readiness, _ message: Logger.Message, _ reason: String) {
-        log.warning(message, metadata: ["reason": "\(reason)"])
+    private func setAccepting(_ readiness: Readiness) {
         for (number, watched) in watched {
             guard case .listener(let socket) = watched else { continue }
             do {

@@ -45,7 +45,9 @@ extension Daemon {
     /// Reads what is left of a task's output once no process of it is.
     func drainOutput(of id: TaskID, at now: Instant) {
         for pipe in running[id]?.pipes ?? [] where watched[pipe.number] != nil {
-            while case .bytes(let complete) = pipe.read(into: buffer) {
+            // What waits now, and no more: somebody outside the task may have the pipe and go on.
+            for _ in 0...(pipe.waitingCount / OutputPipe.readMax) {
+                guard case .bytes(let complete) = pipe.read(into: buffer) else { break }
                 keep(complete, of: pipe, at: now)
             }
             keep(pipe.cutter.takeRest(), of: pipe, at: now)
@@ -87,18 +89,18 @@ extension Daemon {
         for client in watchers.followers(of: pipe.task) { pump(client) }
         guard journal.logsOutput || watchers.wantOutput(of: pipe.task) else { return }
         guard let record = registry.record(pipe.task) else { return }
+        tellOutput(bytes, pipe.stream, record, at: now)
+        guard journal.logsOutput else { return }
         for line in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
             .dropLast(bytes.last == UInt8(ascii: "\n") ? 1 : 0)
         {
-            pass(line, of: pipe, record, at: now)
+            log(line, of: pipe, record, at: now)
         }
     }
 
-    private func pass(
+    private func log(
         _ line: ArraySlice<UInt8>, of pipe: OutputPipe, _ record: TaskRecord, at now: Instant
     ) {
-        tellOutput(line, pipe.stream, record, at: now)
-        guard journal.logsOutput else { return }
         guard pipe.lines.restUntil(now) == nil else {
             pipe.linesNotLogged += 1
             return

@@ -4,9 +4,6 @@ internal import Varlink
 
 // Calls that only ask.
 extension Daemon {
-    /// Tasks in one answer without `more`.
-    private static let listMax = 1000
-
     func remainingTime(_ client: Client, _ call: Call, _ now: Instant) throws(CallFailure) {
         let id = try identifier(decode(call, as: Tasks.RemainingTime.Input.self).id)
         let record = try record(id, for: client)
@@ -33,24 +30,9 @@ extension Daemon {
         if ListFilter.includesEnded(input) {
             identifiers = (identifiers + registry.endedIdentifiers(of: owner)).sorted()
         }
-        let cursor = ListCursor(identifiers: identifiers[...], filter: ListFilter(input))
-        if call.more {
-            open(.list(cursor), task: nil, for: client)
-            return makePending(client)
-        }
-        var output = Tasks.List.Output()
-        let records = identifiers.lazy.compactMap { self.registry.record($0) }
-            .filter { cursor.filter.includes($0.task, at: now) }
-        var tasks: [Tasks.Task] = []
-        for record in records {
-            guard tasks.count < Daemon.listMax else {
-                output.truncated = true
-                break
-            }
-            tasks.append(Tasks.Task(record, in: registry, at: now))
-        }
-        output.tasks = tasks
-        client.reply(output)
+        let cursor = ListCursor(identifiers, ListFilter(input), more: call.more)
+        open(.list(cursor), task: nil, for: client)
+        pump(client)
     }
 
     func watch(_ client: Client, _ call: Call, _ now: Instant) throws(CallFailure) {

@@ -5,7 +5,11 @@ internal import Varlink
 
 extension Daemon {
     /// Bytes of a listing or of output that are made before the reader has taken some.
-    private static let pumpMax = 262_144
+    static let pumpMax = 262_144
+    /// Tasks that a listing looks at in one turn.
+    private static let listScanMax = 2000
+    /// Bytes of commands in one answer to a `List` without `more`.
+    private static let listBytesMax = 1 << 20
 
     /// Tells everybody who watches a task what happened to it.
     func tellWatchers(_ happening: Happening, _ record: TaskRecord, at now: Instant) {
@@ -20,21 +24,24 @@ extension Daemon {
         for client in watchers.clients(of: id) { finish(client, with: record, at: now) }
     }
 
-    /// Tells a line of output to those who watch with output.
+    /// Tells complete lines of output to those who watch with output, several in one event: an event
+    /// carries the whole task, and a flood of short lines would be many times its size.
     func tellOutput(
-        _ line: ArraySlice<UInt8>, _ stream: OutputStream, _ record: TaskRecord, at now: Instant
+        _ bytes: [UInt8], _ stream: OutputStream, _ record: TaskRecord, at now: Instant
     ) {
         guard watchers.wantOutput(of: record.task.id) else { return }
         var event = Tasks.Event()
         event.kind = .output
         event.task = Tasks.Task(record, in: registry, at: now)
         event.stream = stream.rawValue
-        event.text = String(decoding: line, as: UTF8.self)
-        for client in watchers.clients(of: record.task.id) + watchers.ofAll {
-            guard case .watch(_, output: true, let all) = client.openCall,
-                maySee(client, record.task.owner, all: all)
-            else { continue }
-            send(event, to: client)
+        let readers = (watchers.clients(of: record.task.id) + watchers.ofAll).filter { client in
+            guard case .watch(_, output: true, let all) = client.openCall else { return false }
+            return maySee(client, record.task.owner, all: all)
+        }
+        for piece in LineCutter.pieces(of: bytes) {
+            let isWhole = piece.last == UInt8(ascii: "\n")
+            event.text = String(decoding: piece.dropLast(isWhole ? 1 : 0), as: UTF8.self)
+            for client in readers { send(event, to: client) }
         }
     }
 
@@ -75,6 +82,7 @@ extension Daemon {
         guard !client.isClosed else { return }
         client.reply(output, continues: true)
         makePending(client)
+        if client.connection.pendingOutputCount > Daemon.pumpMax { client.send() }
         guard isOverflowing(client) else { return }
         client.isClosed = true
         statistics.slowReaders += 1
@@ -133,21 +141,37 @@ extension Daemon {
     private func pumpList(_ client: Client, _ start: ListCursor) {
         var cursor = start
         let now = now
-        while client.connection.pendingOutputCount < Daemon.pumpMax {
-            guard let id = cursor.identifiers.popFirst() else { return finishList(client) }
+        for _ in 0..<Daemon.listScanMax {
+            guard client.connection.pendingOutputCount < Daemon.pumpMax else {
+                client.openCall = .list(cursor)
+                return makePending(client)
+            }
+            guard let id = cursor.identifiers.popFirst() else { return finishList(client, cursor) }
             guard let record = registry.record(id), cursor.filter.includes(record.task, at: now)
             else { continue }
-            var output = Tasks.List.Output()
-            output.task = Tasks.Task(record, in: registry, at: now)
-            client.reply(output, continues: true)
+            let task = Tasks.Task(record, in: registry, at: now)
+            guard cursor.collected != nil else {
+                var output = Tasks.List.Output()
+                output.task = task
+                client.reply(output, continues: true)
+                continue
+            }
+            guard cursor.collect(task, bytesMax: Daemon.listBytesMax) else {
+                return finishList(client, cursor)
+            }
         }
         client.openCall = .list(cursor)
+        client.wantsTurn = true
         makePending(client)
+        continueLater()
     }
 
-    private func finishList(_ client: Client) {
+    private func finishList(_ client: Client, _ cursor: ListCursor) {
         watchers.remove(client)
-        client.reply(Tasks.List.Output())
+        var output = Tasks.List.Output()
+        output.tasks = cursor.collected
+        output.truncated = cursor.isTruncated ? true : nil
+        client.reply(output)
         resume(client)
     }
 
@@ -178,7 +202,9 @@ extension Daemon {
     /// A client's open call has had its last reply: those that wait behind it are taken next.
     private func resume(_ client: Client) {
         makePending(client)
-        if client.connection.callsWaiting > 0 { continueLater() }
+        guard client.connection.callsWaiting > 0 else { return }
+        client.wantsTurn = true
+        continueLater()
     }
 
     private func maySee(_ client: Client, _ owner: OwnerID, all: Bool) -> Bool {

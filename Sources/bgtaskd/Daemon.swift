@@ -30,6 +30,8 @@ final class Daemon {
     var batch = EpollBatch(capacity: 256)
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
     var isAccepting = true
+    /// When connections are tried again, where there were no descriptors for them.
+    var acceptAgainAt: Instant?
     var clients: [UInt64: Client] = [:]
     var owners: [OwnerID: OwnerUse] = [:]
     var watched: [UInt64: Watched] = [:]
@@ -142,7 +144,7 @@ final class Daemon {
     /// get theirs before the next of them.
     func armTimer() throws {
         let instants = [
-            registry.nextDeadline, watchers.nextDeadline, resting.values.min(),
+            registry.nextDeadline, watchers.nextDeadline, resting.values.min(), acceptAgainAt,
         ]
         guard let next = instants.compactMap(\.self).min() else {
             timer?.disarm()

@@ -137,4 +137,18 @@ struct LineCutter: Sendable {
         defer { rest = [] }
         return rest
     }
+
+    /// Bytes in pieces of whole lines, none longer than a line may be.
+    static func pieces(of bytes: [UInt8]) -> [ArraySlice<UInt8>] {
+        var pieces: [ArraySlice<UInt8>] = []
+        var rest = bytes[...]
+        while rest.count > lineMax {
+            let head = rest.prefix(lineMax)
+            let end = head.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? head.endIndex
+            pieces.append(rest[..<end])
+            rest = rest[end...]
+        }
+        if !rest.isEmpty { pieces.append(rest) }
+        return pieces
+    }
 }

@@ -53,6 +53,12 @@ final class OutputPipe {
         }
     }
 
+    /// Bytes that wait in it now (FIONREAD, pipe(7)).
+    var waitingCount: Int {
+        var count: Int32 = 0
+        return ioctl(descriptor.rawValue, UInt(FIONREAD), &count) == 0 ? Int(count) : 0
+    }
+
     /// Until when the pipe is to be left alone, because the task floods it.
     func restUntil(_ now: Instant) -> Instant? {
         rate.restUntil(now)

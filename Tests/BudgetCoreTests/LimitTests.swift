@@ -74,6 +74,33 @@ struct LimitTests {
         }
     }
 
+    @Test(
+        "rule 12: what one owner's commands take in memory is bounded, and given back at their end")
+    func workBytes() throws {
+        var clerk = Clerk {
+            $0.workBytesMax = 300
+            $0.workBytesPerOwnerMax = 500
+            $0.slots = 1
+        }
+        func submit(_ bytes: Int) throws -> TaskID {
+            let work = Work(command: [String(repeating: "x", count: bytes)])
+            let submission = Submission(name: "a", owner: Clerk.ann.owner, work: work)
+            return try clerk.call { try $0.submit(submission, at: $1, &$2) }
+        }
+        #expect(throws: Refusal.limitReached(limit: "workBytesMax", value: 300)) {
+            try submit(301)
+        }
+        let first = try submit(200)
+        _ = try submit(200)
+        #expect(throws: Refusal.limitReached(limit: "workBytesPerOwnerMax", value: 500)) {
+            try submit(200)
+        }
+        clerk.exit(first, .status(0))
+        clerk.gone(first)
+        _ = try submit(200)
+        #expect(clerk.registry.record(first)?.run?.work.environment.isEmpty == true)
+    }
+
     @Test("rule 13: a begin with less background time than the grace is refused")
     func tooLittleTime() throws {
         var clerk = Clerk()

@@ -145,6 +145,17 @@ struct TimeTests {
         #expect(try clerk.extend(id, by: Clerk.root) == .unlimited)
     }
 
+    @Test("rule 8: extend makes a task without a limit that was told to end run on")
+    func extendUnlimited() throws {
+        var clerk = Clerk()
+        let id = try clerk.begin(by: Clerk.root, profile: "unlimited")
+        try clerk.call { try $0.simulateExpiration(id, by: Clerk.root, at: $1, &$2) }
+        #expect(try clerk.extend(id, by: Clerk.root) == .unlimited)
+        #expect(clerk.task(id)?.state == .running)
+        clerk.pass(.seconds(1000))
+        #expect(try clerk.end(id, by: Clerk.root) == .completed)
+    }
+
     @Test("rule 9: no limit is said as such, with no bound")
     func noLimit() throws {
         var clerk = Clerk { $0.slots = 1 }

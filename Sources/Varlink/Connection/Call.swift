@@ -10,6 +10,8 @@ package struct Call: Sendable {
     package let oneway: Bool
     /// The caller takes any number of replies.
     package let more: Bool
+    /// The length of its frame.
+    package let byteCount: Int
     @usableFromInline
     let document: JSONDocument
     /// The token of the parameters; `nil` where there are none.

@@ -98,6 +98,7 @@ package struct ServerConnection: Sendable {
             method: method,
             oneway: envelope.oneway,
             more: envelope.more,
+            byteCount: frame.count,
             document: document,
             parameters: envelope.parameters
         )

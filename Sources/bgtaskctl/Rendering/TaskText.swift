@@ -89,8 +89,20 @@ enum TaskText {
 
     // MARK: Events
 
-    /// One line for one event.
+    /// One line for one event; of output one for each of its lines.
     static func line(_ event: Tasks.Event, _ style: Style) -> String {
+        guard event.kind == .output, let text = event.text, text.utf8.contains(0x0A) else {
+            return plainLine(event, style)
+        }
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        return lines.map { line in
+            var one = event
+            one.text = String(line)
+            return plainLine(one, style)
+        }.joined()
+    }
+
+    private static func plainLine(_ event: Tasks.Event, _ style: Style) -> String {
         let task = event.task
         let detail = Table.Cell(detail(event))
         let name = Table.Cell(task.name)

@@ -152,7 +152,7 @@ extension Daemon {
         if client.connection.wantsInput, !client.isInputAtEnd {
             if hasRoom(client) {
                 wanted.formUnion([.input, .peerClosed])
-            } else if !canDrain(client) {
+            } else if isDeadlocked(by: client) {
                 return refuseMore(of: client)
             } else if !client.waitsForRoom {
                 client.waitsForRoom = true
@@ -214,8 +214,18 @@ extension Daemon {
             || client.connection.bufferedBytes < Daemon.bufferShare
     }
 
-    /// Whether what a client has in its buffers can become less by itself: calls to take, replies to
-    /// send. A part of a message cannot, and several of them could wait for each other for ever.
+    /// Whether all who fill the owner's buffers would wait for each other for ever: each has a part of
+    /// a message, which becomes no less by itself, and is not read.
+    private func isDeadlocked(by client: Client) -> Bool {
+        guard !canDrain(client) else { return false }
+        return clients.values.allSatisfy { other in
+            other === client || other.caller.owner != client.caller.owner
+                || other.bufferedBytes < Daemon.bufferShare
+                || other.waitsForRoom && !canDrain(other)
+        }
+    }
+
+    /// Whether what a client has in its buffers can become less by itself: calls to take, replies to send.
     private func canDrain(_ client: Client) -> Bool {
         client.connection.callsWaiting > 0 || client.connection.isCallInProgress
             || client.connection.pendingOutputCount > 0

@@ -140,7 +140,8 @@ final class SupervisedCommand {
             let count = recv(control, &message, size, 0)
             if count == size {
                 if let report = understand(message, index: index) { reports.append(report) }
-            } else if count < 0, errno == EINTR {
+            } else if count < 0, errno == EINTR || errno == ECONNRESET {
+                // Reset: it ended with an order unread. What it had said before is still to be read.
                 continue
             } else if count < 0, errno == EAGAIN {
                 break

@@ -77,6 +77,8 @@ final class SupervisedTask: TaskProcesses, WatchOwner {
         guard isAboutEnd, command.reapSupervisor() else { return }
         command.closeControl()
         if command.isEmpty {
+            // However it came that its end was not told, nobody waits for it in vain.
+            end(index, .signal(SIGKILL), &events)
             command.isGone = true
             checkGone(&events)
         } else {

@@ -121,7 +121,9 @@ struct OutputStore {
 
     private var logs: [TaskID: OutputLog] = [:]
     private var ended: [TaskID] = []
+    /// How many at the front of `ended` have been forgotten, and of how many the bytes have.
     private var endedStart = 0
+    private var endedEmpty = 0
     private var endedBytes = 0
 
     subscript(id: TaskID) -> OutputLog? { logs[id] }
@@ -132,20 +134,28 @@ struct OutputStore {
         logs[task, default: OutputLog()].append(bytes, of: stream, max: max)
     }
 
-    /// Counts a task's output among the ended ones, and makes room for it.
-    mutating func taskEnded(_ id: TaskID, totalMax: Int) {
+    /// Counts a task's output among the ended ones, and makes room for it: the oldest lose their bytes,
+    /// and those whose tasks are not known any more are forgotten.
+    mutating func taskEnded(_ id: TaskID, totalMax: Int, countMax: Int) {
         guard let log = logs[id] else { return }
         ended.append(id)
         endedBytes += log.byteCount + OutputStore.overhead
-        while endedBytes > totalMax, endedStart < ended.count {
-            if let oldest = logs.removeValue(forKey: ended[endedStart]) {
-                endedBytes -= oldest.byteCount + OutputStore.overhead
-            }
+        while endedBytes > totalMax, endedEmpty < ended.count { empty(ended[endedEmpty]) }
+        while ended.count - endedStart > countMax {
+            if endedEmpty == endedStart { empty(ended[endedStart]) }
+            logs[ended[endedStart]] = nil
             endedStart += 1
         }
         if endedStart > 1024 {
             ended.removeFirst(endedStart)
+            endedEmpty -= endedStart
             endedStart = 0
         }
+    }
+
+    private mutating func empty(_ id: TaskID) {
+        endedBytes -= (logs[id]?.byteCount ?? 0) + OutputStore.overhead
+        logs[id]?.forget()
+        endedEmpty += 1
     }
 }

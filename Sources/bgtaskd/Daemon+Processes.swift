@@ -136,7 +136,9 @@ extension Daemon {
         guard let task = running.removeValue(forKey: id) else { return }
         for pipe in task.pipes { close(pipe) }
         task.processes.close()
-        outputs.taskEnded(id, totalMax: loaded.settings.limits.outputTotalBytesMax)
+        outputs.taskEnded(
+            id, totalMax: loaded.settings.limits.outputTotalBytesMax,
+            countMax: registry.limits.endedRunMax)
     }
 }
 

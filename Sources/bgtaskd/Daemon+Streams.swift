@@ -189,12 +189,14 @@ extension Daemon {
             makePending(client)
         }
         client.openCall = .output(id, position: position, follow: follow)
-        let isAtEnd = position >= outputs[id]?.end ?? 0
+        let end = outputs[id]?.end ?? position
+        let isAtEnd = outputs[id]?.piece(at: position) == nil
         let hasEnded = registry.record(id)?.task.state ?? .ended == .ended
         guard isAtEnd, !follow || hasEnded else { return }
         watchers.remove(client)
         var output = Tasks.Output.Output()
         output.stream = OutputStream.stdout.rawValue
+        output.dropped = end > position ? end - position : nil
         client.reply(output)
         resume(client)
     }

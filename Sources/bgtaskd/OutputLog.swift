@@ -53,12 +53,21 @@ struct OutputLog: Sendable {
     func piece(
         at position: Int
     ) -> (stream: OutputStream, bytes: ArraySlice<UInt8>, dropped: Int, next: Int)? {
-        guard position < end else { return nil }
         let from = max(position, start)
+        guard from < end else { return nil }
         let run = runs[firstRun { $0.end > from }]
         let rest = bytes[(from - base)..<(run.end - base)]
         let count = UTF8Cut.length(of: rest, max: OutputLog.pieceMax)
         return (run.stream, rest.prefix(count), from - position, from + count)
+    }
+
+    /// Drops everything; readers still learn how much they miss.
+    mutating func forget() {
+        bytes = []
+        runs = []
+        runsDropped = 0
+        base = end
+        start = end
     }
 
     /// Drops the oldest, up to the start of a character.

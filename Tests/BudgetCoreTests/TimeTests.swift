@@ -121,6 +121,13 @@ struct TimeTests {
         }
     }
 
+    @Test("rule 9: a budget just as long as the lifetime limit is bounded by itself")
+    func budgetAtLifetime() throws {
+        var clerk = Clerk()
+        let id = try clerk.begin(budget: RequestedBudget(seconds: 600, grace: 10))
+        #expect(clerk.remaining(id)?.bound == .ownBudget)
+    }
+
     @Test(
         "a budget out of range is refused by the name of its field",
         arguments: [

@@ -182,6 +182,19 @@ struct OutputTests {
         #expect(try daemon.text(of: id, stream: "stderr").utf8.count == 60_000)
     }
 
+    @Test("output that had to make room for another task's is told as missing")
+    func evictedOutput() throws {
+        let daemon = try DaemonProcess(.supervisor, settings: "limits.outputTotalBytesMax = 1000")
+        let client = try daemon.connect()
+        let first = try client.submit(["echo", "hello"])
+        _ = try client.ended(first)
+        let second = try client.submit(script: "seq 1 200")
+        _ = try client.ended(second)
+        let pieces = try daemon.output(of: first)
+        #expect(pieces.map(\.text).joined().isEmpty)
+        #expect(pieces.compactMap(\.dropped) == [6])
+    }
+
     @Test("only run tasks have output, and it needs more")
     func refusals() throws {
         let daemon = try DaemonProcess(.supervisor)

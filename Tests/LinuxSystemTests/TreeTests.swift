@@ -46,6 +46,23 @@ extension LinuxTests {
         }
 
         @Test(
+            "a command that ends while orders are on their way still tells its end",
+            arguments: Kind.available
+        )
+        func endBesideOrders(kind: Kind) throws {
+            let harness = try Harness(kind)
+            for _ in 0..<40 {
+                let task = try harness.makeTask()
+                _ = try task.start(LaunchRequest(arguments: ["true"]))
+                for _ in 0..<20 { try task.signal(SIGCONT) }
+                try harness.waitUntilGone(task)
+                let told = harness.events.filter { $0.task == task.identifier }.map(\.what)
+                #expect(told.contains(.exited(index: 0, .status(0))), "\(told)")
+                task.close()
+            }
+        }
+
+        @Test(
             "the exit of a command that ended before the kill is not lost",
             arguments: Kind.available
         )

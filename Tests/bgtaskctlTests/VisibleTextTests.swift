@@ -46,7 +46,7 @@ import Varlink
         }
     }
 
-    @Test("an event's text stays on its line")
+    @Test("each line of an event's output has a row of its own, which nothing in it can leave")
     func events() {
         var event = Tasks.Event()
         event.kind = .output
@@ -54,7 +54,8 @@ import Varlink
         event.stream = "stdout"
         event.text = "one\ntwo\u{1B}[A"
         #expect(
-            TaskText.line(event, .plain) == "7\toutput\tn\\x1bc\tstdout: one\\x0atwo\\x1b[A\n")
+            TaskText.line(event, .plain)
+                == "7\toutput\tn\\x1bc\tstdout: one\n7\toutput\tn\\x1bc\tstdout: two\\x1b[A\n")
     }
 
     @Test("JSON has the wire's names, and escapes what JSON would let through")

@@ -36,7 +36,7 @@ extension Daemon {
     static var serviceInterface: ServiceInterface {
         let identity = ServiceInterface.Identity(
             vendor: "bgtaskd", product: "bgtaskd", version: Version.current,
-            url: "https://github.com/bgtaskd/bgtaskd")
+            url: "")
         return ServiceInterface(identity, interfaces: Interfaces.texts)
     }
 

@@ -20,7 +20,7 @@ extension Daemon {
         else { return }
         do {
             let processes = try host.makeTask(id.rawValue)
-            let task = RunningTask(id: id, name: record.task.name, processes: processes)
+            let task = RunningTask(id: id, processes: processes)
             running[id] = task
             var request = taskEnvironment.request(for: record.task, run.work)
             request.arguments = run.work.command

@@ -4,7 +4,6 @@ internal import LinuxSystem
 /// What the shell has of a run task that is live: its processes and the pipes of their output.
 final class RunningTask {
     let id: TaskID
-    let name: String
     let processes: any TaskProcesses
     var pipes: [OutputPipe] = []
     /// Whether its main command runs, or has run.
@@ -13,9 +12,8 @@ final class RunningTask {
     /// and the handler's command comes after the signal.
     var ordersWaiting: [Action] = []
 
-    init(id: TaskID, name: String, processes: any TaskProcesses) {
+    init(id: TaskID, processes: any TaskProcesses) {
         self.id = id
-        self.name = name
         self.processes = processes
     }
 }

@@ -36,6 +36,12 @@ package struct BackgroundTaskRegistry: Sendable {
         }
     }
 
+    /// How many tasks an owner has.
+    package func use(of owner: OwnerID) -> (live: Int, queued: Int) {
+        let use = table.owners[owner]
+        return (use?.liveCount ?? 0, use?.queuedCount ?? 0)
+    }
+
     package var liveCount: Int { table.liveCount }
     package var queuedCount: Int { table.queuedCount }
 
@@ -81,7 +87,7 @@ package struct BackgroundTaskRegistry: Sendable {
 
     /// The same, where the caller may see it.
     package func record(_ id: TaskID, for caller: Caller) throws(Refusal) -> TaskRecord {
-        guard let record = record(id), caller.isOperator || record.task.owner == caller.owner
+        guard let record = record(id), caller.seesAll || record.task.owner == caller.owner
         else { throw .noSuchTask(id) }
         return record
     }

@@ -67,11 +67,11 @@ package struct ApplicationKey: Hashable, Sendable {
 /// Who asks, as the kernel identified them.
 package struct Caller: Hashable, Sendable {
     package let owner: OwnerID
+    /// Whether this call may reach tasks of other owners; for operators who ask for it.
+    package let seesAll: Bool
 
-    package init(owner: OwnerID) {
+    package init(owner: OwnerID, seesAll: Bool = false) {
         self.owner = owner
+        self.seesAll = seesAll
     }
-
-    /// Whether the caller may see and order tasks of other owners.
-    package var isOperator: Bool { owner == .root }
 }

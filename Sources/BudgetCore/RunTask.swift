@@ -29,30 +29,46 @@ package struct ExpirationHandler: Equatable, Sendable {
     }
 }
 
+/// The groups of a submitter, as the kernel reported them; the command runs with these and no others.
+package struct SubmitterGroups: Equatable, Sendable {
+    package let primary: UInt32
+    package let supplementary: [UInt32]
+
+    package init(primary: UInt32, supplementary: [UInt32]) {
+        self.primary = primary
+        self.supplementary = supplementary
+    }
+}
+
 /// A command and what it needs to run; the core carries it and does not look inside.
 package struct Work: Equatable, Sendable {
     package var command: [String]
     package var directory: String?
     package var environment: [String: String]
     package var expiration: ExpirationHandler
+    /// `nil`: those of the daemon, whose own user submitted it.
+    package var groups: SubmitterGroups?
 
     package init(
         command: [String],
         directory: String? = nil,
         environment: [String: String] = [:],
-        expiration: ExpirationHandler = ExpirationHandler()
+        expiration: ExpirationHandler = ExpirationHandler(),
+        groups: SubmitterGroups? = nil
     ) {
         self.command = command
         self.directory = directory
         self.environment = environment
         self.expiration = expiration
+        self.groups = groups
     }
 
     /// What it takes in memory, about.
     package var byteCount: Int {
         let strings = command + (expiration.command ?? []) + [directory ?? ""]
         let variables = environment.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count + 32 }
-        return strings.reduce(variables) { $0 + $1.utf8.count + 16 }
+        let groupBytes = (groups?.supplementary.count ?? 0) * 4
+        return strings.reduce(variables + groupBytes) { $0 + $1.utf8.count + 16 }
     }
 
     /// What is kept of it once its task has ended: the command, in a length for people.

@@ -78,6 +78,18 @@ extension Settings {
             0...68_719_476_736,
             "Bytes of output kept for all ended tasks together; the oldest go first."
         ),
+        .integer(
+            "limits.outputRatePerOwnerMax",
+            \.limits.outputRatePerOwnerMax,
+            65_536...17_179_869_184,
+            "Bytes a second that all tasks of one owner may print; more waits in their pipes."
+        ),
+        .integer(
+            "limits.logRatePerOwnerMax",
+            \.limits.logRatePerOwnerMax,
+            1...10_000_000,
+            "Lines a second of all tasks of one owner in the log; the rest is counted."
+        ),
     ]
 
     private static let queueKeys: [SettingKey<Settings>] = [

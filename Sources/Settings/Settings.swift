@@ -28,6 +28,8 @@ package struct Settings: Sendable, Equatable {
         package var endedHeldMax = 10_000
         package var outputBytesMax = 1_048_576
         package var outputTotalBytesMax = 67_108_864
+        package var outputRatePerOwnerMax = 8_388_608
+        package var logRatePerOwnerMax = 2000
     }
 
     package struct Queue: Sendable, Equatable {

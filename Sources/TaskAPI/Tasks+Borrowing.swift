@@ -46,7 +46,17 @@ extension Tasks {
     /// Give the time back. Ending an own task that has ended already answers with its outcome and changes nothing.
     package enum End: Method {
         package static let name = "org.bgtaskd.Tasks.End"
-        package typealias Input = Identifier
+
+        /// What `End` is asked.
+        package struct Input: Message {
+            package var id = 0
+
+            package init() {}
+
+            package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
+                try fields.field("id", &id)
+            }
+        }
 
         /// What `End` answers.
         package struct Output: Message {
@@ -63,7 +73,7 @@ extension Tasks {
     /// Start the budget anew from now, cut to what the lifetime limit leaves.
     package enum Extend: Method {
         package static let name = "org.bgtaskd.Tasks.Extend"
-        package typealias Input = Identifier
+        package typealias Input = Reference
 
         /// What `Extend` answers.
         package struct Output: Message {

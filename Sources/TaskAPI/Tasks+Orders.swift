@@ -9,12 +9,14 @@ extension Tasks {
         package struct Input: Message {
             package var id = 0
             package var reason: String?
+            package var all: Bool?
 
             package init() {}
 
             package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
                 try fields.field("id", &id)
                 try fields.field("reason", &reason)
+                try fields.field("all", &all)
             }
         }
         package typealias Output = Empty
@@ -23,7 +25,7 @@ extension Tasks {
     /// The method `RemainingTime`.
     package enum RemainingTime: Method {
         package static let name = "org.bgtaskd.Tasks.RemainingTime"
-        package typealias Input = Identifier
+        package typealias Input = Reference
 
         /// What `RemainingTime` answers.
         package struct Output: Message {
@@ -40,7 +42,7 @@ extension Tasks {
     /// The method `Show`.
     package enum Show: Method {
         package static let name = "org.bgtaskd.Tasks.Show"
-        package typealias Input = Identifier
+        package typealias Input = Reference
 
         /// What `Show` answers.
         package struct Output: Message {
@@ -103,7 +105,7 @@ extension Tasks {
     /// Fire the expiration handler now, as if the budget had run out; for tests of one's own handlers.
     package enum SimulateExpiration: Method {
         package static let name = "org.bgtaskd.Tasks.SimulateExpiration"
-        package typealias Input = Identifier
+        package typealias Input = Reference
         package typealias Output = Empty
     }
 

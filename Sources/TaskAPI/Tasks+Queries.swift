@@ -43,12 +43,14 @@ extension Tasks {
         package struct Input: Message {
             package var id = 0
             package var follow: Bool?
+            package var all: Bool?
 
             package init() {}
 
             package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
                 try fields.field("id", &id)
                 try fields.field("follow", &follow)
+                try fields.field("all", &all)
             }
         }
 
@@ -76,12 +78,14 @@ extension Tasks {
         package struct Input: Message {
             package var id = 0
             package var timeoutMs: Int?
+            package var all: Bool?
 
             package init() {}
 
             package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
                 try fields.field("id", &id)
                 try fields.field("timeoutMs", &timeoutMs)
+                try fields.field("all", &all)
             }
         }
 
@@ -100,7 +104,7 @@ extension Tasks {
     /// The method `Explain`.
     package enum Explain: Method {
         package static let name = "org.bgtaskd.Tasks.Explain"
-        package typealias Input = Identifier
+        package typealias Input = Reference
 
         /// What `Explain` answers.
         package struct Output: Message {

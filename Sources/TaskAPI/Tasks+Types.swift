@@ -109,13 +109,16 @@ package enum Tasks {
     }
 
     /// What a method is asked that is about one task.
-    package struct Identifier: Message {
+    package struct Reference: Message {
         package var id = 0
+        /// Whether the task may be another's; for operators.
+        package var all: Bool?
 
         package init() {}
 
         package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
             try fields.field("id", &id)
+            try fields.field("all", &all)
         }
     }
 }

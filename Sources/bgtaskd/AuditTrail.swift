@@ -64,6 +64,16 @@ final class AuditTrail {
             [(.owner, .integer(Int64(owner.rawValue)))])
     }
 
+    /// Notes what an operator ordered for a task of somebody else.
+    func ordered(_ order: String, _ record: TaskRecord, by operatorID: OwnerID) {
+        write(
+            .notice, JournalMessage.ordered,
+            "An operator's order for task \(record.task.id) (\(record.task.name)): \(order)",
+            identity(of: record.task) + [
+                (.operator, .integer(Int64(operatorID.rawValue))), (.reason, .string(order)),
+            ])
+    }
+
     /// Says why the command of an expiration handler does not run.
     func handlerNotStarted(_ record: TaskRecord, _ reason: String) {
         write(

@@ -9,7 +9,7 @@ final class Client {
     /// What a call that is still open is for.
     enum OpenCall {
         case begin(TaskID)
-        case watch(TaskID?, output: Bool, all: Bool)
+        case watch(TaskID?, output: Bool, by: Caller)
         case wait(TaskID, until: Instant)
         case output(TaskID, position: Int, follow: Bool)
         case list(ListCursor)
@@ -18,6 +18,8 @@ final class Client {
     let number: UInt64
     let descriptor: OwnedDescriptor
     let credentials: PeerCredentials
+    /// Whether it may reach the tasks of all owners.
+    let isOperator: Bool
     var connection: ServerConnection
     var openCall: OpenCall?
     /// Events of the open call so far.
@@ -38,11 +40,12 @@ final class Client {
 
     init(
         number: UInt64, descriptor: consuming OwnedDescriptor, credentials: PeerCredentials,
-        limits: ConnectionLimits
+        isOperator: Bool, limits: ConnectionLimits
     ) {
         self.number = number
         self.descriptor = descriptor
         self.credentials = credentials
+        self.isOperator = isOperator
         connection = ServerConnection(limits: limits)
     }
 

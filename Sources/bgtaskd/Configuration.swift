@@ -15,6 +15,8 @@ struct Configuration {
     let stateFolder: String
     let settingsLocation: SettingsLocation?
     let environment: [String: String]
+    /// The group whose members are operators.
+    var operatorsGroup: UInt32?
 
     /// A place that cannot be found out.
     struct Missing: Error, CustomStringConvertible {

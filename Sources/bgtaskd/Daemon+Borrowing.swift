@@ -42,10 +42,13 @@ extension Daemon {
     }
 
     func extend(_ client: Client, _ call: Call, _ now: Instant) throws(CallFailure) {
-        let id = try identifier(decode(call, as: Tasks.Extend.Input.self).id)
+        let input = try decode(call, as: Tasks.Extend.Input.self)
+        let id = try identifier(input.id)
+        let caller = try caller(client, all: input.all)
         let remaining = try ask { registry, actions throws(Refusal) in
-            try registry.extend(id, by: client.caller, at: now, &actions)
+            try registry.extend(id, by: caller, at: now, &actions)
         }
+        logOrder("extend", id, of: client)
         var output = Tasks.Extend.Output()
         output.remaining = Tasks.Remaining(remaining)
         client.reply(output)
@@ -61,6 +64,10 @@ extension Daemon {
         try work.checkUnbuiltFields()
         var submission = Submission(
             name: work.name, owner: client.caller.owner, work: try Work(checking: work))
+        if configuration.servesEverybody {
+            submission.work.groups = SubmitterGroups(
+                primary: client.credentials.group, supplementary: client.credentials.groups)
+        }
         submission.application = work.application
         submission.profile = work.profile
         submission.budget = work.budget.map(RequestedBudget.init)
@@ -81,20 +88,24 @@ extension Daemon {
         let input = try decode(call, as: Tasks.Cancel.Input.self)
         let id = try identifier(input.id)
         guard input.reason?.utf8.count ?? 0 <= 1024 else { throw .invalid("reason") }
+        let caller = try caller(client, all: input.all)
         try ask { registry, actions throws(Refusal) in
-            try registry.cancel(
-                id, by: client.caller, text: input.reason, at: now, &actions)
+            try registry.cancel(id, by: caller, text: input.reason, at: now, &actions)
         }
+        logOrder("cancel", id, of: client)
         client.reply(Empty())
     }
 
     func simulateExpiration(
         _ client: Client, _ call: Call, _ now: Instant
     ) throws(CallFailure) {
-        let id = try identifier(decode(call, as: Tasks.SimulateExpiration.Input.self).id)
+        let input = try decode(call, as: Tasks.SimulateExpiration.Input.self)
+        let id = try identifier(input.id)
+        let caller = try caller(client, all: input.all)
         try ask { registry, actions throws(Refusal) in
-            try registry.simulateExpiration(id, by: client.caller, at: now, &actions)
+            try registry.simulateExpiration(id, by: caller, at: now, &actions)
         }
+        logOrder("simulate-expiration", id, of: client)
         client.reply(Empty())
     }
 

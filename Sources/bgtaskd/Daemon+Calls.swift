@@ -42,7 +42,7 @@ extension Daemon {
 
     /// Carries a call out, or answers what is wrong with it.
     func answer(_ call: Call, of client: Client, at now: Instant) {
-        guard client.credentials.user == configuration.user else {
+        guard configuration.servesEverybody || client.credentials.user == configuration.user else {
             return client.reply(.permissionDenied)
         }
         do throws(CallFailure) {

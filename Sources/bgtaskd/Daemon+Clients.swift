@@ -7,13 +7,14 @@ internal import Varlink
 extension Daemon {
     /// Calls taken of one client in a turn, so that one pipeline does not hold up the others.
     static let callsPerTurn = 64
-    /// What all calls of one turn may take, beyond one for each client.
+    /// What all calls of one turn may take, beyond a single one.
     private static let callsTime = Duration.milliseconds(2)
 
     /// The clients' turn: read what came, then look at the clock, then take the calls.
     func clientsReady() throws {
         try epoll.poll(into: &batch)
         var outputs: [OutputPipe] = []
+        var exited: [HolderProcess] = []
         for index in 0..<batch.count {
             let (token, readiness) = batch[index]
             if let client = clients[token] {
@@ -22,14 +23,14 @@ extension Daemon {
                 switch watched[token] {
                 case .listener(let socket): accept(on: socket)
                 case .output(let pipe): outputs.append(pipe)
-                case .holder(let holder): holder.hasExited = true
+                case .holder(let holder): exited.append(holder)
                 case nil: break
                 }
             }
         }
         let now = now
         for pipe in outputs { outputReady(pipe, at: now) }
-        for holder in holders.values where holder.hasExited { holderExited(holder, at: now) }
+        for holder in exited { holderExited(holder, at: now) }
         takeCalls(of: takePending(), at: now)
         endTurn(at: now)
     }
@@ -68,19 +69,26 @@ extension Daemon {
 
     /// Takes calls in their order, each after the one before has been answered.
     ///
-    /// A client gets no more calls taken while it leaves its replies unread. Those for whom there is no
-    /// time left in this turn come first in the next.
+    /// A client gets no more calls taken while it leaves its replies unread. Each owner has their turn
+    /// before the next client of another gets one; those for whom no time is left in this turn come first
+    /// in the next.
     func takeCalls(of taken: [Client], at now: Instant) {
         let until = self.now + Daemon.callsTime
-        for client in taken {
-            makePending(client)
-            var count = 0
-            while mayTakeCall(of: client), count < Daemon.callsPerTurn, self.now < until,
-                takeCall(of: client, at: now)
-            {
-                count += 1
-            }
-            if client.connection.callsWaiting > 0, mayTakeCall(of: client) { continueLater() }
+        var rounds = OwnerRounds(taken) { $0.caller.owner }
+        var served: [Client] = []
+        while served.isEmpty || self.now < until, let client = rounds.next() {
+            takeCalls(of: client, until, at: now)
+            served.append(client)
+        }
+        while let client = rounds.next() { makePending(client) }
+        for client in served { makePending(client) }
+    }
+
+    private func takeCalls(of client: Client, _ until: Instant, at now: Instant) {
+        var count = 0
+        while mayTakeCall(of: client), count < Daemon.callsPerTurn, takeCall(of: client, at: now) {
+            count += 1
+            guard self.now < until else { return }
         }
     }
 

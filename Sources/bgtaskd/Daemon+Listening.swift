@@ -53,7 +53,7 @@ extension Daemon {
             limits.frameBytesMax = loaded.settings.limits.frameBytesMax
             let client = Client(
                 number: nextNumber(), descriptor: descriptor, credentials: credentials,
-                limits: limits)
+                isOperator: configuration.isOperator(credentials), limits: limits)
             try epoll.add(client.descriptor.rawValue, client.watchedFor, token: client.number)
             clients[client.number] = client
             owners[owner, default: OwnerUse()].clients += 1

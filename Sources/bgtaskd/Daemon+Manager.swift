@@ -36,13 +36,16 @@ extension Daemon {
     func statistics(_ client: Client, _ call: Call, _ now: Instant) throws(CallFailure) {
         _ = try decode(call, as: Manager.Statistics.Input.self)
         var output = Manager.Statistics.Output()
-        output.counters = statistics.counters(of: self)
+        output.counters =
+            client.isOperator
+            ? statistics.counters(of: self) : statistics.counters(of: self, client.caller.owner)
         client.reply(output)
     }
 
     func reload(_ client: Client, _ call: Call, _ now: Instant) throws(CallFailure) {
         _ = try decode(call, as: Manager.Reload.Input.self)
-        let difference = try reloadSettings()
+        try requireOperator(client)
+        let difference = try reloadSettings(orderedBy: client.caller.owner)
         var output = Manager.Reload.Output()
         output.changed = difference.changed
         output.needRestart = difference.needRestart
@@ -56,21 +59,27 @@ extension Daemon {
 
     func reloadService(_ client: Client, _ call: Call, _ now: Instant) throws(CallFailure) {
         _ = try decode(call, as: SystemdService.Reload.Input.self)
-        _ = try reloadSettings()
+        try requireOperator(client)
+        _ = try reloadSettings(orderedBy: client.caller.owner)
         client.reply(Empty())
     }
 
     func setLogLevel(_ client: Client, _ call: Call, _ now: Instant) throws(CallFailure) {
         let number = try decode(call, as: SystemdService.SetLogLevel.Input.self).level
+        try requireOperator(client)
         guard let value = UInt8(exactly: number), let level = JournalLevel(rawValue: value) else {
             throw .invalid("level")
         }
         journal.writer.level = level
+        log.notice(
+            "log level set",
+            metadata: ["level": "\(level)", "BGTASK_OPERATOR": "\(client.caller.owner)"])
         client.reply(Empty())
     }
 
     func environment(_ client: Client, _ call: Call, _ now: Instant) throws(CallFailure) {
         _ = try decode(call, as: SystemdService.GetEnvironment.Input.self)
+        try requireOperator(client)
         var output = SystemdService.GetEnvironment.Output()
         output.environment = configuration.environment.sorted { $0.key < $1.key }
             .map { "\($0.key)=\($0.value)" }
@@ -78,7 +87,7 @@ extension Daemon {
     }
 
     /// Reads the settings again; what is refused leaves all of them as they were.
-    func reloadSettings() throws(CallFailure) -> SettingsDifference {
+    func reloadSettings(orderedBy owner: OwnerID? = nil) throws(CallFailure) -> SettingsDifference {
         do throws(SettingsErrors) {
             let new = try SettingsLoader(location: configuration.settingsLocation).load()
             let difference = loaded.reload(new)
@@ -88,12 +97,12 @@ extension Daemon {
                 journal.writer.level = JournalLevel(loaded.settings.daemon.logLevel)
             }
             registry.limitsChanged(at: now, &actions)
-            log.notice(
-                "settings read again",
-                metadata: [
-                    "changed": "\(difference.changed.joined(separator: " "))",
-                    "need_restart": "\(difference.needRestart.joined(separator: " "))",
-                ])
+            var metadata: Logger.Metadata = [
+                "changed": "\(difference.changed.joined(separator: " "))",
+                "need_restart": "\(difference.needRestart.joined(separator: " "))",
+            ]
+            if let owner { metadata["BGTASK_OPERATOR"] = "\(owner)" }
+            log.notice("settings read again", metadata: metadata)
             return difference
         } catch {
             var answer = Manager.BadSettings()

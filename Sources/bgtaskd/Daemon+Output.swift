@@ -8,7 +8,7 @@ extension Daemon {
     func watch(
         _ descriptor: consuming OwnedDescriptor, _ stream: OutputStream, of task: RunningTask
     ) throws {
-        let pipe = OutputPipe(number: nextNumber(), task: task.id, stream: stream, descriptor)
+        let pipe = OutputPipe(number: nextNumber(), of: task, stream: stream, descriptor)
         watched[pipe.number] = .output(pipe)
         task.pipes.append(pipe)
         if task.hasStarted { try read(pipe) }
@@ -55,10 +55,18 @@ extension Daemon {
         }
     }
 
+    /// Says how many lines the log was spared.
+    private func sayNotLogged(of pipe: OutputPipe, _ record: TaskRecord) {
+        guard pipe.linesNotLogged > 0 else { return }
+        journal.outputNotLogged(pipe.linesNotLogged, record)
+        pipe.linesNotLogged = 0
+    }
+
     /// Ends the watch of a pipe; its descriptor is closed with the task.
     func close(_ pipe: OutputPipe) {
         guard watched.removeValue(forKey: pipe.number) != nil else { return }
         resting[pipe.number] = nil
+        if let record = registry.record(pipe.task) { sayNotLogged(of: pipe, record) }
         // Fails only where it is not watched, which is what is wanted.
         try? epoll.remove(pipe.descriptor.rawValue)
     }
@@ -87,29 +95,22 @@ extension Daemon {
             bytes[...], of: pipe.stream, task: pipe.task,
             max: loaded.settings.limits.outputBytesMax)
         for client in watchers.followers(of: pipe.task) { pump(client) }
-        guard journal.logsOutput || watchers.wantOutput(of: pipe.task) else { return }
         guard let record = registry.record(pipe.task) else { return }
         tellOutput(bytes, pipe.stream, record, at: now)
         guard journal.logsOutput else { return }
-        for line in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-            .dropLast(bytes.last == UInt8(ascii: "\n") ? 1 : 0)
-        {
-            log(line, of: pipe, record, at: now)
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            guard pipe.mayLogLine(now) else {
+                return pipe.linesNotLogged += LineCutter.count(in: rest)
+            }
+            let line = rest.prefix { $0 != UInt8(ascii: "\n") }
+            rest = rest.dropFirst(line.count + 1)
+            log(line, of: pipe, record)
         }
     }
 
-    private func log(
-        _ line: ArraySlice<UInt8>, of pipe: OutputPipe, _ record: TaskRecord, at now: Instant
-    ) {
-        guard pipe.lines.restUntil(now) == nil else {
-            pipe.linesNotLogged += 1
-            return
-        }
-        pipe.lines.add(1)
-        if pipe.linesNotLogged > 0 {
-            journal.outputNotLogged(pipe.linesNotLogged, record)
-            pipe.linesNotLogged = 0
-        }
+    private func log(_ line: ArraySlice<UInt8>, of pipe: OutputPipe, _ record: TaskRecord) {
+        sayNotLogged(of: pipe, record)
         journal.output(line, pipe.stream, record)
     }
 }

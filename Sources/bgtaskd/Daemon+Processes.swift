@@ -16,14 +16,33 @@ extension Daemon {
     }
 
     private func launch(_ id: TaskID, at now: Instant) {
-        guard let record = registry.record(id), let run = record.run, record.task.isLive
-        else { return }
+        guard let task = registry.record(id)?.task, task.isLive else { return }
         do {
+            let limits = loaded.settings.limits
             let processes = try host.makeTask(id.rawValue)
-            let task = RunningTask(id: id, processes: processes)
-            running[id] = task
-            var request = taskEnvironment.request(for: record.task, run.work)
-            request.arguments = run.work.command
+            let output = ownerOutputs.share(
+                of: task.owner, bytesPerSecondMax: limits.outputRatePerOwnerMax,
+                linesPerSecondMax: limits.logRatePerOwnerMax)
+            running[id] = RunningTask(
+                id: id, owner: task.owner, processes: processes, output: output)
+        } catch {
+            return registry.startFailed(id, "\(error)", at: now, &actions)
+        }
+        if let user = users.user(task.owner, at: now) {
+            startMain(of: id, as: user, at: now)
+        } else {
+            askUser(for: id, of: task.owner, at: now)
+        }
+    }
+
+    /// Starts the main command of a task, whose user is known now.
+    func startMain(of id: TaskID, as user: UserEntry, at now: Instant) {
+        guard let task = running[id], let record = registry.record(id), let run = record.run
+        else { return }
+        task.user = user
+        var request = taskEnvironment.request(for: record.task, run.work, as: user)
+        request.arguments = run.work.command
+        do {
             try start(request, of: task)
         } catch {
             forgetProcesses(of: id)
@@ -38,8 +57,10 @@ extension Daemon {
         else {
             return registry.handlerExited(id, at: now, &actions)
         }
-        guard task.hasStarted else { return task.ordersWaiting.append(.launchHandler(id)) }
-        var request = taskEnvironment.request(for: record.task, run.work)
+        guard task.hasStarted, let user = task.user else {
+            return task.ordersWaiting.append(.launchHandler(id))
+        }
+        var request = taskEnvironment.request(for: record.task, run.work, as: user)
         request.arguments = command
         do {
             try start(request, of: task)
@@ -81,6 +102,12 @@ extension Daemon {
     func killAll(_ id: TaskID, at now: Instant) {
         launchNow(id, at: now)
         guard let task = running[id] else { return }
+        guard task.user != nil else {
+            // There is nothing to kill, and nobody knows when the user database will answer.
+            forgetProcesses(of: id)
+            let text = "its user could not be looked up in time"
+            return registry.startFailed(id, text, at: now, &actions)
+        }
         do {
             try task.processes.kill()
         } catch {
@@ -134,6 +161,7 @@ extension Daemon {
     /// Lets go of the processes of a task that has ended.
     func forgetProcesses(of id: TaskID) {
         guard let task = running.removeValue(forKey: id) else { return }
+        ownerOutputs.release(of: task.owner)
         for pipe in task.pipes { close(pipe) }
         task.processes.close()
         outputs.taskEnded(

@@ -5,8 +5,9 @@ internal import Varlink
 // Calls that only ask.
 extension Daemon {
     func remainingTime(_ client: Client, _ call: Call, _ now: Instant) throws(CallFailure) {
-        let id = try identifier(decode(call, as: Tasks.RemainingTime.Input.self).id)
-        let record = try record(id, for: client)
+        let input = try decode(call, as: Tasks.RemainingTime.Input.self)
+        let id = try identifier(input.id)
+        let record = try record(id, for: caller(client, all: input.all))
         if let outcome = record.task.outcome { throw .refused(.alreadyEnded(id, outcome)) }
         var output = Tasks.RemainingTime.Output()
         output.remaining = Tasks.Remaining(registry.remaining(of: record.task, at: now))
@@ -14,18 +15,18 @@ extension Daemon {
     }
 
     func show(_ client: Client, _ call: Call, _ now: Instant) throws(CallFailure) {
-        let id = try identifier(decode(call, as: Tasks.Show.Input.self).id)
+        let input = try decode(call, as: Tasks.Show.Input.self)
+        let record = try record(identifier(input.id), for: caller(client, all: input.all))
         var output = Tasks.Show.Output()
-        output.task = Tasks.Task(try record(id, for: client), in: registry, at: now)
+        output.task = Tasks.Task(record, in: registry, at: now)
         client.reply(output)
     }
 
     func list(_ client: Client, _ call: Call, _ now: Instant) throws(CallFailure) {
         let input = try decode(call, as: Tasks.List.Input.self)
         guard input.sinceMs ?? 0 >= 0 else { throw .invalid("sinceMs") }
-        let seesAll = input.all == true && client.caller.isOperator
-        guard input.all != true || seesAll else { throw .service(.permissionDenied) }
-        let owner = seesAll ? nil : client.caller.owner
+        let caller = try caller(client, all: input.all)
+        let owner = caller.seesAll ? nil : caller.owner
         var identifiers = registry.identifiers(of: owner)
         if ListFilter.includesEnded(input) {
             identifiers = (identifiers + registry.endedIdentifiers(of: owner)).sorted()
@@ -38,15 +39,13 @@ extension Daemon {
     func watch(_ client: Client, _ call: Call, _ now: Instant) throws(CallFailure) {
         let input = try decode(call, as: Tasks.Watch.Input.self)
         guard call.more else { throw .service(.expectedMore) }
-        guard input.all != true || client.caller.isOperator else {
-            throw .service(.permissionDenied)
-        }
+        let caller = try caller(client, all: input.all)
         let openCall = try Client.OpenCall.watch(
-            input.id.map(identifier), output: input.output == true, all: input.all == true)
+            input.id.map(identifier), output: input.output == true, by: caller)
         guard case .watch(let id?, _, _) = openCall else {
             return open(openCall, task: nil, for: client)
         }
-        let record = try record(id, for: client)
+        let record = try record(id, for: caller)
         var output = Tasks.Watch.Output()
         output.event.kind = .present
         output.event.number = 1
@@ -62,7 +61,7 @@ extension Daemon {
         let input = try decode(call, as: Tasks.Output.Input.self)
         guard call.more else { throw .service(.expectedMore) }
         let id = try identifier(input.id)
-        let record = try record(id, for: client)
+        let record = try record(id, for: caller(client, all: input.all))
         guard record.task.kind == .run else { throw .invalid("id") }
         open(.output(id, position: 0, follow: input.follow == true), task: id, for: client)
         makePending(client)
@@ -72,7 +71,7 @@ extension Daemon {
         let input = try decode(call, as: Tasks.Wait.Input.self)
         guard input.timeoutMs ?? 0 >= 0 else { throw .invalid("timeoutMs") }
         let id = try identifier(input.id)
-        let record = try record(id, for: client)
+        let record = try record(id, for: caller(client, all: input.all))
         if record.task.state == .ended {
             var output = Tasks.Wait.Output()
             output.task = Tasks.Task(record, in: registry, at: now)
@@ -84,16 +83,18 @@ extension Daemon {
     }
 
     func explain(_ client: Client, _ call: Call, _ now: Instant) throws(CallFailure) {
-        let id = try identifier(decode(call, as: Tasks.Explain.Input.self).id)
+        let input = try decode(call, as: Tasks.Explain.Input.self)
+        let id = try identifier(input.id)
+        let caller = try caller(client, all: input.all)
         let explanations = try ask { registry, _ throws(Refusal) in
-            try registry.explain(id, for: client.caller, at: now)
+            try registry.explain(id, for: caller, at: now)
         }
         var output = Tasks.Explain.Output()
         output.explanations = explanations.map(Tasks.Explanation.init)
         client.reply(output)
     }
 
-    private func record(_ id: TaskID, for client: Client) throws(CallFailure) -> TaskRecord {
-        try ask { registry, _ throws(Refusal) in try registry.record(id, for: client.caller) }
+    private func record(_ id: TaskID, for caller: Caller) throws(CallFailure) -> TaskRecord {
+        try ask { registry, _ throws(Refusal) in try registry.record(id, for: caller) }
     }
 }

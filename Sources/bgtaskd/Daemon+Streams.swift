@@ -16,9 +16,7 @@ extension Daemon {
         let id = record.task.id
         if let kind = Tasks.EventKind(happening) {
             let task = Tasks.Task(record, in: registry, at: now)
-            for client in watchers.clients(of: id) + watchers.ofAll {
-                send(kind, task, to: client, owner: record.task.owner, at: now)
-            }
+            for client in watchers.all(of: record.task) { send(kind, task, to: client) }
         }
         guard happening == .ended else { return }
         for client in watchers.clients(of: id) { finish(client, with: record, at: now) }
@@ -29,15 +27,12 @@ extension Daemon {
     func tellOutput(
         _ bytes: [UInt8], _ stream: OutputStream, _ record: TaskRecord, at now: Instant
     ) {
-        guard watchers.wantOutput(of: record.task.id) else { return }
+        let readers = watchers.outputReaders(of: record.task)
+        guard !readers.isEmpty else { return }
         var event = Tasks.Event()
         event.kind = .output
         event.task = Tasks.Task(record, in: registry, at: now)
         event.stream = stream.rawValue
-        let readers = (watchers.clients(of: record.task.id) + watchers.ofAll).filter { client in
-            guard case .watch(_, output: true, let all) = client.openCall else { return false }
-            return maySee(client, record.task.owner, all: all)
-        }
         for piece in LineCutter.pieces(of: bytes) {
             let isWhole = piece.last == UInt8(ascii: "\n")
             event.text = String(decoding: piece.dropLast(isWhole ? 1 : 0), as: UTF8.self)
@@ -45,10 +40,7 @@ extension Daemon {
         }
     }
 
-    private func send(
-        _ kind: Tasks.EventKind, _ task: Tasks.Task, to client: Client, owner: OwnerID,
-        at now: Instant
-    ) {
+    private func send(_ kind: Tasks.EventKind, _ task: Tasks.Task, to client: Client) {
         var event = Tasks.Event()
         event.kind = kind
         event.task = task
@@ -62,8 +54,8 @@ extension Daemon {
             output.id = id.number
             output.event = event
             deliver(output, to: client)
-        case .watch(let id, _, let all):
-            guard id == nil || kind != .ended, maySee(client, owner, all: all) else { return }
+        case .watch(let id, _, _):
+            guard id == nil || kind != .ended else { return }
             send(event, to: client)
         case .wait, .output, .list, nil: break
         }
@@ -207,10 +199,6 @@ extension Daemon {
         guard client.connection.callsWaiting > 0 else { return }
         client.wantsTurn = true
         continueLater()
-    }
-
-    private func maySee(_ client: Client, _ owner: OwnerID, all: Bool) -> Bool {
-        client.caller.owner == owner || all && client.caller.isOperator
     }
 }
 

@@ -67,7 +67,7 @@ extension Daemon {
     /// Logs what happened to a task, and tells those who watch it.
     private func tell(_ happening: Happening, _ id: TaskID, at now: Instant) {
         guard let record = registry.record(id) else { return }
-        let isWatched = watchers.areWatching(id)
+        let isWatched = watchers.areWatching(record.task)
         if happening == .ended, record.task.kind == .held { mayReleaseHolders = true }
         journal.write(happening, record, at: now)
         if isWatched { tellWatchers(happening, record, at: now) }

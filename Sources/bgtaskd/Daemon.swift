@@ -24,6 +24,7 @@ final class Daemon {
     let service: ServiceInterface
     let identifierFile: IdentifierFile
     let taskEnvironment: TaskEnvironment
+    let userDatabase: UserDatabase
 
     /// Clients, pipes and holders in one inner epoll, which is a single source of the loop.
     let epoll: Epoll
@@ -46,6 +47,8 @@ final class Daemon {
     var refusals = Rate(perSecondMax: 10)
 
     var running: [TaskID: RunningTask] = [:]
+    var ownerOutputs = OwnerOutputs()
+    var users = Users()
     var launches: [TaskID] = []
     var outputs = OutputStore()
     /// Pipes of tasks that flood, until they are read again.
@@ -75,6 +78,7 @@ final class Daemon {
         identifierFile = parts.identifierFile
         taskEnvironment = parts.taskEnvironment
         epoll = try Epoll()
+        userDatabase = try UserDatabase()
         service = Daemon.serviceInterface
         registry = BackgroundTaskRegistry(
             limits: RegistryLimits(loaded.settings),
@@ -134,6 +138,9 @@ final class Daemon {
         try loop.addDescriptor(
             identifierFile.descriptor, events: .readable, priority: .processes
         ) { [unowned self] _ in identifiersReady() }
+        try loop.addDescriptor(
+            userDatabase.descriptor, events: .readable, priority: .processes
+        ) { [unowned self] _ in usersReady() }
         try loop.enableWatchdog()
         try notifier.ready(status: statusText())
         log.notice("serving", metadata: configuration.metadata(host.containment))

@@ -8,7 +8,6 @@ final class HolderProcess {
     let number: UInt64
     let processID: Int32
     let descriptor: OwnedDescriptor
-    var hasExited = false
 
     var holder: HolderID { HolderID(rawValue: number) }
 

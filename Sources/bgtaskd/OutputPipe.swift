@@ -14,18 +14,22 @@ final class OutputPipe {
     let number: UInt64
     let task: TaskID
     let stream: OutputStream
+    /// What it shares with the other tasks of its owner.
+    private let owner: OwnerOutput
     let descriptor: OwnedDescriptor
     var cutter = LineCutter()
     private var rate = Rate(perSecondMax: OutputPipe.bytesPerSecondMax)
-    var lines = Rate(perSecondMax: OutputPipe.linesPerSecondMax)
+    private var lines = Rate(perSecondMax: OutputPipe.linesPerSecondMax)
     /// Lines that the log was spared since the last that it got.
     var linesNotLogged = 0
 
     init(
-        number: UInt64, task: TaskID, stream: OutputStream, _ descriptor: consuming OwnedDescriptor
+        number: UInt64, of task: RunningTask, stream: OutputStream,
+        _ descriptor: consuming OwnedDescriptor
     ) {
         self.number = number
-        self.task = task
+        self.task = task.id
+        owner = task.output
         self.stream = stream
         self.descriptor = descriptor
     }
@@ -45,6 +49,7 @@ final class OutputPipe {
             if count > 0 {
                 let complete = cutter.take(UnsafeRawBufferPointer(rebasing: room[..<count]))
                 rate.add(count)
+                owner.bytes.add(count)
                 return .bytes(complete)
             }
             if count == 0 { return .end }
@@ -61,7 +66,17 @@ final class OutputPipe {
 
     /// Until when the pipe is to be left alone, because the task floods it.
     func restUntil(_ now: Instant) -> Instant? {
-        rate.restUntil(now)
+        let own = rate.restUntil(now)
+        guard let shared = owner.bytes.restUntil(now) else { return own }
+        return max(own ?? shared, shared)
+    }
+
+    /// Whether one more line may go to the log, which is counted then.
+    func mayLogLine(_ now: Instant) -> Bool {
+        guard lines.restUntil(now) == nil, owner.lines.restUntil(now) == nil else { return false }
+        lines.add(1)
+        owner.lines.add(1)
+        return true
     }
 }
 

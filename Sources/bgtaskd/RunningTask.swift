@@ -4,7 +4,12 @@ internal import LinuxSystem
 /// What the shell has of a run task that is live: its processes and the pipes of their output.
 final class RunningTask {
     let id: TaskID
+    let owner: OwnerID
     let processes: any TaskProcesses
+    /// What it shares with the other live tasks of its owner.
+    let output: OwnerOutput
+    /// Whom its commands run as; `nil` until the user database has answered.
+    var user: UserEntry?
     var pipes: [OutputPipe] = []
     /// Whether its main command runs, or has run.
     var hasStarted = false
@@ -12,8 +17,10 @@ final class RunningTask {
     /// and the handler's command comes after the signal.
     var ordersWaiting: [Action] = []
 
-    init(id: TaskID, processes: any TaskProcesses) {
+    init(id: TaskID, owner: OwnerID, processes: any TaskProcesses, output: OwnerOutput) {
         self.id = id
+        self.owner = owner
         self.processes = processes
+        self.output = output
     }
 }

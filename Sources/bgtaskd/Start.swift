@@ -43,7 +43,7 @@ enum Start {
         let (file, identifiers) = try identifierFile(configuration.stateFolder)
         let host = try makeHost(configuration, loaded, log)
         let environment = TaskEnvironment(
-            user: configuration.user, socketPath: configuration.socketPath,
+            socketPath: configuration.socketPath, changesUser: configuration.servesEverybody,
             openFilesSoft: openFilesSoft, inherited: configuration.environment)
         let made = try Daemon(
             configuration, loaded,

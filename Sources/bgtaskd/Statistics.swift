@@ -10,6 +10,17 @@ struct Statistics {
     var refusalsNotLogged = 0
     var statusTimerIsIdle = true
 
+    /// What one owner may know of the counts: their own.
+    func counters(of daemon: Daemon, _ owner: OwnerID) -> [Manager.Counter] {
+        let use = daemon.registry.use(of: owner)
+        return [
+            Manager.Counter(
+                "connections", "Connections open now.", daemon.owners[owner]?.clients ?? 0),
+            Manager.Counter("tasks_live", "Tasks that have begun and not ended.", use.live),
+            Manager.Counter("tasks_queued", "Tasks that wait for a slot.", use.queued),
+        ]
+    }
+
     /// Everything counted, in the form that monitoring systems scrape.
     func counters(of daemon: Daemon) -> [Manager.Counter] {
         let registry = daemon.registry

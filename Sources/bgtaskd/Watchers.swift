@@ -1,16 +1,23 @@
 internal import BudgetCore
 
-/// Who waits for events: of one task, or of all.
+/// Who waits for events: of one task, of all tasks of an owner, or of everybody's.
 struct Watchers {
     private var ofTask: [TaskID: [Client]] = [:]
-    private(set) var ofAll: [Client] = []
+    private var ofOwner: [OwnerID: [Client]] = [:]
+    /// Operators who asked for all.
+    private var ofEverybody: [Client] = []
     private var waitDeadlines: [(until: Instant, client: Client)] = []
 
     /// When the first timeout of a `Wait` is over.
     var nextDeadline: Instant? { waitDeadlines.map(\.until).min() }
 
-    func areWatching(_ id: TaskID) -> Bool {
-        !ofAll.isEmpty || ofTask[id] != nil
+    func areWatching(_ task: BackgroundTask) -> Bool {
+        ofTask[task.id] != nil || ofOwner[task.owner] != nil || !ofEverybody.isEmpty
+    }
+
+    /// Everybody who may be told of a task, those first who wait for just this one.
+    func all(of task: BackgroundTask) -> [Client] {
+        clients(of: task.id) + (ofOwner[task.owner] ?? []) + ofEverybody
     }
 
     func clients(of id: TaskID) -> [Client] {
@@ -25,10 +32,11 @@ struct Watchers {
         }
     }
 
-    /// Whether a line of a task's output is an event for somebody.
-    func wantOutput(of id: TaskID) -> Bool {
-        (ofAll + clients(of: id)).contains {
-            if case .watch(_, output: true, all: _) = $0.openCall { true } else { false }
+    /// Those for whom a line of a task's output is an event.
+    func outputReaders(of task: BackgroundTask) -> [Client] {
+        guard areWatching(task) else { return [] }
+        return all(of: task).filter {
+            if case .watch(_, output: true, by: _) = $0.openCall { true } else { false }
         }
     }
 
@@ -36,8 +44,10 @@ struct Watchers {
         if case .list = client.openCall { return }
         if let task {
             ofTask[task, default: []].append(client)
+        } else if case .watch(nil, _, by: let caller) = client.openCall, caller.seesAll {
+            ofEverybody.append(client)
         } else {
-            ofAll.append(client)
+            ofOwner[client.caller.owner, default: []].append(client)
         }
         if case .wait(_, let until) = client.openCall, until != .never {
             waitDeadlines.append((until, client))
@@ -54,7 +64,11 @@ struct Watchers {
             remove(client, from: id)
             waitDeadlines.removeAll { $0.client === client }
         case .watch(let id?, _, _): remove(client, from: id)
-        case .watch(nil, _, _): ofAll.removeAll { $0 === client }
+        case .watch(nil, _, let caller) where caller.seesAll:
+            ofEverybody.removeAll { $0 === client }
+        case .watch(nil, _, let caller):
+            ofOwner[caller.owner]?.removeAll { $0 === client }
+            if ofOwner[caller.owner]?.isEmpty == true { ofOwner[caller.owner] = nil }
         case .list: break
         }
     }

@@ -6,6 +6,7 @@ struct Clerk {
     static let ann = Caller(owner: OwnerID(rawValue: 1001))
     static let bob = Caller(owner: OwnerID(rawValue: 1002))
     static let root = Caller(owner: .root)
+    static let rootWithAll = Caller(owner: .root, seesAll: true)
 
     var registry: BackgroundTaskRegistry
     var now = Instant(nanoseconds: 1_000_000_000)

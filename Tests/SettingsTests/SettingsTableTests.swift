@@ -13,6 +13,7 @@ struct SettingsTableTests {
             "limits.queueDepthMax": "200000", "limits.queueDepthPerOwnerMax": "100000",
             "limits.bufferBytesPerOwnerMax": "33554432", "limits.endedHeldMax": "10000",
             "limits.outputBytesMax": "1048576", "limits.outputTotalBytesMax": "67108864",
+            "limits.outputRatePerOwnerMax": "8388608", "limits.logRatePerOwnerMax": "2000",
             "queue.slots": "4",
             "applications.suspendAfter": "5s", "applications.backgroundTime": "3min",
             "applications.grace": "5s", "applications.foreground": "single",

@@ -14,6 +14,8 @@ package enum JournalField: Hashable, Sendable {
     case application
     /// The uid of the owner.
     case owner
+    /// The uid of the operator who gave an order.
+    case `operator`
     case state
     case outcome
     /// Granted time, in µs.
@@ -43,6 +45,7 @@ package enum JournalField: Hashable, Sendable {
         case .taskName: "BGTASK_NAME"
         case .application: "BGTASK_APPLICATION"
         case .owner: "BGTASK_OWNER"
+        case .operator: "BGTASK_OPERATOR"
         case .state: "BGTASK_STATE"
         case .outcome: "BGTASK_OUTCOME"
         case .budget: "BGTASK_BUDGET_USEC"

@@ -9,7 +9,6 @@ package struct LaunchRequest: Equatable, Sendable {
     package var environment: [String]
     /// `nil`: the caller's own.
     package var directory: String?
-    package var directoryFallback: String?
     /// Folders divided by colons, in which the command is looked for, after the change of the
     /// directory, unless its name has a slash. An empty string finds nothing.
     package var searchPath: String

@@ -90,6 +90,12 @@ extension Settings {
             1...10_000_000,
             "Lines a second of all tasks of one owner in the log; the rest is counted."
         ),
+        .integer(
+            "limits.auditRatePerOwnerMax",
+            \.limits.auditRatePerOwnerMax,
+            1...10_000_000,
+            "Entries a second about one owner's tasks in the log; the rest is counted."
+        ),
     ]
 
     private static let queueKeys: [SettingKey<Settings>] = [

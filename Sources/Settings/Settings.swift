@@ -30,6 +30,7 @@ package struct Settings: Sendable, Equatable {
         package var outputTotalBytesMax = 67_108_864
         package var outputRatePerOwnerMax = 8_388_608
         package var logRatePerOwnerMax = 2000
+        package var auditRatePerOwnerMax = 6000
     }
 
     package struct Queue: Sendable, Equatable {

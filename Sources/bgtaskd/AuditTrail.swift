@@ -1,5 +1,6 @@
 internal import BudgetCore
 internal import LinuxSystem
+internal import Settings
 internal import Systemd
 
 /// Logs each action once: what happened to a task, with the fields that it can be found by.
@@ -7,9 +8,12 @@ internal import Systemd
 /// Programs go by MESSAGE_ID and the fields (DESIGN.md section 7); the message names the task for people.
 final class AuditTrail {
     let writer: JournalWriter
+    /// What the log takes of each owner, besides what their tasks print.
+    var allowance: EntryAllowance
 
-    init(_ writer: JournalWriter) {
+    init(_ writer: JournalWriter, _ limits: Settings.Limits) {
         self.writer = writer
+        allowance = EntryAllowance(perSecondMax: limits.auditRatePerOwnerMax)
     }
 
     /// Whether lines that tasks print are logged.
@@ -22,7 +26,7 @@ final class AuditTrail {
         let isQuiet = happening == .began || record.task.outcome == .completed
         if isQuiet, record.task.kind == .held, !writer.writes(.debug) { return }
         let text = JournalMessage(happening, record)
-        guard writer.writes(text.level) else { return }
+        guard writer.writes(text.level), allowance.take(record.task.owner, at: now) else { return }
         writer.write(
             JournalEntry(
                 level: text.level,
@@ -57,8 +61,22 @@ final class AuditTrail {
             [(.reason, .string("\(count) tasks, over the rate"))])
     }
 
+    /// Says how much was left out of owners of whom there was too much.
+    func reportMissed(at now: Instant) {
+        for (owner, count) in allowance.takeReport(at: now) {
+            write(
+                .warning, JournalMessage.entriesNotLogged,
+                "Entries about an owner's tasks were not logged",
+                [
+                    (.owner, .integer(Int64(owner.rawValue))),
+                    (.reason, .string("\(count) entries, over the rate")),
+                ])
+        }
+    }
+
     /// Notes an `end` of the invalid id.
-    func endOfNothing(_ owner: OwnerID) {
+    func endOfNothing(_ owner: OwnerID, at now: Instant) {
+        guard allowance.take(owner, at: now) else { return }
         write(
             .notice, JournalMessage.endOfNothing, "The invalid task 0 was ended",
             [(.owner, .integer(Int64(owner.rawValue)))])

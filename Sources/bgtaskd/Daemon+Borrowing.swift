@@ -35,7 +35,7 @@ extension Daemon {
         let outcome = try ask { registry, actions throws(Refusal) in
             try registry.end(id, by: client.caller, at: now, &actions)
         }
-        if outcome == nil { journal.endOfNothing(client.caller.owner) }
+        if outcome == nil { journal.endOfNothing(client.caller.owner, at: now) }
         var output = Tasks.End.Output()
         output.outcome = outcome.map(Tasks.Outcome.init)
         client.reply(output)

@@ -97,6 +97,7 @@ extension Daemon {
                 journal.writer.level = JournalLevel(loaded.settings.daemon.logLevel)
             }
             registry.limitsChanged(at: now, &actions)
+            journal.allowance.perSecondMax = loaded.settings.limits.auditRatePerOwnerMax
             var metadata: Logger.Metadata = [
                 "changed": "\(difference.changed.joined(separator: " "))",
                 "need_restart": "\(difference.needRestart.joined(separator: " "))",

@@ -165,7 +165,7 @@ extension Daemon {
         for pipe in task.pipes { close(pipe) }
         task.processes.close()
         outputs.taskEnded(
-            id, totalMax: loaded.settings.limits.outputTotalBytesMax,
+            id, of: task.owner, totalMax: loaded.settings.limits.outputTotalBytesMax,
             countMax: registry.limits.endedRunMax)
     }
 }

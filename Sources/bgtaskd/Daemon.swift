@@ -152,6 +152,7 @@ final class Daemon {
     func armTimer() throws {
         let instants = [
             registry.nextDeadline, watchers.nextDeadline, resting.values.min(), acceptAgainAt,
+            journal.allowance.nextReport,
         ]
         guard let next = instants.compactMap(\.self).min() else {
             timer?.disarm()

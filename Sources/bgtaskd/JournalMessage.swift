@@ -9,6 +9,7 @@ struct JournalMessage {
     static let outputNotLogged: JournalMessageID = "a1a286ae6a2843b0aa370d7cf8df1ae8"
     static let oldTasksNotNamed: JournalMessageID = "8d6f21429e4748aba6b0def6addd3120"
     static let endOfNothing: JournalMessageID = "3e5c7db5335d4884b24d7e6d92fd9959"
+    static let entriesNotLogged: JournalMessageID = "860b2bb980714d72b80ed6f1b4fe15a3"
     static let ordered: JournalMessageID = "2699c33241384240ab502175dc2de360"
     static let handlerNotStarted: JournalMessageID = "991d9ffd2b6d4c939308cd83af6af1c3"
 

@@ -32,9 +32,7 @@ enum Start {
         // Threads inherit the mask: signals are blocked before the first is started.
         try Daemon.addSignals(to: loop) { daemon }
         let inherited = try ListenDescriptor.take()
-        let writer = try JournalWriter(
-            to: .standard(), identifier: "bgtaskd",
-            level: JournalLevel(loaded.settings.daemon.logLevel))
+        let writer = try makeWriter(loaded)
         defer { report(writer.close(within: journalEnd)) }
         let log = Logger(label: "bgtaskd") { _ in JournalLogHandler(writer: writer) }
         try makeFolder(configuration.stateFolder)
@@ -48,7 +46,9 @@ enum Start {
         let made = try Daemon(
             configuration, loaded,
             Daemon.Parts(
-                loop: loop, journal: AuditTrail(writer), log: log, host: host, identifierFile: file,
+                loop: loop,
+                journal: AuditTrail(writer, loaded.settings.limits),
+                log: log, host: host, identifierFile: file,
                 identifiers: identifiers, taskEnvironment: environment))
         daemon = made
         do {
@@ -62,6 +62,12 @@ enum Start {
             withExtendedLifetime(lock) {}
         }
         return try made.run()
+    }
+
+    private static func makeWriter(_ loaded: LoadedSettings) throws -> JournalWriter {
+        try JournalWriter(
+            to: .standard(), identifier: "bgtaskd",
+            level: JournalLevel(loaded.settings.daemon.logLevel))
     }
 
     private static func listen(_ daemon: Daemon, _ inherited: [ListenDescriptor]) throws {

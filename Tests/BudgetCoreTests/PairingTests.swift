@@ -149,6 +149,20 @@ struct PairingTests {
         #expect(clerk.registry.endedIdentifiers(of: Clerk.bob.owner).isEmpty)
     }
 
+    @Test("rule 5: root sees and orders what is another's with all, and else nothing of it")
+    func operators() throws {
+        var clerk = Clerk()
+        let id = try clerk.begin()
+        #expect(throws: Refusal.noSuchTask(id)) {
+            try clerk.registry.record(id, for: Clerk.root)
+        }
+        #expect(throws: Refusal.noSuchTask(id)) { try clerk.cancel(id, by: Clerk.root) }
+        #expect(throws: Refusal.noSuchTask(id)) { try clerk.end(id, by: Clerk.rootWithAll) }
+        #expect(try clerk.registry.record(id, for: Clerk.rootWithAll).task.id == id)
+        try clerk.cancel(id, by: Clerk.rootWithAll)
+        #expect(clerk.task(id)?.outcome == .cancelled)
+    }
+
     @Test("a holder that goes away abandons what it held, and nothing else")
     func abandoned() throws {
         var clerk = Clerk()

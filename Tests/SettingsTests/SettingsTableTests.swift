@@ -14,6 +14,7 @@ struct SettingsTableTests {
             "limits.bufferBytesPerOwnerMax": "33554432", "limits.endedHeldMax": "10000",
             "limits.outputBytesMax": "1048576", "limits.outputTotalBytesMax": "67108864",
             "limits.outputRatePerOwnerMax": "8388608", "limits.logRatePerOwnerMax": "2000",
+            "limits.auditRatePerOwnerMax": "6000",
             "queue.slots": "4",
             "applications.suspendAfter": "5s", "applications.backgroundTime": "3min",
             "applications.grace": "5s", "applications.foreground": "single",
@@ -79,7 +80,7 @@ struct SettingsTableTests {
     @Test("the limits are listed with their plain names")
     func limits() {
         let list = Settings().limitList
-        #expect(list.count == 10)
+        #expect(list.count == 13)
         #expect(list.first?.name == "tasksPerOwnerMax")
         #expect(list.first?.value == 1000)
     }

@@ -1,0 +1,43 @@
+internal import BudgetCore
+
+/// How many entries a second the doings of one owner may make in the log, so that a flood of one does
+/// not push out what is there of the others.
+struct EntryAllowance {
+    var perSecondMax: Int
+    private var windowEndsAt = Instant(nanoseconds: .min)
+    private var counts: [OwnerID: Int] = [:]
+    /// Left out, and not said yet.
+    private var missed: [OwnerID: Int] = [:]
+
+    init(perSecondMax: Int) {
+        self.perSecondMax = perSecondMax
+    }
+
+    /// When it is to be said what was left out; `nil` while nothing was.
+    var nextReport: Instant? { missed.isEmpty ? nil : windowEndsAt }
+
+    /// Counts an entry about an owner.
+    ///
+    /// - Returns: whether it may be written.
+    mutating func take(_ owner: OwnerID, at now: Instant) -> Bool {
+        if now >= windowEndsAt, missed.isEmpty {
+            windowEndsAt = now + .seconds(1)
+            counts.removeAll(keepingCapacity: counts.count < 64)
+        }
+        let count = counts[owner, default: 0] + 1
+        counts[owner] = count
+        guard count > perSecondMax else { return true }
+        missed[owner, default: 0] += 1
+        return false
+    }
+
+    /// What was left out in a second that is over, by owner.
+    mutating func takeReport(at now: Instant) -> [(owner: OwnerID, count: Int)] {
+        guard now >= windowEndsAt, !missed.isEmpty else { return [] }
+        defer {
+            missed = [:]
+            counts = [:]
+        }
+        return missed.sorted { $0.key < $1.key }.map { (owner: $0.key, count: $0.value) }
+    }
+}

@@ -1,0 +1,56 @@
+internal import BudgetCore
+
+/// The output of live tasks, and of those that have ended as far as there is room for it.
+struct OutputStore {
+    /// What a log costs besides its bytes.
+    private static let overhead = 256
+
+    /// Ended tasks of one owner that still have their bytes, oldest first.
+    private struct Kept {
+        var tasks: ArraySlice<TaskID> = []
+        var bytes = 0
+    }
+
+    private var logs: [TaskID: OutputLog] = [:]
+    private var ended: ArraySlice<(task: TaskID, owner: OwnerID)> = []
+    private var kept: [OwnerID: Kept] = [:]
+    private var keptBytes = 0
+
+    subscript(id: TaskID) -> OutputLog? { logs[id] }
+
+    mutating func append(
+        _ bytes: ArraySlice<UInt8>, of stream: OutputStream, task: TaskID, max: Int
+    ) {
+        logs[task, default: OutputLog()].append(bytes, of: stream, max: max)
+    }
+
+    /// Counts a task's output among the ended ones, and makes room for it: the owner who has most loses
+    /// the oldest bytes, and tasks that are not known any more are forgotten.
+    mutating func taskEnded(_ id: TaskID, of owner: OwnerID, totalMax: Int, countMax: Int) {
+        guard let log = logs[id] else { return }
+        ended.append((id, owner))
+        let bytes = log.byteCount + OutputStore.overhead
+        kept[owner, default: Kept()].tasks.append(id)
+        kept[owner]?.bytes += bytes
+        keptBytes += bytes
+        while keptBytes > totalMax, let most = ownerOfMost { emptyOldest(of: most) }
+        while ended.count > countMax, let oldest = ended.popFirst() {
+            if kept[oldest.owner]?.tasks.first == oldest.task { emptyOldest(of: oldest.owner) }
+            logs[oldest.task] = nil
+        }
+    }
+
+    /// The same one for the same history, whatever the order of the table.
+    private var ownerOfMost: OwnerID? {
+        kept.max { ($0.value.bytes, $1.key) < ($1.value.bytes, $0.key) }?.key
+    }
+
+    private mutating func emptyOldest(of owner: OwnerID) {
+        guard let id = kept[owner]?.tasks.popFirst() else { return }
+        let bytes = (logs[id]?.byteCount ?? 0) + OutputStore.overhead
+        kept[owner]?.bytes -= bytes
+        keptBytes -= bytes
+        logs[id]?.forget()
+        if kept[owner]?.tasks.isEmpty == true { kept[owner] = nil }
+    }
+}

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <linux/close_range.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -34,6 +33,10 @@ struct child_context {
 
 // MARK: - In the child: async-signal-safe calls only, and none that glibc spreads to all threads.
 
+/// Until the execve(2) the new user's process has the memory of the caller. It is safe from that
+/// user because a change of user makes the memory undumpable (PR_SET_DUMPABLE), which closes it to
+/// ptrace(2), /proc/PID/mem and /proc/PID/fd. The caller must never make it dumpable again: the
+/// child of another of its threads may be just here.
 static int change_user(const struct clx_spawn_request *request) {
     if (!request->changes_user) return 0;
     // The library's setuid() would signal the threads of the parent, whose memory this is.
@@ -117,10 +120,12 @@ static enum clx_stage set_up_and_execute(struct child_context *context) {
     if (request->open_files_soft > 0 && setrlimit(RLIMIT_NOFILE, &context->open_files) < 0) {
         return CLX_STAGE_LIMITS;
     }
+    // Nothing of the caller's but the command's own descriptors is open when this process is
+    // another user's.
+    if (arrange_descriptors(context) < 0) return CLX_STAGE_DESCRIPTORS;
     if (change_user(request) < 0) return CLX_STAGE_USER;
     if (follow_parent_death(context) < 0) return CLX_STAGE_SESSION;
     if (request->directory != NULL && chdir(request->directory) < 0) return CLX_STAGE_DIRECTORY;
-    if (arrange_descriptors(context) < 0) return CLX_STAGE_DESCRIPTORS;
     reset_signals();
     execute(context);
     return CLX_STAGE_EXEC;
@@ -172,18 +177,6 @@ static long clone_child(struct child_context *context, char *stack, int *pidfd) 
     return pid;
 }
 
-/// A child that changed its user made the shared memory undumpable; ours is as before again.
-static long clone_keeping_dumpable(struct child_context *context, char *stack, int *pidfd) {
-    // Asked once, since the child of another thread may have changed it at this moment.
-    static atomic_int dumpable = -1;
-    if (!context->request->changes_user) return clone_child(context, stack, pidfd);
-    int unknown = -1;
-    atomic_compare_exchange_strong(&dumpable, &unknown, prctl(PR_GET_DUMPABLE, 0, 0, 0, 0));
-    long pid = clone_child(context, stack, pidfd);
-    if (atomic_load(&dumpable) == 1) prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
-    return pid;
-}
-
 static int failed(struct clx_spawn_result *result, enum clx_stage stage, int error) {
     *result = (struct clx_spawn_result){.pid = -1, .pidfd = -1, .stage = stage, .error = error};
     return error;
@@ -202,7 +195,7 @@ int clx_spawn(const struct clx_spawn_request *request, struct clx_spawn_result *
     context.candidate = memory + guard + CHILD_STACK_BYTES;
 
     int pidfd = -1;
-    long pid = clone_keeping_dumpable(&context, memory + guard, &pidfd);
+    long pid = clone_child(&context, memory + guard, &pidfd);
     munmap(memory, size);
     if (pid < 0) return failed(result, CLX_STAGE_CLONE, (int)-pid);
     if (context.stage != CLX_STAGE_NONE) {

@@ -46,7 +46,9 @@ struct clx_spawn_request {
     uint64_t open_files_soft;
     /// The signal the child gets when the calling thread ends, or 0.
     int parent_death_signal;
-    /// Whether the child becomes the user below (needs CAP_SETUID and CAP_SETGID).
+    /// Whether the child becomes the user below (needs CAP_SETUID and CAP_SETGID). The caller is
+    /// undumpable from then on (PR_SET_DUMPABLE), and has to stay so: with its memory the
+    /// children of other threads would be open to their users.
     bool changes_user;
     uid_t user;
     gid_t group;

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "clone3.h"
+#include "privileges.h"
 
 enum { CHILD_STACK_BYTES = 64 * 1024, DESCRIPTORS_MAX = 8, SIGNALS_MAX = 64 };
 
@@ -24,6 +25,7 @@ static const uint64_t default_action[8];
 struct child_context {
     const struct clx_spawn_request *request;
     struct rlimit open_files;
+    struct clx_advantages advantages;
     pid_t parent;
     char *candidate;
     int sources[DESCRIPTORS_MAX];
@@ -32,18 +34,6 @@ struct child_context {
 };
 
 // MARK: - In the child: async-signal-safe calls only, and none that glibc spreads to all threads.
-
-/// Until the execve(2) the new user's process has the memory of the caller. It is safe from that
-/// user because a change of user makes the memory undumpable (PR_SET_DUMPABLE), which closes it to
-/// ptrace(2), /proc/PID/mem and /proc/PID/fd. The caller must never make it dumpable again: the
-/// child of another of its threads may be just here.
-static int change_user(const struct clx_spawn_request *request) {
-    if (!request->changes_user) return 0;
-    // The library's setuid() would signal the threads of the parent, whose memory this is.
-    if (syscall(SYS_setgroups, request->group_count, request->groups) < 0) return -1;
-    if (syscall(SYS_setresgid, request->group, request->group, request->group) < 0) return -1;
-    return (int)syscall(SYS_setresuid, request->user, request->user, request->user);
-}
 
 /// After the change of user, which clears the setting.
 static int follow_parent_death(const struct child_context *context) {
@@ -120,10 +110,11 @@ static enum clx_stage set_up_and_execute(struct child_context *context) {
     if (request->open_files_soft > 0 && setrlimit(RLIMIT_NOFILE, &context->open_files) < 0) {
         return CLX_STAGE_LIMITS;
     }
+    if (clx_advantages_give_up(&context->advantages) < 0) return CLX_STAGE_SESSION;
     // Nothing of the caller's but the command's own descriptors is open when this process is
     // another user's.
     if (arrange_descriptors(context) < 0) return CLX_STAGE_DESCRIPTORS;
-    if (change_user(request) < 0) return CLX_STAGE_USER;
+    if (clx_change_user(request) < 0) return CLX_STAGE_USER;
     if (follow_parent_death(context) < 0) return CLX_STAGE_SESSION;
     if (request->directory != NULL && chdir(request->directory) < 0) return CLX_STAGE_DIRECTORY;
     reset_signals();
@@ -148,7 +139,8 @@ static size_t candidate_bytes(const struct clx_spawn_request *request) {
 
 static int prepare(const struct clx_spawn_request *request, struct child_context *context) {
     if (request->arguments[0] == NULL || request->descriptor_count > DESCRIPTORS_MAX) return EINVAL;
-    if (request->open_files_soft == 0) return 0;
+    int error = clx_advantages_find(&context->advantages);
+    if (error != 0 || request->open_files_soft == 0) return error;
     if (getrlimit(RLIMIT_NOFILE, &context->open_files) < 0) return errno;
     if (request->open_files_soft < context->open_files.rlim_max) {
         context->open_files.rlim_cur = request->open_files_soft;

@@ -44,6 +44,16 @@ static int follow_parent_death(const struct child_context *context) {
     return -1;
 }
 
+/// With the rights of the user that the process runs as.
+static int enter_directory(const struct clx_spawn_request *request) {
+    if (request->directory == NULL || chdir(request->directory) == 0) return 0;
+    const int error = errno;
+    if (request->directory_fallback != NULL && chdir(request->directory_fallback) == 0) return 0;
+    // What is told names the directory that was wanted.
+    errno = error;
+    return -1;
+}
+
 static int arrange_descriptors(struct child_context *context) {
     const int count = (int)context->request->descriptor_count;
     for (int i = 0; i < count; i++) {
@@ -116,7 +126,7 @@ static enum clx_stage set_up_and_execute(struct child_context *context) {
     if (arrange_descriptors(context) < 0) return CLX_STAGE_DESCRIPTORS;
     if (clx_change_user(request) < 0) return CLX_STAGE_USER;
     if (follow_parent_death(context) < 0) return CLX_STAGE_SESSION;
-    if (request->directory != NULL && chdir(request->directory) < 0) return CLX_STAGE_DIRECTORY;
+    if (enter_directory(request) < 0) return CLX_STAGE_DIRECTORY;
     reset_signals();
     execute(context);
     return CLX_STAGE_EXEC;

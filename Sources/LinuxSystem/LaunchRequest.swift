@@ -9,6 +9,9 @@ package struct LaunchRequest: Equatable, Sendable {
     package var environment: [String]
     /// `nil`: the caller's own.
     package var directory: String?
+    /// Where the command runs if `directory` cannot be entered, such as a home that is not there.
+    /// `nil`: it does not start then. Like `directory`, entered with the rights of who runs it.
+    package var directoryFallback: String?
     /// Folders divided by colons, in which the command is looked for, after the change of the
     /// directory, unless its name has a slash. An empty string finds nothing.
     package var searchPath: String
@@ -36,6 +39,7 @@ package struct LaunchRequest: Equatable, Sendable {
         arguments: [String],
         environment: [String] = [],
         directory: String? = nil,
+        directoryFallback: String? = nil,
         searchPath: String = "/usr/local/bin:/usr/bin:/bin",
         fileModeMask: UInt32 = 0o022,
         openFilesSoft: UInt64 = 0,
@@ -44,6 +48,7 @@ package struct LaunchRequest: Equatable, Sendable {
         self.arguments = arguments
         self.environment = environment
         self.directory = directory
+        self.directoryFallback = directoryFallback
         self.searchPath = searchPath
         self.fileModeMask = fileModeMask
         self.openFilesSoft = openFilesSoft

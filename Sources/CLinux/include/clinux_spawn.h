@@ -34,6 +34,8 @@ struct clx_spawn_request {
     char *const *environment;
     /// NULL: the caller's own.
     const char *directory;
+    /// Where to go if `directory` cannot be entered; NULL: the start fails then.
+    const char *directory_fallback;
     /// Folders divided by colons; an empty string finds nothing.
     const char *search_path;
     /// Element i becomes descriptor i of the child; all others are closed there.

@@ -22,7 +22,8 @@ package struct LaunchRequest: Equatable, Sendable {
     /// Who runs it; `nil`: whoever runs the daemon.
     package var user: User?
 
-    /// A user with their groups. Becoming one needs root.
+    /// A user with their groups. Becoming one needs root (of its capabilities CAP_SETUID,
+    /// CAP_SETGID, and CAP_CHOWN for the output).
     package struct User: Equatable, Sendable {
         package var user: UInt32
         package var group: UInt32

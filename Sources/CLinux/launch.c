@@ -1,11 +1,11 @@
 #include "clinux_launch.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+#include "clinux_thread.h"
 
 enum { THREAD_STACK_BYTES = 128 * 1024 };
 
@@ -27,29 +27,13 @@ static void *run(void *argument) {
     return NULL;
 }
 
-/// With all signals blocked, which are the business of the other threads.
-static int start_thread(struct clx_launch *launch) {
-    pthread_attr_t attributes;
-    int error = pthread_attr_init(&attributes);
-    if (error != 0) return error;
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    pthread_attr_setstacksize(&attributes, THREAD_STACK_BYTES);
-    sigset_t all;
-    sigfillset(&all);
-    pthread_attr_setsigmask_np(&attributes, &all);
-    pthread_t thread;
-    error = pthread_create(&thread, &attributes, run, launch);
-    pthread_attr_destroy(&attributes);
-    return error;
-}
-
 struct clx_launch *clx_launch_begin(const struct clx_spawn_request *request, int completion) {
     struct clx_launch *launch = malloc(sizeof *launch);
     if (launch == NULL) return NULL;
     launch->request = *request;
     launch->completion = completion;
     atomic_init(&launch->is_done, false);
-    int error = start_thread(launch);
+    int error = clx_thread_start(THREAD_STACK_BYTES, run, launch);
     if (error == 0) return launch;
     free(launch);
     errno = error;

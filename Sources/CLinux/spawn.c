@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <linux/close_range.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -15,6 +14,7 @@
 #include <unistd.h>
 
 #include "clone3.h"
+#include "privileges.h"
 
 enum { CHILD_STACK_BYTES = 64 * 1024, DESCRIPTORS_MAX = 8, SIGNALS_MAX = 64 };
 
@@ -25,6 +25,7 @@ static const uint64_t default_action[8];
 struct child_context {
     const struct clx_spawn_request *request;
     struct rlimit open_files;
+    struct clx_advantages advantages;
     pid_t parent;
     char *candidate;
     int sources[DESCRIPTORS_MAX];
@@ -34,20 +35,22 @@ struct child_context {
 
 // MARK: - In the child: async-signal-safe calls only, and none that glibc spreads to all threads.
 
-static int change_user(const struct clx_spawn_request *request) {
-    if (!request->changes_user) return 0;
-    // The library's setuid() would signal the threads of the parent, whose memory this is.
-    if (syscall(SYS_setgroups, request->group_count, request->groups) < 0) return -1;
-    if (syscall(SYS_setresgid, request->group, request->group, request->group) < 0) return -1;
-    return (int)syscall(SYS_setresuid, request->user, request->user, request->user);
-}
-
 /// After the change of user, which clears the setting.
 static int follow_parent_death(const struct child_context *context) {
     if (context->request->parent_death_signal == 0) return 0;
     if (prctl(PR_SET_PDEATHSIG, context->request->parent_death_signal, 0, 0, 0) < 0) return -1;
     if (getppid() == context->parent) return 0;
     errno = ESRCH;
+    return -1;
+}
+
+/// With the rights of the user that the process runs as.
+static int enter_directory(const struct clx_spawn_request *request) {
+    if (request->directory == NULL || chdir(request->directory) == 0) return 0;
+    const int error = errno;
+    if (request->directory_fallback != NULL && chdir(request->directory_fallback) == 0) return 0;
+    // What is told names the directory that was wanted.
+    errno = error;
     return -1;
 }
 
@@ -117,10 +120,13 @@ static enum clx_stage set_up_and_execute(struct child_context *context) {
     if (request->open_files_soft > 0 && setrlimit(RLIMIT_NOFILE, &context->open_files) < 0) {
         return CLX_STAGE_LIMITS;
     }
-    if (change_user(request) < 0) return CLX_STAGE_USER;
-    if (follow_parent_death(context) < 0) return CLX_STAGE_SESSION;
-    if (request->directory != NULL && chdir(request->directory) < 0) return CLX_STAGE_DIRECTORY;
+    if (clx_advantages_give_up(&context->advantages) < 0) return CLX_STAGE_SESSION;
+    // Nothing of the caller's but the command's own descriptors is open when this process is
+    // another user's.
     if (arrange_descriptors(context) < 0) return CLX_STAGE_DESCRIPTORS;
+    if (clx_change_user(request) < 0) return CLX_STAGE_USER;
+    if (follow_parent_death(context) < 0) return CLX_STAGE_SESSION;
+    if (enter_directory(request) < 0) return CLX_STAGE_DIRECTORY;
     reset_signals();
     execute(context);
     return CLX_STAGE_EXEC;
@@ -143,7 +149,8 @@ static size_t candidate_bytes(const struct clx_spawn_request *request) {
 
 static int prepare(const struct clx_spawn_request *request, struct child_context *context) {
     if (request->arguments[0] == NULL || request->descriptor_count > DESCRIPTORS_MAX) return EINVAL;
-    if (request->open_files_soft == 0) return 0;
+    int error = clx_advantages_find(&context->advantages);
+    if (error != 0 || request->open_files_soft == 0) return error;
     if (getrlimit(RLIMIT_NOFILE, &context->open_files) < 0) return errno;
     if (request->open_files_soft < context->open_files.rlim_max) {
         context->open_files.rlim_cur = request->open_files_soft;
@@ -172,18 +179,6 @@ static long clone_child(struct child_context *context, char *stack, int *pidfd) 
     return pid;
 }
 
-/// A child that changed its user made the shared memory undumpable; ours is as before again.
-static long clone_keeping_dumpable(struct child_context *context, char *stack, int *pidfd) {
-    // Asked once, since the child of another thread may have changed it at this moment.
-    static atomic_int dumpable = -1;
-    if (!context->request->changes_user) return clone_child(context, stack, pidfd);
-    int unknown = -1;
-    atomic_compare_exchange_strong(&dumpable, &unknown, prctl(PR_GET_DUMPABLE, 0, 0, 0, 0));
-    long pid = clone_child(context, stack, pidfd);
-    if (atomic_load(&dumpable) == 1) prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
-    return pid;
-}
-
 static int failed(struct clx_spawn_result *result, enum clx_stage stage, int error) {
     *result = (struct clx_spawn_result){.pid = -1, .pidfd = -1, .stage = stage, .error = error};
     return error;
@@ -202,7 +197,7 @@ int clx_spawn(const struct clx_spawn_request *request, struct clx_spawn_result *
     context.candidate = memory + guard + CHILD_STACK_BYTES;
 
     int pidfd = -1;
-    long pid = clone_keeping_dumpable(&context, memory + guard, &pidfd);
+    long pid = clone_child(&context, memory + guard, &pidfd);
     munmap(memory, size);
     if (pid < 0) return failed(result, CLX_STAGE_CLONE, (int)-pid);
     if (context.stage != CLX_STAGE_NONE) {

@@ -9,6 +9,9 @@ package struct LaunchRequest: Equatable, Sendable {
     package var environment: [String]
     /// `nil`: the caller's own.
     package var directory: String?
+    /// Where the command runs if `directory` cannot be entered, such as a home that is not there.
+    /// `nil`: it does not start then. Like `directory`, entered with the rights of who runs it.
+    package var directoryFallback: String?
     /// Folders divided by colons, in which the command is looked for, after the change of the
     /// directory, unless its name has a slash. An empty string finds nothing.
     package var searchPath: String
@@ -19,7 +22,8 @@ package struct LaunchRequest: Equatable, Sendable {
     /// Who runs it; `nil`: whoever runs the daemon.
     package var user: User?
 
-    /// A user with their groups. Becoming one needs root.
+    /// A user with their groups. Becoming one needs root (of its capabilities CAP_SETUID,
+    /// CAP_SETGID, and CAP_CHOWN for the output).
     package struct User: Equatable, Sendable {
         package var user: UInt32
         package var group: UInt32
@@ -36,6 +40,7 @@ package struct LaunchRequest: Equatable, Sendable {
         arguments: [String],
         environment: [String] = [],
         directory: String? = nil,
+        directoryFallback: String? = nil,
         searchPath: String = "/usr/local/bin:/usr/bin:/bin",
         fileModeMask: UInt32 = 0o022,
         openFilesSoft: UInt64 = 0,
@@ -44,6 +49,7 @@ package struct LaunchRequest: Equatable, Sendable {
         self.arguments = arguments
         self.environment = environment
         self.directory = directory
+        self.directoryFallback = directoryFallback
         self.searchPath = searchPath
         self.fileModeMask = fileModeMask
         self.openFilesSoft = openFilesSoft

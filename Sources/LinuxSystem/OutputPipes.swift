@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// What a command writes its standard output and error to.
 final class OutputPipeEnds {
     private let outputEnd: OwnedDescriptor
@@ -6,6 +8,14 @@ final class OutputPipeEnds {
     fileprivate init(_ output: consuming OwnedDescriptor, _ error: consuming OwnedDescriptor) {
         outputEnd = output
         errorEnd = error
+    }
+
+    /// Makes the pipes the user's own: to open /dev/stderr or /proc/self/fd/1, as scripts do, needs
+    /// the right to open the pipe itself.
+    fileprivate func give(to user: LaunchRequest.User) throws(SystemError) {
+        for end in [output, error] {
+            try systemCall("fchown", "pipe") { fchown(end, user.user, user.group) }
+        }
     }
 
     var output: Int32 { outputEnd.rawValue }
@@ -25,7 +35,9 @@ struct OutputPipes: ~Copyable {
 
     static func open(for request: LaunchRequest) throws(LaunchError) -> OutputPipes {
         do throws(SystemError) {
-            return OutputPipes(try .pipe(), try .pipe())
+            let pipes = OutputPipes(try .pipe(), try .pipe())
+            if let user = request.user { try pipes.writingEnds.give(to: user) }
+            return pipes
         } catch {
             throw LaunchError(
                 stage: .prepare,

@@ -21,7 +21,7 @@ final class NativeRequest {
     private let groups: UnsafeMutableBufferPointer<UInt32>
     private let arguments: CStringList
     private let environment: CStringList
-    /// The search path and the directory.
+    /// The search path, the directory and its fallback.
     private let places: CStringList
     private let cgroup: Int32
 
@@ -33,7 +33,9 @@ final class NativeRequest {
     ) throws(LaunchError) {
         guard !request.arguments.isEmpty, let arguments = CStringList(request.arguments),
             let environment = CStringList(request.environment),
-            let places = CStringList([request.searchPath, request.directory ?? ""])
+            let places = CStringList([
+                request.searchPath, request.directory ?? "", request.directoryFallback ?? "",
+            ])
         else {
             throw LaunchError(
                 stage: .prepare,
@@ -65,6 +67,8 @@ final class NativeRequest {
         native.environment = UnsafePointer(environment.pointers)
         native.search_path = UnsafePointer(places.pointers[0])
         native.directory = request.directory == nil ? nil : UnsafePointer(places.pointers[1])
+        native.directory_fallback =
+            request.directoryFallback == nil ? nil : UnsafePointer(places.pointers[2])
         native.descriptors = UnsafePointer(descriptors.baseAddress)
         native.descriptor_count = UInt32(descriptors.count)
         native.cgroup = cgroup

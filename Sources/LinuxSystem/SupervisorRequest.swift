@@ -6,8 +6,8 @@ internal import Glibc
 /// Not as arguments or environment: every user may read the arguments of a process, and the
 /// environment would be the supervisor's own.
 func supervisorRequestFile(_ request: LaunchRequest) throws(SystemError) -> OwnedDescriptor {
-    let strings =
-        [request.searchPath, request.directory ?? ""] + request.arguments + request.environment
+    let places = [request.searchPath, request.directory ?? "", request.directoryFallback ?? ""]
+    let strings = places + request.arguments + request.environment
     guard !request.arguments.isEmpty, !strings.contains(where: { $0.utf8.contains(0) }) else {
         throw SystemError(operation: "start", errno: EINVAL)
     }

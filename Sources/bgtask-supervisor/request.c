@@ -53,10 +53,14 @@ static int parse(struct reader *reader, struct clx_spawn_request *spawn) {
         .group_count = header->group_count,
     };
     reader->at += header->group_count * sizeof(gid_t);
-    spawn->search_path = next_string(reader);
-    spawn->directory = spawn->search_path == NULL ? NULL : next_string(reader);
-    if (spawn->directory == NULL) return EBADMSG;
-    if (spawn->directory[0] == '\0') spawn->directory = NULL;
+    const char *places[3];
+    for (int i = 0; i < 3; i++) {
+        places[i] = next_string(reader);
+        if (places[i] == NULL) return EBADMSG;
+    }
+    spawn->search_path = places[0];
+    spawn->directory = places[1][0] == '\0' ? NULL : places[1];
+    spawn->directory_fallback = places[2][0] == '\0' ? NULL : places[2];
     spawn->arguments = next_strings(reader, header->argument_count);
     if (spawn->arguments == NULL || header->argument_count == 0) return EBADMSG;
     spawn->environment = next_strings(reader, header->environment_count);

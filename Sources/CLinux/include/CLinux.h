@@ -8,5 +8,6 @@
 #include "clinux_processes.h"
 #include "clinux_spawn.h"
 #include "clinux_supervisor.h"
+#include "clinux_thread.h"
 
 #endif

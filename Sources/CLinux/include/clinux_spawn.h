@@ -12,11 +12,11 @@ enum clx_stage {
     CLX_STAGE_NONE = 0,
     /// Nothing was cloned: memory, process limits, the cgroup.
     CLX_STAGE_CLONE = 1,
-    /// setsid(2), prctl(2).
+    /// setsid(2), prctl(2); the nice value, the scheduling policy and the out-of-memory score.
     CLX_STAGE_SESSION = 2,
     /// Resource limits.
     CLX_STAGE_LIMITS = 3,
-    /// setgroups(2), setresgid(2), setresuid(2).
+    /// setgroups(2), setresgid(2), setresuid(2), capset(2), keyctl(2).
     CLX_STAGE_USER = 4,
     /// chdir(2).
     CLX_STAGE_DIRECTORY = 5,
@@ -34,6 +34,8 @@ struct clx_spawn_request {
     char *const *environment;
     /// NULL: the caller's own.
     const char *directory;
+    /// Where to go if `directory` cannot be entered; NULL: the start fails then.
+    const char *directory_fallback;
     /// Folders divided by colons; an empty string finds nothing.
     const char *search_path;
     /// Element i becomes descriptor i of the child; all others are closed there.
@@ -46,7 +48,9 @@ struct clx_spawn_request {
     uint64_t open_files_soft;
     /// The signal the child gets when the calling thread ends, or 0.
     int parent_death_signal;
-    /// Whether the child becomes the user below (needs CAP_SETUID and CAP_SETGID).
+    /// Whether the child becomes the user below (needs CAP_SETUID and CAP_SETGID). The caller is
+    /// undumpable from then on (PR_SET_DUMPABLE), and has to stay so: with its memory the
+    /// children of other threads would be open to their users.
     bool changes_user;
     uid_t user;
     gid_t group;
@@ -67,6 +71,10 @@ struct clx_spawn_result {
 /// The child shares the caller's memory until then, on a stack of its own, and makes
 /// async-signal-safe calls only. The calling thread is suspended meanwhile (vfork(2));
 /// other threads are not. Safe to call on several threads at once.
+///
+/// No child has a nice value or an oom_score_adj below 0 or a real-time scheduling policy, which
+/// the caller may have. One that changes its user has a new session keyring, and no inheritable
+/// or ambient capabilities.
 ///
 /// Returns 0, or the errno with `result->stage` saying where; nothing is left behind then:
 /// no zombie, no descriptor.

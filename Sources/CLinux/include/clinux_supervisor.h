@@ -11,10 +11,11 @@ enum clx_supervisor_descriptor {
     CLX_SUPERVISOR_REQUEST = 4,
 };
 
-enum { CLX_SUPERVISOR_MAGIC = 0x62677331 };
+enum { CLX_SUPERVISOR_MAGIC = 0x62677332 };
 
 /// Followed by `group_count` gids, then by strings that end with NUL: the search path,
-/// the directory (empty: stay), the arguments, the environment.
+/// the directory (empty: stay), where to go if it cannot be entered (empty: fail then), the
+/// arguments, the environment.
 struct clx_supervisor_request {
     uint32_t magic;
     uint32_t argument_count;

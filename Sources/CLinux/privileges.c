@@ -1,0 +1,103 @@
+#include "privileges.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <linux/keyctl.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static const char score_file[] = "/proc/self/oom_score_adj";
+
+static bool cannot_be_told(int error) {
+    return error == EMFILE || error == ENFILE || error == ENOMEM;
+}
+
+/// Returns 0 or an errno. Where the file is not there or is closed to us, nobody has used it to
+/// give us a score.
+static int read_score(long *score) {
+    *score = 0;
+    int file = open(score_file, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return cannot_be_told(errno) ? errno : 0;
+    char text[16] = "";
+    ssize_t length = read(file, text, sizeof text - 1);
+    int error = length < 0 ? errno : 0;
+    close(file);
+    *score = strtol(text, NULL, 10);
+    return error;
+}
+
+int clx_advantages_find(struct clx_advantages *advantages) {
+    enum { NICE_ZERO = 20 };
+    long score;
+    int error = read_score(&score);
+    if (error != 0) return error;
+    // The system calls themselves, unlike the library's functions: 20 - nice, and never ambiguous.
+    long priority = syscall(SYS_getpriority, PRIO_PROCESS, 0);
+    long policy = syscall(SYS_sched_getscheduler, 0);
+    if (priority < 0 || policy < 0) return errno;
+    policy &= ~SCHED_RESET_ON_FORK;
+    *advantages = (struct clx_advantages){
+        .nice = priority > NICE_ZERO,
+        .policy = policy != SCHED_OTHER && policy != SCHED_BATCH && policy != SCHED_IDLE,
+        .out_of_memory_score = score < 0,
+    };
+    return 0;
+}
+
+int clx_advantages_give_up(const struct clx_advantages *advantages) {
+    if (advantages->policy) {
+        const struct sched_param parameters = {0};
+        if (syscall(SYS_sched_setscheduler, 0, SCHED_OTHER, &parameters) < 0) return -1;
+    }
+    if (advantages->nice && syscall(SYS_setpriority, PRIO_PROCESS, 0, 0) < 0) return -1;
+    if (!advantages->out_of_memory_score) return 0;
+    // Before root is given up: root's writing also keeps the user from lowering it again.
+    long file = syscall(SYS_openat, AT_FDCWD, score_file, O_WRONLY | O_CLOEXEC, 0);
+    if (file < 0) return -1;
+    long written = syscall(SYS_write, file, "0", 1);
+    const int error = errno;
+    syscall(SYS_close, file);
+    errno = error;
+    return written == 1 ? 0 : -1;
+}
+
+/// A session keyring of its own: the tasks of all users would share the caller's.
+///
+/// Made by root, so that it does not count against the user's quota of keys; whose session it is
+/// possesses it, which is the permission that counts (keyrings(7)).
+static int leave_session_keyring(void) {
+    if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) >= 0) return 0;
+    // No keys in this kernel, or none in this container: then nobody has any.
+    return errno == ENOSYS || errno == EPERM ? 0 : -1;
+}
+
+/// After the change of user, which leaves a caller that is not root all it has. An empty
+/// inheritable set empties the ambient set as well (capabilities(7)); the permitted set of a task
+/// of root is what it gets at its execve(2) in any case.
+static int drop_capabilities(uid_t user) {
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3] = {0};
+    if (user == 0) {
+        if (syscall(SYS_capget, &header, sets) < 0) return -1;
+        for (int i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) sets[i].inheritable = 0;
+    }
+    return (int)syscall(SYS_capset, &header, sets);
+}
+
+/// Until the execve(2) the new user's process has the memory of the caller. It is safe from that
+/// user because a change of user makes the memory undumpable (PR_SET_DUMPABLE), which closes it to
+/// ptrace(2), /proc/PID/mem and /proc/PID/fd. The caller must never make it dumpable again: the
+/// child of another of its threads may be just here.
+int clx_change_user(const struct clx_spawn_request *request) {
+    if (!request->changes_user) return 0;
+    if (leave_session_keyring() < 0) return -1;
+    // The library's setuid() would signal the threads of the parent, whose memory this is.
+    if (syscall(SYS_setgroups, request->group_count, request->groups) < 0) return -1;
+    if (syscall(SYS_setresgid, request->group, request->group, request->group) < 0) return -1;
+    if (syscall(SYS_setresuid, request->user, request->user, request->user) < 0) return -1;
+    return drop_capabilities(request->user);
+}

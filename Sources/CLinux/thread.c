@@ -1,0 +1,19 @@
+#include "clinux_thread.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+int clx_thread_start(size_t stack_bytes, void *(*function)(void *), void *argument) {
+    pthread_attr_t attributes;
+    int error = pthread_attr_init(&attributes);
+    if (error != 0) return error;
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setstacksize(&attributes, stack_bytes);
+    sigset_t all;
+    sigfillset(&all);
+    pthread_attr_setsigmask_np(&attributes, &all);
+    pthread_t thread;
+    error = pthread_create(&thread, &attributes, function, argument);
+    pthread_attr_destroy(&attributes);
+    return error;
+}

@@ -76,7 +76,7 @@ extension LinuxTests {
             try harness.waitFor { access(link, F_OK) == 0 }
 
             let requests = [
-                LaunchRequest(arguments: ["./tool"], directory: link, user: OtherUser.games),
+                LaunchRequest(arguments: ["/bin/pwd"], directory: link, user: OtherUser.games),
                 LaunchRequest(arguments: ["\(link)/tool"], user: OtherUser.games),
                 LaunchRequest(arguments: ["tool"], searchPath: link, user: OtherUser.games),
             ]
@@ -88,9 +88,12 @@ extension LinuxTests {
                     let outcome = try harness.run(request)
                     if case .startFailed(_, let error) = outcome.whats.first {
                         #expect(error.errno == EACCES)
+                        #expect(error.stage == (request.directory == nil ? .exec : .directory))
                         denied += 1
                     } else {
-                        #expect(outcome.output == "own\n" || outcome.exit != .status(0))
+                        // A script's interpreter may find that the link has changed.
+                        let isOwn = outcome.output == "own\n" || outcome.output == "\(own)\n"
+                        #expect(isOwn || outcome.exit != .status(0), "\(outcome.output)")
                         ran += 1
                     }
                 }

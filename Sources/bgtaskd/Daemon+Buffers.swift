@@ -9,49 +9,102 @@ extension Daemon {
     /// Counts a client's buffers for its owner.
     func account(_ client: Client) {
         let bytes = client.connection.bufferedBytes
+        guard bytes != client.bufferedBytes else { return }
         owners[client.caller.owner]?.bufferedBytes += bytes - client.bufferedBytes
-        if bytes < client.bufferedBytes { mayHaveRoom = true }
         client.bufferedBytes = bytes
+        lookAtWaiting(of: client.caller.owner)
     }
 
-    /// Reads again from those whose owner has room for them now.
-    func resumeReading() {
-        guard mayHaveRoom else { return }
-        mayHaveRoom = false
-        let waiting = withoutRoom
-        withoutRoom = []
-        for client in waiting {
-            client.waitsForRoom = false
-            if !client.isClosed { watch(client) }
+    /// Leaves a client unread until there is room among its owner's buffers.
+    func waitForRoom(_ client: Client) {
+        guard !client.waitsForRoom else { return }
+        client.waitsForRoom = true
+        owners[client.caller.owner]?.waiting.append(client)
+        lookAtWaiting(of: client.caller.owner)
+    }
+
+    /// Has those who wait for an owner's buffers looked at before the turn is over.
+    private func lookAtWaiting(of owner: OwnerID) {
+        guard let use = owners[owner], !use.waiting.isEmpty, !use.isCrowded else { return }
+        owners[owner]?.isCrowded = true
+        crowded.append(owner)
+    }
+
+    /// Goes on with owners whose buffers were full: as many of their clients are read again as there is
+    /// room for, and where none ever would be, one is refused.
+    func relieveCrowded() {
+        var index = 0
+        while index < crowded.count {
+            let owner = crowded[index]
+            index += 1
+            owners[owner]?.isCrowded = false
+            resumeReading(of: owner)
         }
+        crowded.removeAll(keepingCapacity: true)
+    }
+
+    private func resumeReading(of owner: OwnerID) {
+        let limit = loaded.settings.limits.bufferBytesPerOwnerMax
+        var room = limit - (owners[owner]?.bufferedBytes ?? 0)
+        while room > 0, let client = owners[owner]?.waiting.popFirst() {
+            client.waitsForRoom = false
+            guard !client.isClosed else { continue }
+            watch(client)
+            room -= buffer.count
+        }
+        guard room <= 0, let last = owners[owner]?.waiting.last, isDeadlocked(owner) else { return }
+        owners[owner]?.waiting.removeLast()
+        refuseMore(of: last)
     }
 
     /// Whether a client may send more, as far as its owner's buffers go. One with little in its own
     /// always may, so that connections that are stuck do not shut out the others.
-    func hasRoom(_ client: Client) -> Bool {
+    func hasRoom(_ client: Client) -> Bool { room(for: client) > 0 }
+
+    /// How many bytes of a client may be read now.
+    private func room(for client: Client) -> Int {
         let used = owners[client.caller.owner]?.bufferedBytes ?? 0
-        return used < loaded.settings.limits.bufferBytesPerOwnerMax
-            || client.connection.bufferedBytes < Daemon.bufferShare
+        return max(
+            loaded.settings.limits.bufferBytesPerOwnerMax - used,
+            Daemon.bufferShare - client.connection.bufferedBytes)
     }
 
-    /// Whether all who fill the owner's buffers would wait for each other for ever: each has a part of
-    /// a message, which becomes no less by itself, and is not read.
-    func isDeadlocked(by client: Client) -> Bool {
-        guard !canDrain(client) else { return false }
-        return clients.values.allSatisfy { other in
-            other === client || other.caller.owner != client.caller.owner
-                || other.bufferedBytes < Daemon.bufferShare
-                || other.waitsForRoom && !canDrain(other)
+    /// Reads what a client has sent, as far as there is room for it.
+    ///
+    /// - Throws: where the peer broke the protocol.
+    func receive(of client: Client) throws(ProtocolViolation) {
+        let count = min(max(room(for: client), 0), buffer.count)
+        guard count > 0 else { return }
+        defer { account(client) }
+        try client.receive(using: UnsafeMutableRawBufferPointer(rebasing: buffer[..<count]))
+    }
+
+    /// Whether more may be made for a client to read: it has left little unread, or it is not much yet and
+    /// its owner's buffers have room.
+    func mayMakeMore(for client: Client) -> Bool {
+        let pending = client.connection.pendingOutputCount
+        guard pending >= Daemon.outputShare else { return true }
+        account(client)
+        let used = owners[client.caller.owner]?.bufferedBytes ?? 0
+        return pending < Daemon.pumpMax && used < loaded.settings.limits.bufferBytesPerOwnerMax
+    }
+
+    /// Whether nothing that fills an owner's buffers becomes less by itself: parts of messages, of which
+    /// there is no room for the rest.
+    private func isDeadlocked(_ owner: OwnerID) -> Bool {
+        clients.values.allSatisfy { client in
+            client.caller.owner != owner || client.bufferedBytes < Daemon.bufferShare
+                || !canDrain(client)
         }
     }
 
     /// Whether what a client has in its buffers can become less by itself: calls to take, replies to send.
-    func canDrain(_ client: Client) -> Bool {
+    private func canDrain(_ client: Client) -> Bool {
         client.connection.callsWaiting > 0 || client.connection.isCallInProgress
             || client.connection.pendingOutputCount > 0
     }
 
-    func refuseMore(of client: Client) {
+    private func refuseMore(of client: Client) {
         let limit = loaded.settings.limits.bufferBytesPerOwnerMax
         logRefusal(
             "a connection was closed for want of room", client.credentials,
@@ -59,14 +112,16 @@ extension Daemon {
         close(client, at: now)
     }
 
-    /// What a connection may hold in its buffers, however full those of its owner's others are.
-    private static let bufferShare = 65_536
+    /// What a connection may send, however full the buffers of its owner's others are.
+    private static let bufferShare = 4096
+    /// What it may leave unread.
+    private static let outputShare = 16_384
 
     /// Whether an event would be more than a slow reader may leave unread.
     func isOverflowing(_ client: Client) -> Bool {
         let used = owners[client.caller.owner]?.bufferedBytes ?? 0
         return client.connection.pendingOutputCount > 4 << 20
             || used > loaded.settings.limits.bufferBytesPerOwnerMax
-                && client.connection.pendingOutputCount > Daemon.bufferShare
+                && client.connection.pendingOutputCount > Daemon.outputShare
     }
 }

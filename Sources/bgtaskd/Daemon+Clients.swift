@@ -8,7 +8,7 @@ extension Daemon {
     /// Calls taken of one client in a turn, so that one pipeline does not hold up the others.
     static let callsPerTurn = 64
     /// What all calls of one turn may take, beyond a single one.
-    private static let callsTime = Duration.milliseconds(2)
+    private static let callsTime = Duration.microseconds(500)
 
     /// The clients' turn: read what came, then look at the clock, then take the calls.
     func clientsReady() throws {
@@ -61,7 +61,7 @@ extension Daemon {
             return
         }
         do throws(ProtocolViolation) {
-            try client.receive(using: buffer)
+            try receive(of: client)
         } catch {
             refuse(client, error)
         }
@@ -94,7 +94,7 @@ extension Daemon {
 
     private func mayTakeCall(of client: Client) -> Bool {
         !client.isClosed && !client.connection.isCallInProgress
-            && client.connection.pendingOutputCount < Daemon.pumpMax
+            && mayMakeMore(for: client)
     }
 
     private func takeCall(of client: Client, at now: Instant) -> Bool {
@@ -133,7 +133,7 @@ extension Daemon {
             }
             if isDone(client) { close(client, at: now) } else { watch(client) }
         }
-        resumeReading()
+        relieveCrowded()
         // Those with something left are taken up again by the turn that was asked for.
         let kept = pending.filter { !$0.isClosed && $0.wantsTurn }
         for client in pending { client.isPending = false }
@@ -160,11 +160,8 @@ extension Daemon {
         if client.connection.wantsInput, !client.isInputAtEnd {
             if hasRoom(client) {
                 wanted.formUnion([.input, .peerClosed])
-            } else if isDeadlocked(by: client) {
-                return refuseMore(of: client)
-            } else if !client.waitsForRoom {
-                client.waitsForRoom = true
-                withoutRoom.append(client)
+            } else {
+                waitForRoom(client)
             }
         }
         if client.connection.pendingOutputCount > 0 { wanted.insert(.output) }
@@ -184,6 +181,9 @@ extension Daemon {
         client.isClosed = true
         client.connection = ServerConnection()
         account(client)
+        if client.waitsForRoom {
+            owners[client.caller.owner]?.waiting.removeAll { $0 === client }
+        }
         watchers.remove(client)
         // The descriptor is closed with the client; until then the epoll must not name it.
         try? epoll.remove(client.descriptor.rawValue)

@@ -134,7 +134,7 @@ extension Daemon {
         var cursor = start
         let now = now
         for _ in 0..<Daemon.listScanMax {
-            guard client.connection.pendingOutputCount < Daemon.pumpMax else {
+            guard mayMakeMore(for: client) else {
                 client.openCall = .list(cursor)
                 return makePending(client)
             }
@@ -169,7 +169,7 @@ extension Daemon {
 
     private func pumpOutput(_ client: Client, _ id: TaskID, _ start: Int, follow: Bool) {
         var position = start
-        while client.connection.pendingOutputCount < Daemon.pumpMax,
+        while mayMakeMore(for: client),
             let piece = outputs[id]?.piece(at: position)
         {
             var output = Tasks.Output.Output()

@@ -39,10 +39,8 @@ final class Daemon {
     var numberLast: UInt64 = 0
     /// Clients with calls to take or bytes to send.
     var pending: [Client] = []
-    /// Clients that are not read, because their owner's buffers are full.
-    var withoutRoom: [Client] = []
-    /// Whether buffers became smaller since these were last looked at.
-    var mayHaveRoom = false
+    /// Owners with clients that wait for room in their buffers, to be looked at in this turn.
+    var crowded: [OwnerID] = []
     var watchers = Watchers()
     var refusals = Rate(perSecondMax: 10)
 
@@ -106,6 +104,10 @@ final class Daemon {
     struct OwnerUse {
         var clients = 0
         var bufferedBytes = 0
+        /// Clients that are not read, because the buffers are full.
+        var waiting: ArraySlice<Client> = []
+        /// Whether it is among those to be looked at in this turn.
+        var isCrowded = false
     }
 
     /// What a token of the inner epoll stands for, besides clients.

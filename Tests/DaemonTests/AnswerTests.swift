@@ -97,7 +97,7 @@ struct AnswerTests {
     @Test("half messages over the owner's share do not wait for each other for ever")
     func halfMessages() throws {
         let daemon = try DaemonProcess(
-            .supervisor, settings: "limits.bufferBytesPerOwnerMax = 150000")
+            .supervisor, settings: "limits.bufferBytesPerOwnerMax = 250000")
         let filler = String(repeating: "x", count: 170_000)
         let frame = #"{"method":"org.bgtaskd.Tasks.Begin","parameters":{"name":"\#(filler)"}}"#
         // What the daemon does not read fits into the sockets, so that no send waits.
@@ -110,7 +110,7 @@ struct AnswerTests {
         let answered = replies.compactMap { $0?["error"] }
         #expect(answered.allSatisfy { $0 == .string(Tasks.LimitReached.name) })
         #expect((1...2).contains(answered.count))
-        try daemon.waitForLog("bufferBytesPerOwnerMax (150000)")
+        try daemon.waitForLog("bufferBytesPerOwnerMax (250000)")
     }
 
     @Test(

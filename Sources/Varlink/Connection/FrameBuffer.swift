@@ -31,7 +31,8 @@ struct FrameBuffer: Sendable {
             partial = 0
             from &+= end &+ 1
         }
-        makeRoom(for: new.count)
+        makeRoom()
+        bytes.reserve(for: new.count)
         bytes.append(contentsOf: new.bindMemory(to: UInt8.self))
     }
 
@@ -63,7 +64,7 @@ struct FrameBuffer: Sendable {
 
     /// Drops what has been taken once that is most of the buffer, so that each byte moves a bounded
     /// number of times, however the stream is cut.
-    private mutating func makeRoom(for more: Int) {
+    private mutating func makeRoom() {
         if count == 0 {
             bytes.removeAll(keepingCapacity: bytes.capacity <= ConnectionLimits.storageKept)
             head = 0
@@ -71,5 +72,18 @@ struct FrameBuffer: Sendable {
             bytes.removeSubrange(..<head)
             head = 0
         }
+    }
+}
+
+extension [UInt8] {
+    /// Bytes from which on a buffer grows by less than twice.
+    private static var slowGrowthFrom: Int { 16_384 }
+
+    /// Makes room for more; a large buffer grows by a quarter, where the library would double it, so that
+    /// what is counted of it is most of what it takes.
+    mutating func reserve(for more: Int) {
+        let needed = count &+ more
+        guard needed > capacity, needed > Self.slowGrowthFrom else { return }
+        reserveCapacity(Swift.max(needed, capacity &+ capacity / 4))
     }
 }

@@ -169,7 +169,7 @@ extension BackgroundTaskRegistry {
     }
 
     private func check(_ name: String, _ parameter: String) throws(Refusal) {
-        guard !name.isEmpty, !name.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
+        guard !name.isEmpty, !name.unicodeScalars.contains(where: \.steersText) else {
             throw .invalidParameter(parameter)
         }
         guard name.utf8.count <= limits.nameBytesMax else {
@@ -206,5 +206,17 @@ extension BackgroundTaskRegistry {
 
     func liveCount(of owner: OwnerID) -> Int {
         table.owners[owner]?.liveCount ?? 0
+    }
+}
+
+extension Unicode.Scalar {
+    /// Whether it would end a line, turn the direction of writing, or steer a terminal, and so let a
+    /// name pretend to be something else (Unicode TR 36).
+    fileprivate var steersText: Bool {
+        switch value {
+        case 0x00..<0x20, 0x7F..<0xA0, 0x2028...0x2029: true
+        case 0x061C, 0x200E...0x200F, 0x202A...0x202E, 0x2066...0x2069: true
+        default: false
+        }
     }
 }

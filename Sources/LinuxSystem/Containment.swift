@@ -22,6 +22,16 @@ package enum Containment {
         }
     }
 
+    /// Why no cgroup can be had for tasks, as far as can be seen without making one.
+    package static func cgroupRefusal() -> ContainmentRefusal? {
+        do throws(ContainmentRefusal) {
+            try CgroupHierarchy().checkDelegated()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
     /// Finds `bgtask-supervisor` beside the daemon's own executable, or in ../libexec/bgtaskd.
     ///
     /// - Throws: ENOENT, with the places that were looked at.

@@ -113,8 +113,39 @@ package struct UnixListener: ~Copyable {
         return OwnedDescriptor(try systemCall("socket") { Glibc.socket(AF_UNIX, type, 0) })
     }
 
+    /// What is at a path where a socket is wanted.
+    package enum Presence: Sendable {
+        case nothing
+        /// A socket that nobody serves any more.
+        case stale
+        case served
+    }
+
+    /// Looks what is at a path, and changes nothing.
+    ///
+    /// - Throws: ENAMETOOLONG over 107 bytes; EEXIST where something that is no socket is there.
+    package static func presence(atPath path: String) throws(SystemError) -> Presence {
+        try presence(path, UnixAddress(path: path))
+    }
+
     private static func clearStale(_ path: String, _ address: UnixAddress) throws(SystemError) {
-        guard let found = try FileIdentity(path: path) else { return }
+        switch try presence(path, address) {
+        case .nothing: return
+        case .stale: try systemCall("unlink", path) { unlink(path) }
+        case .served:
+            throw SystemError(
+                operation: "bind",
+                errno: EADDRINUSE,
+                subject: path,
+                detail: "already served"
+            )
+        }
+    }
+
+    private static func presence(
+        _ path: String, _ address: UnixAddress
+    ) throws(SystemError) -> Presence {
+        guard let found = try FileIdentity(path: path) else { return .nothing }
         guard found.isSocket else {
             throw SystemError(
                 operation: "bind",
@@ -127,16 +158,10 @@ package struct UnixListener: ~Copyable {
         let descriptor = probe.rawValue
         let answer = address.withPointer { connect(descriptor, $0, $1) } == 0 ? 0 : errno
         switch answer {
-        case ECONNREFUSED: try systemCall("unlink", path) { unlink(path) }
-        case ENOENT: return
+        case ECONNREFUSED: return .stale
+        case ENOENT: return .nothing
         // EAGAIN: served, with a full backlog. EPROTOTYPE: served, by a socket of another kind.
-        case 0, EAGAIN, EINPROGRESS, EPROTOTYPE:
-            throw SystemError(
-                operation: "bind",
-                errno: EADDRINUSE,
-                subject: path,
-                detail: "already served"
-            )
+        case 0, EAGAIN, EINPROGRESS, EPROTOTYPE: return .served
         default: throw SystemError(operation: "connect", errno: answer, subject: path)
         }
     }

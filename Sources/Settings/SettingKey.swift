@@ -30,6 +30,7 @@ package enum SettingType: Sendable, Equatable, CustomStringConvertible {
     case time(ClosedRange<Duration>, infinity: Bool)
     case flag
     case choice([String])
+    case group
 
     /// The type as it stands after "expected".
     package var description: String {
@@ -43,6 +44,8 @@ package enum SettingType: Sendable, Equatable, CustomStringConvertible {
             "true or false"
         case .choice(let words):
             words.map { "\"\($0)\"" }.joined(separator: " or ")
+        case .group:
+            "the name of a group, or \"\" for none"
         }
     }
 }
@@ -115,6 +118,34 @@ extension SettingKey {
                     throw SettingType.flag.mismatch(given)
                 }
                 root[keyPath: path] = flag
+            }
+        )
+    }
+
+    /// A group of the user database; whether there is one of that name is for the start to say.
+    static func group(
+        _ name: String,
+        _ path: SettingPath<Root, String>,
+        _ meaning: String,
+        _ changes: SettingChange = .byReload
+    ) -> SettingKey {
+        let type = SettingType.group
+        return SettingKey(
+            name: name,
+            type: type,
+            changes: changes,
+            meaning: meaning,
+            value: { .word($0[keyPath: path]) },
+            copy: { $1[keyPath: path] = $0[keyPath: path] },
+            assign: { (root, given) throws(SettingProblem) in
+                guard case .string(let text) = given else { throw type.mismatch(given) }
+                let isName =
+                    text.utf8.count <= 256
+                    && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: ":") }
+                guard isName else {
+                    throw SettingProblem(text: "expected \(type), found \(given.found)")
+                }
+                root[keyPath: path] = text
             }
         )
     }

@@ -4,7 +4,7 @@
 /// `config/bgtaskd.toml` all follow from it. Beside these there are the keys of each profile.
 extension Settings {
     package static let keys: [SettingKey<Settings>] =
-        budgetKeys + limitKeys + queueKeys + applicationKeys + storeKeys + daemonKeys
+        budgetKeys + limitKeys + queueKeys + applicationKeys + storeKeys + daemonKeys + accessKeys
 
     private static let budgetKeys: [SettingKey<Settings>] = [
         .time(
@@ -172,6 +172,15 @@ extension Settings {
             \.daemon.logLevel,
             "The least urgent entries that are logged."
         ),
+    ]
+
+    private static let accessKeys: [SettingKey<Settings>] = [
+        .group(
+            "access.operators",
+            \.access.operators,
+            "A group whose members see and order the tasks of all users, as root does.",
+            .byRestart
+        )
     ]
 }
 

@@ -11,6 +11,7 @@ package struct Settings: Sendable, Equatable {
     package var applications = Applications()
     package var store = Store()
     package var daemon = Daemon()
+    package var access = Access()
 
     package struct Budget: Sendable, Equatable {
         /// A task older than this is named in the log once; `nil`: never.
@@ -56,6 +57,11 @@ package struct Settings: Sendable, Equatable {
     package struct Daemon: Sendable, Equatable {
         package var containment = Containment.auto
         package var logLevel = LogLevel.info
+    }
+
+    package struct Access: Sendable, Equatable {
+        /// A group by its name or number; empty: root alone.
+        package var operators = ""
     }
 
     package init() {}

@@ -35,6 +35,7 @@ enum SettingsFile {
         let kind = status.st_mode & S_IFMT
         guard kind != S_IFDIR else { throw Failure(EISDIR) }
         guard kind == S_IFREG || kind == S_IFCHR else { throw Failure(text: "not a regular file") }
+        if kind == S_IFREG { try checkTrust(status) }
         var content: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65536)
         while content.count <= TOMLDocument.sizeMax {
@@ -56,6 +57,9 @@ enum SettingsFile {
             throw Failure(errno)
         }
         defer { closedir(stream) }
+        var status = stat()
+        guard fstat(dirfd(stream), &status) == 0 else { throw Failure(errno) }
+        try checkTrust(status)
         var names: [String] = []
         while true {
             errno = 0
@@ -73,6 +77,21 @@ enum SettingsFile {
         }
         names.sort { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         return names.map { "\(folder)/\($0)" }
+    }
+
+    /// Refuses what somebody else could have written: settings say who may do what.
+    ///
+    /// What is judged is what was opened, so that nothing can be put in its place in between.
+    private static func checkTrust(_ status: stat) throws(Failure) {
+        let user = geteuid()
+        guard status.st_uid == 0 || status.st_uid == user else {
+            throw Failure(text: "belongs to user \(status.st_uid); give it to root with chown")
+        }
+        // To an ordinary user the members of their own group are no strangers.
+        let strangers = user == 0 ? S_IWGRP | S_IWOTH : S_IWOTH
+        guard status.st_mode & strangers == 0 else {
+            throw Failure(text: "can be written by others; end that with chmod go-w")
+        }
     }
 
     private static func name(of entry: UnsafeMutablePointer<dirent>) -> String? {

@@ -76,7 +76,7 @@ struct SettingsMerge {
         case .flag:
             let isFlag = override.text == "true" || override.text == "false"
             value = isFlag ? .boolean(override.text == "true") : .string(override.text)
-        case .time, .choice, nil: value = .string(override.text)
+        case .time, .choice, .group, nil: value = .string(override.text)
         }
         apply(TOMLDocument.Entry(path: path, value: value, position: nil), from: .commandLine)
     }

@@ -44,11 +44,17 @@ struct BgtaskdCommand: ParsableCommand {
             case nil: geteuid() == 0 ? .system : .user
             }
         do {
-            let configuration = try Configuration(
+            var configuration = try Configuration(
                 scope: scope, config: config, socket: socket, stateFolder: stateDir,
                 environment: environment)
             let loaded = try SettingsLoader(location: configuration.settingsLocation).load()
-            if checkConfig { return print(Self.sayFine(loaded)) }
+            let checks = StartChecks(configuration: configuration, settings: loaded.settings)
+            let findings = checks.findings()
+            if !findings.isEmpty { throw Self.end(findings, all: checkConfig) }
+            if checkConfig {
+                return print(([Self.sayFine(loaded)] + checks.notes()).joined(separator: "\n"))
+            }
+            configuration.operatorsGroup = try checks.operatorsGroup()
             let status = try Start.serve(configuration, loaded)
             throw ExitCode(status)
         } catch let failure as StartFailure {
@@ -64,6 +70,14 @@ struct BgtaskdCommand: ParsableCommand {
         loaded.files.isEmpty
             ? "no settings files, so all settings have their defaults"
             : "fine: " + loaded.files.joined(separator: ", ")
+    }
+
+    /// All that was found wrong, or for a start the first of it; the status is the first's.
+    private static func end(_ findings: [StartFailure], all: Bool) -> ExitCode {
+        let told = all ? findings : Array(findings.prefix(1))
+        return end(
+            told.map(\.description).joined(separator: "\n"),
+            findings.first?.status ?? ExitStatus.software)
     }
 
     /// One plain line on standard error for each thing that is wrong, and a status of its own.

@@ -35,7 +35,9 @@ struct Configuration {
         self.environment = environment
         user = geteuid()
         socketPath =
-            if let socket { socket } else { try Configuration.socketPath(scope, environment) }
+            if let socket { Configuration.absolute(socket) } else {
+                try Configuration.socketPath(scope, environment)
+            }
         let folder =
             if let stateFolder {
                 stateFolder
@@ -96,6 +98,7 @@ struct Configuration {
 /// How the program ends where it does not serve (sysexits.h).
 enum ExitStatus {
     static let unavailable: Int32 = 69
+    static let noPermission: Int32 = 77
     static let software: Int32 = 70
     static let system: Int32 = 71
     static let cannotCreate: Int32 = 73

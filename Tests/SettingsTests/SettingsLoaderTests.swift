@@ -276,7 +276,7 @@ struct SettingsReloadTests {
         case .time(let duration): TimeSpan.finite((duration ?? .zero) + .seconds(1)).description
         case .flag(let flag): String(!flag)
         case .word:
-            if case .choice(let words) = key.type { words.last ?? "" } else { "" }
+            if case .choice(let words) = key.type { words.last ?? "" } else { "bgtask" }
         }
     }
 }

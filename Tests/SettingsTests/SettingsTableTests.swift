@@ -20,7 +20,7 @@ struct SettingsTableTests {
             "applications.grace": "5s", "applications.foreground": "single",
             "applications.enforce": "true",
             "store.historyMax": "1000000", "store.historyAge": "30d", "store.durability": "commit",
-            "daemon.containment": "auto", "daemon.logLevel": "info",
+            "daemon.containment": "auto", "daemon.logLevel": "info", "access.operators": "",
             "profiles.default.duration": "3min", "profiles.default.grace": "5s",
             "profiles.default.lifetimeMax": "10min",
             "profiles.extended.duration": "10min", "profiles.extended.grace": "6s",
@@ -120,6 +120,7 @@ extension SettingKey {
         case .time(let range, _): .string(TimeSpan.finite(range[keyPath: time]).description)
         case .flag: .boolean(false)
         case .choice(let words): .string(words[keyPath: word] ?? "")
+        case .group: .string("bgtask")
         }
     }
 
@@ -137,6 +138,7 @@ extension SettingKey {
             return texts.map(TOMLValue.string) + [.integer(5)]
         case .flag: return [.string("true"), .integer(1)]
         case .choice: return [.string(""), .boolean(true), .string("AUTO")]
+        case .group: return [.integer(5), .string("two words"), .string("a:b"), .string("a\n")]
         }
     }
 }

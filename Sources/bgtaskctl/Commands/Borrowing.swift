@@ -87,11 +87,14 @@ struct Extend: Verb {
 
     @Argument(help: "The task.") var id: TaskNumber
 
+    @OptionGroup var reach: ReachOptions
+
     @OptionGroup var global: GlobalOptions
 
     func perform(_ session: Session) throws(Failure) -> Int32 {
         var input = Tasks.Extend.Input()
         input.id = id.value
+        input.all = reach.asked
         let remaining = try session.connect().call(Tasks.Extend.self, input).remaining
         session.console.show(remaining, TimeText.remaining(remaining) + "\n")
         return 0
@@ -107,11 +110,14 @@ struct Remaining: Verb {
 
     @Argument(help: "The task.") var id: TaskNumber
 
+    @OptionGroup var reach: ReachOptions
+
     @OptionGroup var global: GlobalOptions
 
     func perform(_ session: Session) throws(Failure) -> Int32 {
         var input = Tasks.RemainingTime.Input()
         input.id = id.value
+        input.all = reach.asked
         let remaining = try session.connect().call(Tasks.RemainingTime.self, input).remaining
         session.console.show(remaining, TimeText.remaining(remaining) + "\n")
         return 0

@@ -19,11 +19,14 @@ struct Cancel: Verb {
     @Option(help: ArgumentHelp("Why, for its record and the journal.", valueName: "text"))
     var reason: String?
 
+    @OptionGroup var reach: ReachOptions
+
     @OptionGroup var global: GlobalOptions
 
     func perform(_ session: Session) throws(Failure) -> Int32 {
         var input = Tasks.Cancel.Input()
         input.id = id.value
+        input.all = reach.asked
         input.reason = reason
         let reply = try session.connect().call(Tasks.Cancel.self, input)
         session.console.show(reply, "")
@@ -44,11 +47,14 @@ struct SimulateExpiration: Verb {
 
     @Argument(help: "The task.") var id: TaskNumber
 
+    @OptionGroup var reach: ReachOptions
+
     @OptionGroup var global: GlobalOptions
 
     func perform(_ session: Session) throws(Failure) -> Int32 {
         var input = Tasks.SimulateExpiration.Input()
         input.id = id.value
+        input.all = reach.asked
         let reply = try session.connect().call(Tasks.SimulateExpiration.self, input)
         session.console.show(reply, "")
         return 0

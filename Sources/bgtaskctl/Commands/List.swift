@@ -43,7 +43,7 @@ struct List: Verb {
         transform: SpanOption.milliseconds)
     var since: Int?
 
-    @Flag(help: "Tasks of all users; for root.")
+    @Flag(help: "Tasks of all users; for root and the group of operators.")
     var all = false
 
     @OptionGroup var global: GlobalOptions

@@ -11,11 +11,14 @@ struct Show: Verb {
 
     @Argument(help: "The task.") var id: TaskNumber
 
+    @OptionGroup var reach: ReachOptions
+
     @OptionGroup var global: GlobalOptions
 
     func perform(_ session: Session) throws(Failure) -> Int32 {
         var input = Tasks.Show.Input()
         input.id = id.value
+        input.all = reach.asked
         let task = try session.connect().call(Tasks.Show.self, input).task
         session.console.show(task, TaskText.fields(task).text(session.console.style))
         return 0
@@ -40,7 +43,7 @@ struct Watch: Verb {
     @Flag(help: "With what the tasks print.")
     var output = false
 
-    @Flag(help: "Tasks of all users; for root.")
+    @Flag(help: "Tasks of all users; for root and the group of operators.")
     var all = false
 
     @OptionGroup var global: GlobalOptions
@@ -84,6 +87,8 @@ struct Logs: Verb {
     @Flag(name: .shortAndLong, help: "Go on until the task has ended.")
     var follow = false
 
+    @OptionGroup var reach: ReachOptions
+
     @OptionGroup var global: GlobalOptions
 
     func perform(_ session: Session) throws(Failure) -> Int32 {
@@ -91,6 +96,7 @@ struct Logs: Verb {
         try connection.checkService()
         var input = Tasks.Output.Input()
         input.id = id.value
+        input.all = reach.asked
         input.follow = follow ? true : nil
         let output = OutputText(session.console)
         try connection.stream(Tasks.Output.self, input) { piece throws(Failure) in
@@ -120,6 +126,8 @@ struct Wait: Verb {
         transform: SpanOption.milliseconds)
     var timeout: Int?
 
+    @OptionGroup var reach: ReachOptions
+
     @OptionGroup var global: GlobalOptions
 
     var refusalStatus: Int32 { ExitStatus.ours }
@@ -128,7 +136,7 @@ struct Wait: Verb {
         let connection = try session.connect()
         try connection.checkService()
         let waiter = TaskWaiter(connection, session.console, try SignalInbox([SIGINT]))
-        return try waiter.wait(for: id.value, timeoutMs: timeout)
+        return try waiter.wait(for: id.value, timeoutMs: timeout, all: reach.asked)
     }
 }
 
@@ -141,11 +149,14 @@ struct Explain: Verb {
 
     @Argument(help: "The task.") var id: TaskNumber
 
+    @OptionGroup var reach: ReachOptions
+
     @OptionGroup var global: GlobalOptions
 
     func perform(_ session: Session) throws(Failure) -> Int32 {
         var input = Tasks.Explain.Input()
         input.id = id.value
+        input.all = reach.asked
         let explanations = try session.connect().call(Tasks.Explain.self, input).explanations
         for explanation in explanations {
             let line = ExplanationText.line(explanation, session.console.style)

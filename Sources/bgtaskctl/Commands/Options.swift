@@ -32,6 +32,15 @@ enum SpanOption {
     }
 }
 
+/// Whose task it may be.
+struct ReachOptions: ParsableArguments {
+    @Flag(help: "A task of any user; for root and the group of operators.")
+    var all = false
+
+    /// What the call says of it.
+    var asked: Bool? { all ? true : nil }
+}
+
 /// What is borrowed, and as what.
 struct BorrowOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The task's name, for people.", valueName: "name"))

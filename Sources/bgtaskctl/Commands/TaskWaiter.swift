@@ -18,13 +18,15 @@ struct TaskWaiter {
     /// - Parameters:
     ///   - following: show its output from the beginning.
     ///   - timeoutMs: how long at most.
+    ///   - all: whether the task may be another user's.
     /// - Returns: the exit status that stands for its end.
     func wait(
-        for id: Int, following: Bool = false, timeoutMs: Int? = nil
+        for id: Int, following: Bool = false, timeoutMs: Int? = nil, all: Bool? = nil
     ) throws(Failure) -> Int32 {
         var input = Tasks.Wait.Input()
         input.id = id
         input.timeoutMs = timeoutMs
+        input.all = all
         if following { try askForOutput(of: id) }
         // Asked for before the output has ended, so that a daemon which stops then has answered.
         try connection.send(Tasks.Wait.self, input)

@@ -54,7 +54,8 @@ extension Failure {
         switch error.name {
         case Tasks.NoSuchTask.name:
             guard let unknown = try? error.decode(Tasks.NoSuchTask.self) else { return nil }
-            return "there is no task \(unknown.id), or it is not yours; "
+            let hint = geteuid() == 0 ? " (--all reaches those of all users)" : ""
+            return "there is no task \(unknown.id), or it is not yours\(hint); "
                 + "see: bgtaskctl list --ended"
         case Tasks.AlreadyEnded.name:
             guard let ended = try? error.decode(Tasks.AlreadyEnded.self) else { return nil }
@@ -102,7 +103,8 @@ extension Failure {
             "bgtaskd does not take the value of \(parameter)\(LimitText.option(for: parameter))"
         case .permissionDenied:
             "permission denied: the daemon may serve another user alone, "
-                + "and --all and --profile unlimited are for root"
+                + "--all, reload and log levels are for root and the group of operators, "
+                + "and --profile unlimited is for root"
         case .expectedMore:
             "bgtaskd answers this as a stream only; is it another version than bgtaskctl?"
         }

@@ -1,0 +1,108 @@
+internal import LinuxSystem
+internal import Settings
+
+/// What is missing for the daemon to serve, or unsafe, found without changing anything.
+struct StartChecks {
+    let configuration: Configuration
+    let settings: Settings
+
+    /// Everything that is wrong, in the order in which a start would come upon it.
+    func findings() -> [StartFailure] {
+        [checkSettingsFolder, checkStateFolder, checkSocket, checkContainment, checkOperators]
+            .compactMap { check in
+                do {
+                    try check()
+                    return nil
+                } catch {
+                    return error as? StartFailure
+                        ?? StartFailure("\(error)", ExitStatus.software)
+                }
+            }
+    }
+
+    /// What is good to know and no mistake.
+    func notes() -> [String] {
+        guard (try? UnixListener.presence(atPath: configuration.socketPath)) == .served else {
+            return []
+        }
+        return ["\(configuration.socketPath) is served by a daemon now; no other can start there"]
+    }
+
+    /// The group whose members are operators; `nil` where the settings name none.
+    func operatorsGroup() throws(StartFailure) -> UInt32? {
+        let name = settings.access.operators
+        guard !name.isEmpty else { return nil }
+        do throws(SystemError) {
+            return try groupNumber(named: name)
+        } catch {
+            throw StartFailure(
+                "access.operators: \(error); make it with groupadd, or name another",
+                ExitStatus.settings)
+        }
+    }
+
+    private var trust: PathTrust { PathTrust(user: configuration.user) }
+
+    private func checkOperators() throws { _ = try operatorsGroup() }
+
+    private func checkSettingsFolder() throws {
+        guard let file = configuration.settingsLocation?.file else { return }
+        try safe("the settings") { () throws(UnsafePath) in
+            try trust.check(folder: Path.folder(of: file))
+        }
+    }
+
+    private func checkStateFolder() throws {
+        try safe("the state folder") { () throws(UnsafePath) in
+            try trust.check(privateFolder: configuration.stateFolder)
+        }
+    }
+
+    private func checkSocket() throws {
+        let path = configuration.socketPath
+        try safe("the socket") { () throws(UnsafePath) in
+            try trust.check(folder: Path.folder(of: path))
+        }
+        do throws(SystemError) {
+            _ = try UnixListener.presence(atPath: path)
+        } catch {
+            throw StartFailure(
+                "cannot listen: \(error); name another socket with --socket",
+                ExitStatus.unavailable)
+        }
+    }
+
+    private func checkContainment() throws {
+        if settings.daemon.containment == .cgroup, let refusal = Containment.cgroupRefusal() {
+            throw StartFailure(
+                "\(refusal); set daemon.containment to \"auto\" or \"supervisor\"",
+                ExitStatus.system)
+        }
+        guard settings.daemon.containment == .supervisor else { return }
+        do throws(SystemError) {
+            _ = try Containment.supervisorPath()
+        } catch {
+            throw StartFailure("cannot keep processes together: \(error)", ExitStatus.system)
+        }
+    }
+
+    private func safe(_ what: String, _ check: () throws(UnsafePath) -> Void) throws {
+        do throws(UnsafePath) {
+            try check()
+        } catch {
+            throw StartFailure(
+                "\(what): \(error), so that somebody else could change what is there;"
+                    + " mend it with chown and chmod",
+                ExitStatus.noPermission)
+        }
+    }
+}
+
+/// Paths as texts.
+enum Path {
+    /// The folder that a path is in; `.` where it names none.
+    static func folder(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+}

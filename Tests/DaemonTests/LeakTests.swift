@@ -89,10 +89,15 @@ struct DaemonUse: Equatable {
         groups = daemon.groupCount
     }
 
-    /// Whether nothing has become more. A pool may have become smaller: what a task left running is not
-    /// put back.
-    func isAtMost(_ other: DaemonUse) -> Bool {
-        descriptors <= other.descriptors && threads <= other.threads
-            && children <= other.children && groups <= other.groups
+    /// Whether nothing has become more than it was, apart from the pool of groups: how many are in it
+    /// follows from which tasks came last, since a group that was killed is not put back.
+    ///
+    /// - Parameter idleMax: how many empty groups the daemon keeps.
+    func isAtMost(_ other: DaemonUse, idleMax: Int) -> Bool {
+        descriptorsBesideGroups <= other.descriptorsBesideGroups && threads <= other.threads
+            && children <= other.children && groups <= idleMax
     }
+
+    /// A group has two: its folder and its events.
+    private var descriptorsBesideGroups: Int { descriptors - 2 * groups }
 }

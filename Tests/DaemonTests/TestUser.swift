@@ -17,6 +17,9 @@ struct TestUser: Equatable, CustomStringConvertible {
     /// Has a supplementary group beside their own: `staff`.
     static let staff = TestUser(name: "www-data", user: 33, group: 33, groups: [33, 50])
 
+    /// Has no supplementary group; `staff` is their own.
+    static let sysStaff = TestUser(name: "sys", user: 3, group: 50, groups: [50])
+
     /// A user without a name.
     static func nameless(_ user: UInt32) -> TestUser {
         TestUser(name: String(user), user: user, group: user, groups: [user])
@@ -64,6 +67,9 @@ extension TemporaryFolder {
 }
 
 extension DaemonProcess {
+    /// The setting by which members of `staff` are operators.
+    static let staffOperates = "access.operators = \"staff\"\n"
+
     /// Starts a daemon whose socket every user reaches.
     static func forEverybody(
         _ mode: ContainmentMode, settings: String = ""

@@ -13,7 +13,8 @@ final class UsersAtWork {
     private var holders: [UInt32: VarlinkClient] = [:]
 
     init(settings: String = "") throws {
-        daemon = try .forEverybody(.supervisor, settings: "queue.slots = 500\n" + settings)
+        daemon = try .forEverybody(
+            .supervisor, settings: DaemonProcess.staffOperates + "queue.slots = 500\n" + settings)
     }
 
     func client(of user: TestUser) throws -> VarlinkClient {
@@ -57,8 +58,8 @@ final class UsersAtWork {
     "Every method, for own tasks, those of others and ids that never were",
     .enabled(if: geteuid() == 0, "only a daemon of root serves other users"))
 struct UserTests {
-    private static let operators: [TestUser] = [.root]
-    private static let users: [TestUser] = [.games, .backup, .root]
+    private static let operators: [TestUser] = [.staff, .sysStaff, .root]
+    private static let users: [TestUser] = [.games, .backup] + operators
 
     private static let taskMethods: [(name: String, answers: [Target: Answer])] =
         AccessTable.rows.compactMap { name, row in
@@ -155,6 +156,18 @@ struct UserTests {
             }
             let never = AccessTable.call(method, id: UsersAtWork.never, all: true)
             #expect(try work.answer(to: never, of: user) == .unknown, "\(method)")
+        }
+    }
+
+    @Test("no group is one of operators where the settings name none")
+    func noOperators() throws {
+        let daemon = try DaemonProcess.forEverybody(.supervisor)
+        for user in [TestUser.staff, .sysStaff] {
+            let client = try daemon.connect(as: user)
+            let listing = try client.refusal(of: Tasks.List.self) { $0.all = true }
+            #expect(ServiceError(listing) == .permissionDenied)
+            let order = try client.refusal(of: Manager.Reload.self)
+            #expect(ServiceError(order) == .permissionDenied)
         }
     }
 

@@ -17,8 +17,8 @@ struct TestUser: Equatable, CustomStringConvertible {
     /// Has a supplementary group beside their own: `staff`.
     static let staff = TestUser(name: "www-data", user: 33, group: 33, groups: [33, 50])
 
-    /// Has no supplementary group; `staff` is their own.
-    static let sysStaff = TestUser(name: "sys", user: 3, group: 50, groups: [50])
+    /// `staff` is their group, and not among the supplementary ones.
+    static let sysStaff = TestUser(name: "sys", user: 3, group: 50, groups: [3])
 
     /// A user without a name.
     static func nameless(_ user: UInt32) -> TestUser {

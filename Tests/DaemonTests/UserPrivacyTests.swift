@@ -73,7 +73,7 @@ struct UserPrivacyTests {
         let games = try daemon.connect(as: .games)
         func told() throws -> [String: Int] {
             let counters = try games.ask(Manager.Statistics.self).counters
-            return Dictionary(uniqueKeysWithValues: counters.map { ($0.name, $0.value) })
+            return Dictionary(counters.map { ($0.name, $0.value) }) { first, _ in first }
         }
         let before = try told()
         #expect(

@@ -1,6 +1,7 @@
 # Everyday commands. `make test` is what .ci/run runs after the style checks.
 
 SWIFT ?= swift
+SWIFTC ?= swiftc
 PYTHON ?= /usr/bin/python3
 
 # Another implementation of the protocol, which the tests talk to.
@@ -10,7 +11,7 @@ export VARLINK_PYTHON := $(VARLINK_ENV)/bin/python
 
 SWIFT_FILES := $(wildcard Package.swift Sources Tests Examples Benchmarks)
 
-.PHONY: build test demo format lint deps
+.PHONY: build test demo fuzz format lint deps
 
 PROGRAMS := bgtaskd bgtaskctl bgtask-supervisor
 
@@ -37,6 +38,27 @@ demo: deps
 	@mkdir -p .build
 	@$(MAKE) --no-print-directory build >.build/demo.log 2>&1 || { cat .build/demo.log >&2; exit 1; }
 	@Examples/demo --containment $(or $(CONTAINMENT),auto)
+
+# Feeds what reads others' bytes with mutants (libFuzzer, with AddressSanitizer): FUZZ_RUNS= inputs for
+# each of FUZZ_TARGETS=. Ends with what was found, which lies in .build/fuzz/crashes; inputs that reach
+# something new are kept in .build/fuzz/corpus.
+FUZZ_RUNS ?= 2500000
+FUZZ_TARGETS ?= frames json parameters settings
+FUZZ := .build/fuzz
+FUZZ_FLAGS := -sanitize=fuzzer,address
+
+fuzz: deps
+	BGTASKD_FUZZ=1 $(SWIFT) build -c release --scratch-path $(FUZZ) --product FuzzEntry \
+	    -Xswiftc $(FUZZ_FLAGS)
+	$(SWIFTC) $(FUZZ_FLAGS) -use-ld=lld -o $(FUZZ)/fuzz \
+	    -Xlinker --whole-archive $(FUZZ)/release/libFuzzEntry.a -Xlinker --no-whole-archive
+	for target in $(FUZZ_TARGETS); do \
+	    mkdir -p $(FUZZ)/corpus/$$target $(FUZZ)/crashes; \
+	    FUZZ_TARGET=$$target $(FUZZ)/fuzz -runs=$(FUZZ_RUNS) -max_len=4096 -timeout=10 \
+	        -rss_limit_mb=2048 -report_slow_units=1 -print_final_stats=1 \
+	        -artifact_prefix=$(FUZZ)/crashes/$$target- \
+	        $(FUZZ)/corpus/$$target Tests/FuzzTests/Corpus/$$target || exit 1; \
+	done
 
 format:
 	$(SWIFT) format -i -r $(SWIFT_FILES)

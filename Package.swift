@@ -171,5 +171,30 @@ let package = Package(
             swiftSettings: swiftSettings
         ),
         .testTarget(name: "TidyTests", swiftSettings: swiftSettings),
+        .target(
+            name: "FuzzTargets",
+            dependencies: ["Settings", "TaskAPI", "Varlink"],
+            path: "Tests/FuzzTargets",
+            swiftSettings: swiftSettings
+        ),
+        .testTarget(
+            name: "FuzzTests",
+            dependencies: ["FuzzTargets"],
+            exclude: ["Corpus"],
+            swiftSettings: swiftSettings
+        ),
     ]
 )
+
+// `make fuzz` links this library with libFuzzer, which brings a main of its own.
+if Context.environment["BGTASKD_FUZZ"] != nil {
+    package.targets.append(
+        .target(
+            name: "FuzzEntry",
+            dependencies: ["FuzzTargets"],
+            path: "Tests/FuzzEntry",
+            swiftSettings: swiftSettings
+        ))
+    package.products.append(
+        .library(name: "FuzzEntry", type: .static, targets: ["FuzzEntry"]))
+}

@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 
 /// The number of a group, by its name or by the number itself, from the user database (group(5)).

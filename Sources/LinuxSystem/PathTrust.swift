@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 
 /// Why a path is not safe to use: somebody else could put something else there.

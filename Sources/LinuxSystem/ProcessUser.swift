@@ -14,3 +14,9 @@ package func realUser(of processID: Int32) throws(SystemError) -> UInt32 {
     throw SystemError(
         operation: "read", errno: EINVAL, subject: path, detail: "it names no user")
 }
+
+/// What fs.suid_dumpable is set to (proc_sys_fs(5)); `nil` where it cannot be read.
+package func suidDumpable() -> Int? {
+    guard let text = try? readText("/proc/sys/fs/suid_dumpable") else { return nil }
+    return Int(text.prefix { $0.isNumber })
+}

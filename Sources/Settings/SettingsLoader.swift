@@ -47,6 +47,29 @@ package struct SettingsOverride: Sendable, Equatable {
     }
 }
 
+extension LoadedSettings {
+    /// Reads the text of one file over the defaults.
+    ///
+    /// - Parameter file: its path, for errors.
+    /// - Throws: all that is wrong with it.
+    package init(parsing bytes: [UInt8], file: String = "settings") throws(SettingsErrors) {
+        var merge = SettingsMerge()
+        merge.apply(bytes, from: file)
+        self = try merge.result()
+    }
+}
+
+extension SettingsMerge {
+    /// What was merged, judged as a whole.
+    ///
+    /// - Throws: all that is wrong with it.
+    fileprivate mutating func result() throws(SettingsErrors) -> LoadedSettings {
+        finish()
+        if let errors = SettingsErrors(errors) { throw errors }
+        return LoadedSettings(settings: settings, files: files, origins: origins)
+    }
+}
+
 /// Reads the settings: defaults, then the file, then its drop-ins by name, then the command line.
 ///
 /// Tables are merged: what comes later replaces single keys.
@@ -69,13 +92,7 @@ package struct SettingsLoader: Sendable {
         var merge = SettingsMerge()
         if let location { readFiles(location, into: &merge) }
         for override in overrides { merge.apply(override) }
-        merge.finish()
-        if let errors = SettingsErrors(merge.errors) { throw errors }
-        return LoadedSettings(
-            settings: merge.settings,
-            files: merge.files,
-            origins: merge.origins
-        )
+        return try merge.result()
     }
 
     private func readFiles(_ location: SettingsLocation, into merge: inout SettingsMerge) {

@@ -8,16 +8,18 @@ struct StartChecks {
 
     /// Everything that is wrong, in the order in which a start would come upon it.
     func findings() -> [StartFailure] {
-        [checkSettingsFolder, checkStateFolder, checkSocket, checkContainment, checkOperators]
-            .compactMap { check in
-                do {
-                    try check()
-                    return nil
-                } catch {
-                    return error as? StartFailure
-                        ?? StartFailure("\(error)", ExitStatus.software)
-                }
+        [
+            checkSettingsFolder, checkStateFolder, checkSocket, checkContainment, checkOperators,
+            checkDumpable,
+        ].compactMap { check in
+            do {
+                try check()
+                return nil
+            } catch {
+                return error as? StartFailure
+                    ?? StartFailure("\(error)", ExitStatus.software)
             }
+        }
     }
 
     /// What is good to know and no mistake.
@@ -42,6 +44,16 @@ struct StartChecks {
     }
 
     private var trust: PathTrust { PathTrust(user: configuration.user) }
+
+    /// A child that becomes its user still shares the daemon's memory until it runs its program; at 1 the
+    /// kernel would show that memory to the user (proc_sys_fs(5)).
+    private func checkDumpable() throws {
+        guard configuration.servesEverybody, suidDumpable() == 1 else { return }
+        throw StartFailure(
+            "fs.suid_dumpable is 1, with which users could read the daemon's memory;"
+                + " set it to 0 or 2 with sysctl",
+            ExitStatus.noPermission)
+    }
 
     private func checkOperators() throws { _ = try operatorsGroup() }
 

@@ -1,12 +1,15 @@
 // Commands for the tests of LinuxSystem that a shell cannot be.
-#include <poll.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <linux/keyctl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -61,10 +64,34 @@ static int bomb(int limit) {
     }
 }
 
+/// Prints the id of its session keyring; "none" where it may not have any.
+static int session_keyring(void) {
+    long id = syscall(SYS_keyctl, KEYCTL_GET_KEYRING_ID, KEY_SPEC_SESSION_KEYRING, 0);
+    if (id < 0 && errno != ENOSYS && errno != EPERM) return 1;
+    id < 0 ? puts("none") : printf("%ld\n", id);
+    return 0;
+}
+
+/// Makes the symbolic link `path` lead to `one` and to `other` in turn, for ever.
+static int flip(const char *path, const char *one, const char *other) {
+    char fresh[4096];
+    snprintf(fresh, sizeof fresh, "%s.new", path);
+    for (;;) {
+        if (symlink(one, fresh) < 0 || rename(fresh, path) < 0) return 1;
+        const char *next = other;
+        other = one;
+        one = next;
+    }
+}
+
 int main(int count, char **arguments) {
     const char *mode = count > 1 ? arguments[1] : "";
     if (strcmp(mode, "daemonize") == 0) return daemonize(0);
     if (strcmp(mode, "daemonize-and-stay") == 0) return daemonize(1);
     if (strcmp(mode, "bomb") == 0 && count > 2) return bomb(atoi(arguments[2]));
+    if (strcmp(mode, "session-keyring") == 0) return session_keyring();
+    if (strcmp(mode, "flip") == 0 && count > 4) {
+        return flip(arguments[2], arguments[3], arguments[4]);
+    }
     return 64;
 }

@@ -3,6 +3,9 @@
 //   hold CONTAINMENT STATE-FOLDER COUNT COMMAND…   starts COUNT tasks, prints "ready", waits
 //   soak CONTAINMENT STATE-FOLDER COUNT            launches `true`, 2 at once; prints what is left
 //   bare COUNT                                     the same with posix_spawn(3) alone
+//   as CONTAINMENT STATE-FOLDER USER COMMAND…      runs a command as a user (and the group of that
+//                                                  number) to its end; prints what it prints,
+//                                                  and "started" on standard error
 import Glibc
 import LinuxSystem
 
@@ -126,11 +129,48 @@ func bare(_ count: Int) {
     print("\((MonotonicClock.now() - begin) / Int64(max(count, 1)) / 1000) µs a launch")
 }
 
+func runAs(_ arguments: ArraySlice<String>) throws {
+    let words = Array(arguments)
+    let containment = try containment(words[0], words[1])
+    let host = try ProcessHost(containment)
+    let task = try host.makeTask(1)
+    let user = UInt32(words[2]) ?? 0
+    let request = LaunchRequest(
+        arguments: Array(words[3...]),
+        directory: "/",
+        user: .init(user: user, group: user, groups: [])
+    )
+    var process = try task.start(request)
+    let output = process.takeStandardOutput().take()
+    var bytes = [UInt8](repeating: 0, count: 65_536)
+    var events: [TaskEvent] = []
+    var isGone = false
+    while !isGone {
+        var ready = [host.descriptor, output].map {
+            pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
+        }
+        poll(&ready, 2, -1)
+        try host.poll(into: &events)
+        for case .started in events.map(\.what) { write(STDERR_FILENO, "started\n", 8) }
+        for case .startFailed(_, let error) in events.map(\.what) { print("failed: \(error)") }
+        isGone = events.contains { $0.what == .gone }
+        events = []
+        while true {
+            let count = read(output, &bytes, bytes.count)
+            if count <= 0 { break }
+            write(STDOUT_FILENO, bytes, count)
+        }
+    }
+    task.close()
+    if case .cgroup(let tree) = containment { try tree.remove() }
+}
+
 let arguments = CommandLine.arguments.dropFirst()
 do {
     switch arguments.first {
     case "hold": try hold(arguments.dropFirst())
     case "soak": try soak(arguments.dropFirst())
+    case "as": try runAs(arguments.dropFirst())
     case "bare": bare(Int(arguments.last ?? "") ?? 0)
     default: exit(64)
     }

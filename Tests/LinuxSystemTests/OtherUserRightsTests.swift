@@ -1,0 +1,172 @@
+import Glibc
+import LinuxSystem
+import Testing
+
+extension LinuxTests {
+    /// What a command of another user may reach, and who may reach it.
+    @Suite(.enabled(if: geteuid() == 0)) struct OtherUserRightsTests {
+        @Test(
+            "another user's private folder is no working directory and holds no command",
+            arguments: Kind.available
+        )
+        func privateFolder(kind: Kind) throws {
+            let harness = try Harness(kind)
+            let shared = try SharedFolder(harness)
+            let folder = try shared.makeFolder("private", of: OtherUser.games, mode: 0o700)
+            func request(_ command: String, _ user: LaunchRequest.User) -> LaunchRequest {
+                LaunchRequest(arguments: [command], directory: "/", user: user)
+            }
+            #expect(
+                try harness.run(request("\(folder)/tool", OtherUser.games)).output == "private\n")
+
+            let byPath = request("\(folder)/tool", OtherUser.backup)
+            let denied = LaunchError(stage: .exec, errno: EACCES, subject: "\(folder)/tool")
+            #expect(try harness.failure(of: byPath) == denied)
+            var bySearch = request("tool", OtherUser.backup)
+            bySearch.searchPath = folder
+            #expect(
+                try harness.failure(of: bySearch)
+                    == LaunchError(stage: .exec, errno: EACCES, subject: "tool"))
+            var inside = request("true", OtherUser.backup)
+            inside.directory = folder
+            let closed = LaunchError(stage: .directory, errno: EACCES, subject: folder)
+            #expect(try harness.failure(of: inside) == closed)
+            // With the groups of the daemon it could be entered.
+            chown(folder, 5, 0)
+            chmod(folder, 0o770)
+            #expect(try harness.failure(of: inside) == closed)
+        }
+
+        @Test(
+            "a directory that cannot be entered is replaced by its fallback",
+            arguments: Kind.available
+        )
+        func fallback(kind: Kind) throws {
+            let harness = try Harness(kind)
+            let shared = try SharedFolder(harness)
+            let folder = try shared.makeFolder("private", of: OtherUser.games, mode: 0o700)
+            var request = LaunchRequest(
+                arguments: ["pwd"], directory: folder, directoryFallback: "/usr",
+                user: OtherUser.games)
+            #expect(try harness.run(request).output == "\(folder)\n")
+            request.user = OtherUser.backup
+            #expect(try harness.run(request).output == "/usr\n")
+            request.directory = "/nonexistent"
+            #expect(try harness.run(request).output == "/usr\n")
+            request.directoryFallback = folder
+            let error = LaunchError(stage: .directory, errno: ENOENT, subject: "/nonexistent")
+            #expect(try harness.failure(of: request) == error)
+        }
+
+        @Test(
+            "a symbolic link that changes all the time leads nobody where they may not go",
+            arguments: Kind.available
+        )
+        func symbolicLinkRace(kind: Kind) throws {
+            let harness = try Harness(kind)
+            let shared = try SharedFolder(harness)
+            let own = try shared.makeFolder("own", of: OtherUser.games, mode: 0o755)
+            let foreign = try shared.makeFolder("foreign", of: OtherUser.backup, mode: 0o700)
+            let link = "\(own)/link"
+            let flipper = try harness.makeTask()
+            let child = try shared.install("process-test-child")
+            _ = try flipper.start(
+                LaunchRequest(
+                    arguments: [child, "flip", link, own, foreign], user: OtherUser.games))
+            try harness.waitFor { access(link, F_OK) == 0 }
+
+            let requests = [
+                LaunchRequest(arguments: ["/bin/pwd"], directory: link, user: OtherUser.games),
+                LaunchRequest(arguments: ["\(link)/tool"], user: OtherUser.games),
+                LaunchRequest(arguments: ["tool"], searchPath: link, user: OtherUser.games),
+            ]
+            for request in requests {
+                // Each way often enough that the link was seen to lead there.
+                var (ran, denied) = (0, 0)
+                let deadline = MonotonicClock.now() + Harness.millisecondsMax * 1_000_000
+                while ran < 20 || denied < 20, MonotonicClock.now() < deadline {
+                    let outcome = try harness.run(request)
+                    if case .startFailed(_, let error) = outcome.whats.first {
+                        #expect(error.errno == EACCES)
+                        #expect(error.stage == (request.directory == nil ? .exec : .directory))
+                        denied += 1
+                    } else {
+                        // A script's interpreter may find that the link has changed.
+                        let isOwn = outcome.output == "own\n" || outcome.output == "\(own)\n"
+                        #expect(isOwn || outcome.exit != .status(0), "\(outcome.output)")
+                        ran += 1
+                    }
+                }
+                #expect(ran >= 20 && denied >= 20)
+            }
+            try flipper.kill()
+            try harness.waitUntilGone(flipper)
+            flipper.close()
+        }
+
+        @Test(
+            "signals and the kill reach another user's processes, daemonized ones included",
+            arguments: Kind.available
+        )
+        func kill(kind: Kind) throws {
+            let harness = try Harness(kind)
+            let shared = try SharedFolder(harness)
+            let child = try shared.install("process-test-child")
+            for isKilled in [false, true] {
+                let mode = isKilled ? "daemonize-and-stay" : "daemonize"
+                let task = try harness.makeTask()
+                var process = try task.start(
+                    LaunchRequest(arguments: [child, mode], user: OtherUser.games))
+                let output = Reader(process.takeStandardOutput())
+                try harness.waitFor { try output.read().contains("\n") }
+                let processID = try #require(Int32(output.text.prefix { $0 != "\n" }))
+                #expect(try realUser(processID) == 5)
+                if isKilled { try task.kill() } else { try task.signal(SIGTERM) }
+                try harness.waitUntilGone(task)
+                #expect(!isAlive(processID))
+                task.close()
+            }
+        }
+
+        private func realUser(_ processID: Int32) throws -> UInt32? {
+            try LinuxSystem.realUser(of: processID)
+        }
+
+        @Test(
+            "whoever starts another user's command is closed to tracing from then on",
+            arguments: Kind.available
+        )
+        func undumpable(kind: Kind) throws {
+            let folder = try TemporaryFolder()
+            let harness = try Harness(.supervisor)
+            let task = try harness.makeTask()
+            var process = try task.start(
+                LaunchRequest(
+                    arguments: [
+                        "setpriv", "--regid", "34", "--clear-groups",
+                        try builtProgram("process-test-daemon"), "as", kind.rawValue, folder.path,
+                        "5", "sh", "-c", "echo $PPID; exec sleep 1000",
+                    ]))
+            let output = Reader(process.takeStandardOutput())
+            let error = Reader(process.takeStandardError())
+            try harness.waitFor { try output.read().contains("\n") }
+            // The daemon or the supervisor, which has done now what it does for a start.
+            try harness.waitFor { try error.read().contains("started") }
+            let starter = try #require(Int32(output.text.prefix { $0 != "\n" }))
+            // The files of a process are its own user's and group's, here 0 and 34, unless it is
+            // undumpable (proc(5)).
+            var status = stat()
+            #expect(stat("/proc/\(starter)/mem", &status) == 0)
+            #expect(status.st_uid == 0)
+            #expect(status.st_gid == 0)
+            try task.kill()
+            try harness.waitUntilGone(task)
+            task.close()
+            if kind == .cgroup {
+                let tree = try CgroupTree(stateFolder: folder.path)
+                #expect(try tree.killLeftovers() == 0)
+                try tree.remove()
+            }
+        }
+    }
+}

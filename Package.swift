@@ -153,9 +153,16 @@ let package = Package(
             dependencies: ["TaskAPI", "Varlink"],
             swiftSettings: swiftSettings
         ),
+        .target(
+            name: "CTestUsers",
+            path: "Tests/Helpers/CTestUsers",
+            cSettings: cSettings
+        ),
         .testTarget(
             name: "DaemonTests",
-            dependencies: ["TaskAPI", "TestKit", "Varlink", "bgtaskd", "bgtask-supervisor"],
+            dependencies: [
+                "CTestUsers", "TaskAPI", "TestKit", "Varlink", "bgtaskd", "bgtask-supervisor",
+            ],
             swiftSettings: swiftSettings
         ),
         .testTarget(

@@ -16,7 +16,7 @@ extension BackgroundTaskRegistry {
     ) throws(Refusal) -> [Explanation] {
         let record = try record(id, for: caller)
         switch record.task.state {
-        case .queued: return explainWaiting(record.task, at: now)
+        case .queued: return explainWaiting(record.task, for: caller, at: now)
         case .ended: return [explainEnd(record)]
         case .dormant:
             let text = "its application is in the foreground, where no time is spent"
@@ -31,7 +31,9 @@ extension BackgroundTaskRegistry {
         return liveCount(of: task.owner) >= limits.tasksPerOwnerMax ? "tasksPerOwnerMax" : "slots"
     }
 
-    private func explainWaiting(_ task: BackgroundTask, at now: Instant) -> [Explanation] {
+    private func explainWaiting(
+        _ task: BackgroundTask, for caller: Caller, at now: Instant
+    ) -> [Explanation] {
         var result: [Explanation] = []
         if liveCount(of: task.owner) >= limits.tasksPerOwnerMax {
             let text =
@@ -46,7 +48,10 @@ extension BackgroundTaskRegistry {
         }
         guard occupants.count >= limits.slots else { return result }
         let text = "all slots are taken"
-        let freed = occupants.compactMap { record($0)?.task.hardAt }
+        // When another's task ends is not the caller's to know.
+        let freed = occupants.compactMap { record($0)?.task }
+            .filter { caller.seesAll || $0.owner == caller.owner }
+            .map(\.hardAt)
             .filter { $0 != .never }
             .min()
         result.append(

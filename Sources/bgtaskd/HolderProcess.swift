@@ -29,26 +29,38 @@ extension Daemon {
     func holder(_ number: Int, of client: Client) throws(CallFailure) -> HolderID {
         guard let processID = Int32(exactly: number), processID > 0 else { throw .invalid("pid") }
         if let known = holders[processID] {
-            if known.isRunning { return known.holder }
+            if known.isRunning {
+                try check(known, isOf: client)
+                return known.holder
+            }
             holderExited(known, at: now)
         }
         let holder: HolderProcess
-        let user: UInt32
         do throws(SystemError) {
             // The pidfd comes first: what is read of the process now is of the one it stands for.
             let descriptor = try OwnedDescriptor.process(processID)
-            user = try realUser(of: processID)
             holder = HolderProcess(number: nextNumber(), processID: processID, descriptor)
             try epoll.add(holder.descriptor.rawValue, .input, token: holder.number)
         } catch {
             throw .invalid("pid")
         }
-        guard user == client.credentials.user else { throw .service(.permissionDenied) }
-        guard holder.isRunning else { throw .invalid("pid") }
+        try check(holder, isOf: client)
         holders[processID] = holder
         watched[holder.number] = .holder(holder)
         mayReleaseHolders = true
         return holder.holder
+    }
+
+    /// Refuses a process that is not the caller's own now, whoever named it before.
+    private func check(_ holder: HolderProcess, isOf client: Client) throws(CallFailure) {
+        let user: UInt32
+        do throws(SystemError) {
+            user = try realUser(of: holder.processID)
+        } catch {
+            throw .invalid("pid")
+        }
+        guard user == client.credentials.user else { throw .service(.permissionDenied) }
+        guard holder.isRunning else { throw .invalid("pid") }
     }
 
     /// A process that held tasks is gone: what it did not end is abandoned.

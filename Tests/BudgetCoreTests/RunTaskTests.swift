@@ -179,4 +179,27 @@ struct RunTaskTests {
         let end = try clerk.registry.explain(id, for: Clerk.ann, at: clerk.now)
         #expect(end.first?.text == "its command exited with status 3")
     }
+
+    @Test("explain does not tell when another's task frees a slot, but to who sees all")
+    func explainOthers() throws {
+        var clerk = Clerk { $0.slots = 2 }
+        _ = try clerk.run(by: Clerk.bob)
+        clerk.pass(.seconds(10))
+        let second = try clerk.run(by: Clerk.bob)
+        let waiting = try clerk.run(by: Clerk.ann)
+        func told(_ caller: Caller) throws -> Explanation? {
+            try clerk.registry.explain(waiting, for: caller, at: clerk.now).first
+        }
+        #expect(try told(Clerk.ann)?.rule == "slots")
+        #expect(try told(Clerk.ann)?.value == 2)
+        #expect(try told(Clerk.ann)?.earliestChange == nil)
+        #expect(try told(Clerk.rootWithAll)?.earliestChange == .seconds(170))
+        // The slot of an own task is known, and the earlier one of another's still is not.
+        clerk.exit(second, .status(0))
+        clerk.gone(second)
+        let own = try clerk.run(by: Clerk.ann)
+        #expect(clerk.task(waiting)?.state == .running)
+        let slots = try clerk.registry.explain(own, for: Clerk.ann, at: clerk.now).first
+        #expect(slots?.earliestChange == .seconds(180))
+    }
 }

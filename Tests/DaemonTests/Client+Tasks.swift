@@ -79,9 +79,9 @@ extension DaemonProcess {
         return client
     }
 
-    /// Waits until a task has printed this.
-    func waitForOutput(_ wanted: String, of id: Int) throws {
-        let client = try connect()
+    /// Waits until a task has printed this; it is the task of this user, or of the tests'.
+    func waitForOutput(_ wanted: String, of id: Int, as user: TestUser? = nil) throws {
+        let client = try user.map(connect) ?? connect()
         var input = Tasks.Output.Input()
         input.id = id
         input.follow = true
@@ -94,11 +94,12 @@ extension DaemonProcess {
     }
 
     /// All that a task has printed, as far as it is kept.
-    func output(of id: Int) throws -> [Tasks.Output.Output] {
+    func output(of id: Int, as user: TestUser? = nil) throws -> [Tasks.Output.Output] {
+        let client = try user.map(connect) ?? connect()
         var pieces: [Tasks.Output.Output] = []
         var input = Tasks.Output.Input()
         input.id = id
-        try connect().callMore(Tasks.Output.self, input) { piece in
+        try client.callMore(Tasks.Output.self, input) { piece in
             pieces.append(piece)
             return true
         }
@@ -106,8 +107,10 @@ extension DaemonProcess {
     }
 
     /// What a task has printed to one of its streams.
-    func text(of id: Int, stream: String = "stdout") throws -> String {
-        try output(of: id).filter { $0.stream == stream }.map(\.text).joined()
+    func text(
+        of id: Int, stream: String = "stdout", as user: TestUser? = nil
+    ) throws -> String {
+        try output(of: id, as: user).filter { $0.stream == stream }.map(\.text).joined()
     }
 }
 

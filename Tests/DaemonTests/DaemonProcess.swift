@@ -41,26 +41,30 @@ final class DaemonProcess {
     /// - Parameters:
     ///   - settings: what is added to the settings file.
     ///   - folder: of an earlier daemon, to go on where that one ended.
+    ///   - user: who runs it and owns its files, where the tests' user is root.
     init(
         _ mode: ContainmentMode, settings: String = "", in folder: TemporaryFolder? = nil,
-        arguments: [String] = [], waits: Bool = true
+        arguments: [String] = [], as user: TestUser? = nil, waits: Bool = true
     ) throws {
         let folder = try folder ?? TemporaryFolder()
         self.folder = folder
         self.mode = mode
         try Self.write(settings, mode, in: folder)
+        for path in [folder.path, folder.path + "/bgtaskd.toml"] { try user?.own(path) }
+        let command = [
+            Self.program, "--config", folder.path + "/bgtaskd.toml", "--socket",
+            folder.path + "/socket", "--state-dir", folder.path + "/state",
+        ]
+        let prefix = user.map { ["/usr/bin/setpriv"] + $0.privileges } ?? []
         child = try Child(
-            Self.program,
-            [
-                "--config", folder.path + "/bgtaskd.toml", "--socket", folder.path + "/socket",
-                "--state-dir", folder.path + "/state",
-            ] + arguments,
+            (prefix + command)[0], (prefix + command).dropFirst() + arguments,
             environment: ["PATH=/usr/bin:/bin", "HOME=/", "LANG=C.UTF-8"],
             error: folder.path + "/log"
         )
         guard waits else { return }
         try eventually("the daemon serves") {
             guard child.isRunning else { throw DoesNotServe(log: log) }
+            if let user { return (try? connect(as: user)) != nil }
             return canConnect()
         }
     }

@@ -23,6 +23,16 @@ final class RawConnection {
         guard result == 0 else { throw NeverHappened(description: "connect: \(errno)") }
     }
 
+    /// Takes over a connected socket.
+    init(adopting descriptor: Int32) {
+        self.descriptor = descriptor
+    }
+
+    /// Connects as another user.
+    convenience init(_ daemon: DaemonProcess, as user: TestUser) throws {
+        self.init(adopting: try user.connect(to: daemon.socketPath))
+    }
+
     deinit { close(descriptor) }
 
     /// Sends all bytes, taking in what comes back so that neither side waits for the other.

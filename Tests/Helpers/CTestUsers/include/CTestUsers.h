@@ -1,0 +1,14 @@
+// Connections of other users, made by a test that runs as root.
+#ifndef CTEST_USERS_H
+#define CTEST_USERS_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+/// Connects to a Unix socket as another user, on a thread that becomes that user and ends.
+///
+/// The kernel takes the peer's credentials at connect(2), and checks the rights on the path then.
+/// Returns the connected socket, or -1 with errno. `path` must fit into an address.
+int test_connect_as(const char *path, uid_t user, gid_t group, const gid_t *groups, size_t count);
+
+#endif

@@ -11,7 +11,7 @@ export VARLINK_PYTHON := $(VARLINK_ENV)/bin/python
 
 SWIFT_FILES := $(wildcard Package.swift Sources Tests Examples Benchmarks)
 
-.PHONY: build test demo fuzz format lint deps
+.PHONY: build test test-long demo fuzz format lint deps
 
 PROGRAMS := bgtaskd bgtaskctl bgtask-supervisor
 
@@ -31,6 +31,10 @@ else
 	$(SWIFT) test --skip-build --disable-xctest --filter '^LinuxSystemTests'
 	$(SWIFT) test --skip-build --disable-xctest --skip '^LinuxSystemTests'
 endif
+
+# The tests with those that take many minutes at their full length.
+test-long:
+	BGTASK_LONG=1 $(MAKE) test
 
 # CONTAINMENT=cgroup or supervisor chooses how the demo's processes are kept together.
 demo: deps

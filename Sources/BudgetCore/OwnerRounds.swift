@@ -1,35 +1,35 @@
-/// The order in which those who wait are served within one turn: one of each owner, then the next of
-/// each, so that an owner with a thousand connections gets no more of a turn than one with a single one.
+/// Those who wait to be served: one of each owner in turn, so that an owner with a thousand who wait
+/// gets no more of the time than one with a single one.
 ///
-/// Owners come in the order in which they were first named, and each one's own in the order of coming.
+/// Each owner's own are served in the order of their coming. Adding and taking take constant time.
 package struct OwnerRounds<Element> {
-    private var queues: [ArraySlice<Element>] = []
-    private var indices: [OwnerID: Int] = [:]
-    private var nextIndex = 0
+    /// Owners with somebody who waits, whose turn comes first in front.
+    private var turns: ArraySlice<OwnerID> = []
+    private var queues: [OwnerID: ArraySlice<Element>] = [:]
     package private(set) var count = 0
 
-    package init(_ elements: [Element], owner: (Element) -> OwnerID) {
-        for element in elements { add(element, of: owner(element)) }
-    }
+    package init() {}
 
-    /// Takes the next one out.
-    package mutating func next() -> Element? {
-        guard count > 0 else { return nil }
-        count -= 1
-        while true {
-            let index = nextIndex
-            nextIndex = (nextIndex + 1) % queues.count
-            if let element = queues[index].popFirst() { return element }
-        }
-    }
-
-    private mutating func add(_ element: Element, of owner: OwnerID) {
+    /// Lets one more wait, behind its owner's others.
+    package mutating func add(_ element: Element, of owner: OwnerID) {
         count += 1
-        if let index = indices[owner] {
-            queues[index].append(element)
-        } else {
-            indices[owner] = queues.count
-            queues.append([element])
+        if queues[owner]?.append(element) == nil {
+            queues[owner] = [element]
+            turns.append(owner)
         }
+    }
+
+    /// Takes out the one that is next.
+    package mutating func next() -> Element? {
+        guard let owner = turns.popFirst(), let element = queues[owner]?.popFirst() else {
+            return nil
+        }
+        count -= 1
+        if queues[owner]?.isEmpty == true {
+            queues[owner] = nil
+        } else {
+            turns.append(owner)
+        }
+        return element
     }
 }

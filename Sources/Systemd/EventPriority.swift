@@ -7,6 +7,9 @@ package enum EventPriority: Int64, CaseIterable, Sendable {
     case processes = -40
     case clients = 0
     case background = 100
+    /// After everything that came from outside. A deferred source belongs here: libsystemd lets one that is
+    /// scheduled again in its own turn go first for ever among its equals.
+    case leftovers = 200
 
     /// Before all of the above: what ends a turn is done before the next source is dispatched.
     static let afterTurn: Int64 = -100

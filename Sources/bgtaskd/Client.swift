@@ -27,8 +27,10 @@ final class Client {
     /// The peer has sent all that it will.
     var isInputAtEnd = false
     var isClosed = false
-    /// Whether it is among those that still have calls to take or bytes to send this turn.
+    /// Whether it is among those for whom something came or was made in this turn.
     var isPending = false
+    /// Whether it waits for its turn to have calls taken.
+    var isReady = false
     /// Whether the next turn is to go on with it, without anything having come.
     var wantsTurn = false
     /// What the epoll waits for.

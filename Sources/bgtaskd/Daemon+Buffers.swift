@@ -53,7 +53,6 @@ extension Daemon {
             room -= buffer.count
         }
         guard room <= 0, let last = owners[owner]?.waiting.last, isDeadlocked(owner) else { return }
-        owners[owner]?.waiting.removeLast()
         refuseMore(of: last)
     }
 
@@ -89,12 +88,12 @@ extension Daemon {
         return pending < Daemon.pumpMax && used < loaded.settings.limits.bufferBytesPerOwnerMax
     }
 
-    /// Whether nothing that fills an owner's buffers becomes less by itself: parts of messages, of which
-    /// there is no room for the rest.
+    /// Whether all who fill an owner's buffers wait for each other for ever: each has a part of a message,
+    /// which becomes no less by itself, and is not read.
     private func isDeadlocked(_ owner: OwnerID) -> Bool {
         clients.values.allSatisfy { client in
             client.caller.owner != owner || client.bufferedBytes < Daemon.bufferShare
-                || !canDrain(client)
+                || client.waitsForRoom && !canDrain(client)
         }
     }
 

@@ -31,18 +31,11 @@ extension Daemon {
         let now = now
         for pipe in outputs { outputReady(pipe, at: now) }
         for holder in exited { holderExited(holder, at: now) }
-        takeCalls(of: takePending(), at: now)
+        takeCalls(at: now)
         endTurn(at: now)
     }
 
-    /// Clients that have something to do, each once.
-    func takePending() -> [Client] {
-        let taken = pending
-        pending.removeAll(keepingCapacity: true)
-        for client in taken { client.isPending = false }
-        return taken
-    }
-
+    /// Has a client's part of this turn done: what is for it sent, and what it waits for arranged.
     func makePending(_ client: Client) {
         guard !client.isPending else { return }
         client.isPending = true
@@ -69,19 +62,28 @@ extension Daemon {
 
     /// Takes calls in their order, each after the one before has been answered.
     ///
-    /// A client gets no more calls taken while it leaves its replies unread. Each owner has their turn
-    /// before the next client of another gets one; those for whom no time is left in this turn come first
-    /// in the next.
-    func takeCalls(of taken: [Client], at now: Instant) {
+    /// A client gets no more calls taken while it leaves its replies unread. Those for whom no time is
+    /// left in this turn come first in the next.
+    func takeCalls(at now: Instant) {
+        for client in pending { makeReady(client) }
         let until = self.now + Daemon.callsTime
-        var rounds = OwnerRounds(taken) { $0.caller.owner }
-        var served: [Client] = []
-        while served.isEmpty || self.now < until, let client = rounds.next() {
+        var isFirst = true
+        while isFirst || self.now < until, let client = ready.next() {
+            isFirst = false
+            client.isReady = false
+            guard !client.isClosed else { continue }
             takeCalls(of: client, until, at: now)
-            served.append(client)
+            makePending(client)
+            makeReady(client)
         }
-        while let client = rounds.next() { makePending(client) }
-        for client in served { makePending(client) }
+    }
+
+    /// Lets a client that has calls to take wait for its turn.
+    private func makeReady(_ client: Client) {
+        guard !client.isReady, client.connection.callsWaiting > 0, mayTakeCall(of: client)
+        else { return }
+        client.isReady = true
+        ready.add(client, of: client.caller.owner)
     }
 
     private func takeCalls(of client: Client, _ until: Instant, at now: Instant) {
@@ -120,28 +122,29 @@ extension Daemon {
     /// Sends what the turn's calls and events left for each client, and closes what is at its end.
     func sendPending() {
         var index = 0
-        while index < pending.count {
-            let client = pending[index]
-            index += 1
-            if !client.isClosed { client.send() }
-            pump(client)
-            // What a client that closes further on in this loop has for it is sent by this loop too.
-            client.isPending = false
-            if client.connection.callsWaiting > 0, mayTakeCall(of: client) {
-                continueLater()
-                client.wantsTurn = true
+        repeat {
+            relieveCrowded()
+            while index < pending.count {
+                send(to: pending[index])
+                index += 1
             }
-            if isDone(client) { close(client, at: now) } else { watch(client) }
-        }
-        relieveCrowded()
-        // Those with something left are taken up again by the turn that was asked for.
-        let kept = pending.filter { !$0.isClosed && $0.wantsTurn }
-        for client in pending { client.isPending = false }
-        pending.removeAll(keepingCapacity: true)
-        for client in kept {
+        } while !crowded.isEmpty
+        // Those with something left to be made are taken up again by the turn that was asked for.
+        pending = pending.filter { !$0.isClosed && $0.wantsTurn }
+        for client in pending {
             client.wantsTurn = false
-            makePending(client)
+            client.isPending = true
         }
+        if ready.count > 0 { continueLater() }
+    }
+
+    private func send(to client: Client) {
+        if !client.isClosed { client.send() }
+        pump(client)
+        // What a client that closes further on in this turn has for it is sent in this turn too.
+        client.isPending = false
+        makeReady(client)
+        if isDone(client) { close(client, at: now) } else { watch(client) }
     }
 
     private func isDone(_ client: Client) -> Bool {

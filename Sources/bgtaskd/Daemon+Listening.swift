@@ -16,6 +16,8 @@ final class ListeningSocket {
 extension Daemon {
     /// Connections accepted in one turn.
     private static let acceptsPerTurn = 64
+    /// Connections beyond clientsMax for those who are to put things right.
+    private static let operatorsReserve = 16
 
     /// Serves a listening socket from now on.
     func listen(_ listener: consuming UnixListener) throws {
@@ -43,11 +45,8 @@ extension Daemon {
         do {
             let credentials = try PeerCredentials(of: descriptor.rawValue)
             let owner = OwnerID(rawValue: credentials.user)
-            guard clients.count < loaded.settings.limits.clientsMax else {
-                return logRefusal("a connection was refused", credentials, "clientsMax")
-            }
-            guard owners[owner]?.clients ?? 0 < loaded.settings.limits.clientsPerOwnerMax else {
-                return logRefusal("a connection was refused", credentials, "clientsPerOwnerMax")
+            if let limit = limitReached(by: credentials) {
+                return logRefusal("a connection was refused", credentials, limit)
             }
             var limits = ConnectionLimits()
             limits.frameBytesMax = loaded.settings.limits.frameBytesMax
@@ -61,6 +60,18 @@ extension Daemon {
         } catch {
             log.error("a connection cannot be served", metadata: ["reason": "\(error)"])
         }
+    }
+
+    /// The limit that keeps a connection out, with its value.
+    private func limitReached(by peer: PeerCredentials) -> String? {
+        let limits = loaded.settings.limits
+        let reserve = configuration.isOperator(peer) ? Daemon.operatorsReserve : 0
+        guard clients.count < limits.clientsMax + reserve else {
+            return "clientsMax (\(limits.clientsMax))"
+        }
+        let count = owners[OwnerID(rawValue: peer.user)]?.clients ?? 0
+        return count < limits.clientsPerOwnerMax
+            ? nil : "clientsPerOwnerMax (\(limits.clientsPerOwnerMax))"
     }
 
     /// Descriptors are used up: connections wait until one is closed, or for a second, since it may be

@@ -196,9 +196,7 @@ extension Daemon {
     /// A client's open call has had its last reply: those that wait behind it are taken next.
     private func resume(_ client: Client) {
         makePending(client)
-        guard client.connection.callsWaiting > 0 else { return }
-        client.wantsTurn = true
-        continueLater()
+        if client.connection.callsWaiting > 0 { continueLater() }
     }
 }
 

@@ -90,7 +90,7 @@ extension Daemon {
     func continueTurn() {
         isContinuing = false
         let now = now
-        takeCalls(of: takePending(), at: now)
+        takeCalls(at: now)
         endTurn(at: now)
     }
 

@@ -37,8 +37,10 @@ final class Daemon {
     var owners: [OwnerID: OwnerUse] = [:]
     var watched: [UInt64: Watched] = [:]
     var numberLast: UInt64 = 0
-    /// Clients with calls to take or bytes to send.
+    /// Clients for whom something came or was made in this turn.
     var pending: [Client] = []
+    /// Clients with calls to take.
+    var ready = OwnerRounds<Client>()
     /// Owners with clients that wait for room in their buffers, to be looked at in this turn.
     var crowded: [OwnerID] = []
     var watchers = Watchers()
@@ -130,7 +132,7 @@ final class Daemon {
     func run() throws -> Int32 {
         timer = try loop.addTimer { [unowned self] in deadlineReached() }
         statusTimer = try loop.addTimer(priority: .background) { [unowned self] in sendStatus() }
-        continuation = try loop.addDefer(priority: .clients) { [unowned self] in continueTurn() }
+        continuation = try loop.addDefer(priority: .leftovers) { [unowned self] in continueTurn() }
         try loop.addDescriptor(host.descriptor, events: .readable, priority: .processes) {
             [unowned self] _ in try processesReady()
         }

@@ -86,7 +86,9 @@ struct BadInputTests {
         try expectServing(daemon)
     }
 
-    @Test("2,000 mutated calls are answered or closed, and the daemon serves on")
+    @Test(
+        "2,000 mutated calls (100,000 in a long run) are answered or closed, and the daemon serves on"
+    )
     func mutations() throws {
         let daemon = try DaemonProcess(.supervisor)
         let frames = [
@@ -124,7 +126,7 @@ struct BadInputTests {
         ].map { Array($0.utf8) }
         let seed = UInt64.random(in: .min ... .max)
         var random = SeededGenerator(seed: seed)
-        for round in 0..<2000 {
+        for round in 0..<LongRun.count(2000, 100_000) {
             let bytes = Self.mutated(frames.randomElement(using: &random) ?? [], &random)
             let connection = try RawConnection(daemon)
             _ = try connection.send(bytes + [0])

@@ -57,6 +57,12 @@ final class RawConnection {
         return true
     }
 
+    /// Sends what the socket takes now, and no more.
+    func sendWithoutWaiting(_ text: String) {
+        let bytes = Array(text.utf8)
+        _ = Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
+    }
+
     func send(_ text: String) throws { try send(Array(text.utf8)) }
 
     /// Sends a text as a whole message.

@@ -1,0 +1,57 @@
+import TestKit
+import Testing
+
+@testable import BudgetCore
+
+@Suite("Whose turn it is")
+struct OwnerRoundsTests {
+    private func owner(_ number: UInt32) -> OwnerID { OwnerID(rawValue: number) }
+
+    @Test("one of each owner is served in turn, each owner's own in their order")
+    func rounds() {
+        var rounds = OwnerRounds<String>()
+        for name in ["a1", "a2", "a3", "b1", "c1", "c2"] {
+            rounds.add(name, of: owner(UInt32(name.utf8.first ?? 0)))
+        }
+        var served: [String] = []
+        while let next = rounds.next() { served.append(next) }
+        #expect(served == ["a1", "b1", "c1", "a2", "c2", "a3"])
+        #expect(rounds.count == 0)
+    }
+
+    @Test("who comes while others are served waits for one of each of them, however many they have")
+    func newcomer() {
+        var rounds = OwnerRounds<Int>()
+        for number in 0..<1000 { rounds.add(number, of: owner(1)) }
+        for _ in 0..<10 { _ = rounds.next() }
+        rounds.add(-1, of: owner(2))
+        #expect([rounds.next(), rounds.next()].contains(-1))
+    }
+
+    @Test("nobody is lost, served twice, or passed over by another owner twice", arguments: 1...50)
+    func random(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        var rounds = OwnerRounds<(owner: UInt32, number: Int)>()
+        var queues: [UInt32: [Int]] = [:]
+        var servedSince: [UInt32: [UInt32]] = [:]
+        for number in 0..<2000 {
+            if Bool.random(using: &random) {
+                let name = UInt32.random(in: 1...5, using: &random)
+                if queues[name, default: []].isEmpty { servedSince[name] = [] }
+                queues[name, default: []].append(number)
+                rounds.add((name, number), of: owner(name))
+            } else if let next = rounds.next() {
+                #expect(queues[next.owner]?.first == next.number, "seed \(seed)")
+                queues[next.owner]?.removeFirst()
+                servedSince[next.owner] = []
+                for other in 1...5 where UInt32(other) != next.owner {
+                    let before = servedSince[UInt32(other), default: []]
+                    let waits = !(queues[UInt32(other)] ?? []).isEmpty
+                    #expect(!waits || !before.contains(next.owner), "seed \(seed)")
+                    servedSince[UInt32(other), default: []].append(next.owner)
+                }
+            }
+            #expect(rounds.count == queues.values.reduce(0) { $0 + $1.count })
+        }
+    }
+}

@@ -11,7 +11,7 @@ export VARLINK_PYTHON := $(VARLINK_ENV)/bin/python
 
 SWIFT_FILES := $(wildcard Package.swift Sources Tests Examples Benchmarks)
 
-.PHONY: build test test-long demo fuzz format lint deps
+.PHONY: build test test-long demo fuzz sanitize format lint deps
 
 PROGRAMS := bgtaskd bgtaskctl bgtask-supervisor
 
@@ -62,6 +62,21 @@ fuzz: deps
 	        -rss_limit_mb=2048 -report_slow_units=1 -print_final_stats=1 \
 	        -artifact_prefix=$(FUZZ)/crashes/$$target- \
 	        $(FUZZ)/corpus/$$target Tests/FuzzTests/Corpus/$$target || exit 1; \
+	done
+
+# The tests with AddressSanitizer, then with ThreadSanitizer; each has a build of its own. Memory is not
+# bounded then as it is otherwise, which the tests know by BGTASK_SANITIZED.
+SANITIZERS ?= address thread
+
+sanitize: deps $(VARLINK_ENV)/ready
+	for sanitizer in $(SANITIZERS); do \
+	    export BGTASK_SANITIZED=$$sanitizer ASAN_OPTIONS=detect_leaks=0; \
+	    build=".build/$$sanitizer"; \
+	    $(SWIFT) build --build-tests --sanitize=$$sanitizer --scratch-path $$build || exit 1; \
+	    for only in '--filter ^LinuxSystemTests' '--skip ^LinuxSystemTests'; do \
+	        $(SWIFT) test --skip-build --disable-xctest --sanitize=$$sanitizer \
+	            --scratch-path $$build $$only || exit 1; \
+	    done; \
 	done
 
 format:

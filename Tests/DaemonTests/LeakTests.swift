@@ -31,7 +31,7 @@ struct LeakTests {
         try Self.held(8000, on: client, daemon)
         try Self.run(2000, on: client)
         try eventually("all is cleared away: \(before), \(DaemonUse(daemon))") {
-            DaemonUse(daemon) == before
+            DaemonUse(daemon).isAtMost(before, idleMax: 16)
         }
         let growth = Processes.status("VmRSS", of: daemon.processID) - memory
         #expect(growth < 3 << 10, "grown by \(growth) KiB")
@@ -76,7 +76,7 @@ struct LeakTests {
 }
 
 /// What a daemon has, apart from what it remembers on purpose.
-struct DaemonUse: Equatable {
+struct DaemonUse {
     let descriptors: Int
     let threads: Int
     let children: Int

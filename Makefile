@@ -69,10 +69,12 @@ fuzz: deps
 SANITIZERS ?= address thread
 
 sanitize: deps $(VARLINK_ENV)/ready
+	$(SWIFT) build --product bgtask-supervisor
 	for sanitizer in $(SANITIZERS); do \
 	    export BGTASK_SANITIZED=$$sanitizer ASAN_OPTIONS=detect_leaks=0; \
 	    build=".build/$$sanitizer"; \
 	    $(SWIFT) build --build-tests --sanitize=$$sanitizer --scratch-path $$build || exit 1; \
+	    cp .build/debug/bgtask-supervisor $$build/debug/ || exit 1; \
 	    for only in '--filter ^LinuxSystemTests' '--skip ^LinuxSystemTests'; do \
 	        $(SWIFT) test --skip-build --disable-xctest --sanitize=$$sanitizer \
 	            --scratch-path $$build $$only || exit 1; \

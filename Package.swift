@@ -16,15 +16,21 @@ let cSettings: [CSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
+/// Whether the tests are built with a sanitizer (`make sanitize`), whose run-time library is shared.
+let isSanitized = Context.environment["BGTASK_SANITIZED"] != nil
+
 /// The supervisor runs once for each task: static, and without the Swift runtime that the linker
 /// driver would bring.
-let supervisorLinkerSettings: [LinkerSetting] = [
-    .unsafeFlags([
-        "-nostartfiles", "-static-stdlib", "-Xlinker", "--gc-sections",
-        "-Xclang-linker", "-static",
-        "-Xclang-linker", "-Wno-unused-command-line-argument",
-    ])
-]
+let supervisorLinkerSettings: [LinkerSetting] =
+    isSanitized
+    ? []
+    : [
+        .unsafeFlags([
+            "-nostartfiles", "-static-stdlib", "-Xlinker", "--gc-sections",
+            "-Xclang-linker", "-static",
+            "-Xclang-linker", "-Wno-unused-command-line-argument",
+        ])
+    ]
 
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let argumentParser = Target.Dependency.product(

@@ -9,29 +9,38 @@ enum Frames {
 
     private static let limits: ConnectionLimits = {
         var limits = ConnectionLimits()
-        limits.frameBytesMax = 4096
-        limits.inputBytesMax = 8192
-        limits.outputBytesMax = 65_536
-        limits.callsWaitingMax = 64
+        limits.frameBytesMax = 512
+        limits.inputBytesMax = 1024
+        limits.outputBytesMax = 2048
+        limits.callsWaitingMax = 4
         return limits
     }()
 
-    /// The first byte chooses the size of the pieces.
+    /// Each piece has a byte before it: its length, and whether calls are answered and replies read
+    /// after it.
     static func run(_ bytes: [UInt8]) {
-        guard let first = bytes.first else { return }
         var connection = ServerConnection(limits: limits)
-        var rest = bytes.dropFirst()
-        while !rest.isEmpty {
-            let piece = rest.prefix(Int(first) + 1)
+        var rest = bytes[...]
+        while let order = rest.popFirst() {
+            let piece = rest.prefix(Int(order & 0x3F) * 8)
             rest = rest.dropFirst(piece.count)
             do throws(ProtocolViolation) {
-                try receive(piece, on: &connection)
-                try answer(on: &connection)
+                // Who is to wait is not read, as the daemon does it.
+                if connection.wantsInput { try receive(piece, on: &connection) }
+                if order & 0x40 == 0 { try answer(on: &connection) }
             } catch {
                 return expectBroken(&connection)
             }
-            precondition(connection.bufferedBytes <= 2 * limits.inputBytesMax + (1 << 20))
+            if order & 0x80 == 0 { connection.sent(connection.pendingOutputCount) }
+            expectBounded(connection)
         }
+    }
+
+    /// One piece and one reply may come on top of what is let in.
+    private static func expectBounded(_ connection: ServerConnection) {
+        let inputMax = limits.inputBytesMax + limits.frameBytesMax + 64 * 8
+        let replyMax = Interfaces.texts.values.reduce(4096) { max($0, 2 * $1.utf8.count) }
+        precondition(connection.bufferedBytes <= inputMax + limits.outputBytesMax + replyMax)
     }
 
     static func receive(
@@ -44,23 +53,23 @@ enum Frames {
     }
 
     private static func answer(on connection: inout ServerConnection) throws(ProtocolViolation) {
-        while let call = try connection.nextCall() {
+        while connection.pendingOutputCount < limits.outputBytesMax,
+            let call = try connection.nextCall()
+        {
             precondition(connection.isCallInProgress)
             if service.answer(call, on: &connection) == nil {
                 if call.more { _ = connection.reply(Empty(), continues: true) }
                 _ = connection.reply(service.refusal(of: call))
             }
             precondition(!connection.isCallInProgress)
-            connection.sent(connection.pendingOutputCount)
         }
     }
 
-    /// Who broke the protocol once has no further call.
+    /// Who broke the protocol once has no further call, whatever comes.
     private static func expectBroken(_ connection: inout ServerConnection) {
-        do throws(ProtocolViolation) {
-            guard try connection.nextCall() == nil else { preconditionFailure("a call after all") }
-        } catch {
-            return
-        }
+        let call = Array("{\"method\":\"a.b.C\"}\0".utf8)
+        precondition((try? receive(call, on: &connection)) == nil, "it is read on")
+        precondition((try? connection.nextCall()) == nil, "a call after all")
+        precondition(!connection.wantsInput)
     }
 }

@@ -192,3 +192,6 @@ func contents(of path: String) throws -> String {
     let file = try OwnedDescriptor.open(path, flags: O_RDONLY)
     return try readAvailable(file)
 }
+
+/// Whether the tests are built with a sanitizer (`make sanitize`).
+let isSanitized = getenv("BGTASK_SANITIZED") != nil

@@ -17,7 +17,7 @@ final class Child {
         let errno: Int32
     }
 
-    /// Starts a program with this environment alone.
+    /// Starts a program with this environment, and what a sanitizer is told (`make sanitize`), alone.
     ///
     /// - Parameters:
     ///   - output: the file that standard output is appended to.
@@ -34,13 +34,17 @@ final class Child {
         posix_spawn_file_actions_addopen(&actions, 1, output, flags, 0o600)
         posix_spawn_file_actions_addopen(&actions, 2, error, flags, 0o600)
         var argumentPointers = ([program] + arguments).map { strdup($0) } + [nil]
-        var environmentPointers = environment.map { strdup($0) } + [nil]
+        var environmentPointers = (environment + Self.sanitizerOptions).map { strdup($0) } + [nil]
         defer { for pointer in argumentPointers + environmentPointers { free(pointer) } }
         var processID: pid_t = 0
         let result = posix_spawn(
             &processID, program, &actions, nil, &argumentPointers, &environmentPointers)
         guard result == 0 else { throw CannotStart(program: program, errno: result) }
         self.processID = processID
+    }
+
+    private static let sanitizerOptions = ["ASAN_OPTIONS", "TSAN_OPTIONS"].compactMap { name in
+        getenv(name).map { "\(name)=\(String(cString: $0))" }
     }
 
     deinit {

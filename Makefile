@@ -65,7 +65,9 @@ fuzz: deps
 	done
 
 # The tests with AddressSanitizer, then with ThreadSanitizer; each has a build of its own. Memory is not
-# bounded then as it is otherwise, which the tests know by BGTASK_SANITIZED.
+# bounded then as it is otherwise, which the tests know by BGTASK_SANITIZED. The supervisor is the usual
+# one: what it does between clone and execve is nothing for a sanitizer's run-time library. Leaks are not
+# looked for: a daemon gives nothing back at its end, and those of its run are what LeakTests count.
 SANITIZERS ?= address thread
 
 sanitize: deps $(VARLINK_ENV)/ready

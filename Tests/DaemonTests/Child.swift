@@ -43,9 +43,12 @@ final class Child {
         self.processID = processID
     }
 
-    private static let sanitizerOptions = ["ASAN_OPTIONS", "TSAN_OPTIONS"].compactMap { name in
-        getenv(name).map { "\(name)=\(String(cString: $0))" }
-    }
+    private static let sanitizerOptions: [String] = {
+        let names: [String] = ["ASAN_OPTIONS", "TSAN_OPTIONS"]
+        return names.compactMap { name in
+            getenv(name).map { "\(name)=\(String(cString: $0))" }
+        }
+    }()
 
     deinit {
         guard ending == nil else { return }

@@ -7,7 +7,7 @@ import Varlink
 struct LeakTests {
     /// Few ended tasks are remembered, so that what a task costs for good stands out: with the usual
     /// 10,000 of each kind the memory would still be filling.
-    private static let settings = """
+    static let settings = """
         limits.endedHeldMax = 10
         limits.outputTotalBytesMax = 65536
         store.historyMax = 10
@@ -66,7 +66,7 @@ struct LeakTests {
     }
 
     /// What has ended a while ago is forgotten.
-    private static func waitForEnd(of id: Int, on client: VarlinkClient) throws {
+    static func waitForEnd(of id: Int, on client: VarlinkClient) throws {
         do {
             try client.ask(Tasks.Wait.self) { $0.id = id }
         } catch {

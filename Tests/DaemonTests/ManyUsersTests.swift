@@ -10,20 +10,11 @@ struct ManyUsersTests {
     /// Ten users whom no database knows.
     private static let users = (20_001...20_010).map { TestUser.nameless($0) }
 
-    /// Few ended tasks are remembered, so that what a task costs for good stands out.
-    private static let settings = """
-        limits.endedHeldMax = 10
-        limits.outputTotalBytesMax = 65536
-        store.historyMax = 10
-        queue.slots = 8
-        daemon.logLevel = "warning"
-        """
-
     @Test(
         "10,000 tasks of 10 users leave no descriptor, thread, group or process, and no memory",
         arguments: ContainmentMode.available)
     func manyTasks(mode: ContainmentMode) throws {
-        let daemon = try DaemonProcess.forEverybody(mode, settings: Self.settings)
+        let daemon = try DaemonProcess.forEverybody(mode, settings: LeakTests.settings)
         let client = try daemon.connect()
         // Pools and buffers have their size after the first of each kind; so has what is kept of users.
         for user in Self.users { try Self.work(held: 200, run: 50, as: user, daemon) }
@@ -62,16 +53,7 @@ struct ManyUsersTests {
         let ids = try (0..<run).map { try client.submit(commands[$0 % commands.count]) }
         for (number, id) in ids.enumerated() {
             if number % commands.count == 4 { _ = try client.ask(Tasks.Cancel.self) { $0.id = id } }
-            try waitForEnd(of: id, on: client)
-        }
-    }
-
-    /// What has ended a while ago is forgotten.
-    private static func waitForEnd(of id: Int, on client: VarlinkClient) throws {
-        do {
-            try client.ask(Tasks.Wait.self) { $0.id = id }
-        } catch {
-            guard error == .remote(.noSuchTask(id)) else { throw error }
+            try LeakTests.waitForEnd(of: id, on: client)
         }
     }
 

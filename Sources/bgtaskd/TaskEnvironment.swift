@@ -29,10 +29,12 @@ struct TaskEnvironment: Sendable {
     ) -> LaunchRequest {
         var variables = common
         variables["PATH"] = TaskEnvironment.searchPath(of: task.owner)
-        variables["HOME"] = user.home
+        // Both may be empty in the database; passwd(5) says what an empty shell means.
+        let home = user.home.isEmpty ? "/" : user.home
+        variables["HOME"] = home
         variables["USER"] = user.name
         variables["LOGNAME"] = user.name
-        variables["SHELL"] = user.shell
+        variables["SHELL"] = user.shell.isEmpty ? "/bin/sh" : user.shell
         variables.merge(work.environment) { _, given in given }
         variables["BGTASK_ID"] = "\(task.id)"
         variables["BGTASK_NAME"] = task.name
@@ -43,7 +45,7 @@ struct TaskEnvironment: Sendable {
         var request = LaunchRequest(
             arguments: [],
             environment: variables.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" },
-            directory: work.directory ?? user.home,
+            directory: work.directory ?? home,
             searchPath: variables["PATH"] ?? "",
             openFilesSoft: openFilesSoft
         )

@@ -66,14 +66,13 @@ fuzz: deps
 
 # The tests with AddressSanitizer, then with ThreadSanitizer; each has a build of its own. Memory is not
 # bounded then as it is otherwise, which the tests know by BGTASK_SANITIZED. The supervisor is the usual
-# one: what it does between clone and execve is nothing for a sanitizer's run-time library. Leaks are not
-# looked for: a daemon gives nothing back at its end, and those of its run are what LeakTests count.
+# one: what it does between clone and execve is nothing for a sanitizer's run-time library.
 SANITIZERS ?= address thread
 
 sanitize: deps $(VARLINK_ENV)/ready
 	$(SWIFT) build --product bgtask-supervisor
 	for sanitizer in $(SANITIZERS); do \
-	    export BGTASK_SANITIZED=$$sanitizer ASAN_OPTIONS=detect_leaks=0; \
+	    export BGTASK_SANITIZED=$$sanitizer; \
 	    build=".build/$$sanitizer"; \
 	    $(SWIFT) build --build-tests --sanitize=$$sanitizer --scratch-path $$build || exit 1; \
 	    cp .build/debug/bgtask-supervisor $$build/debug/ || exit 1; \

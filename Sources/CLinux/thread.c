@@ -9,11 +9,13 @@ int clx_thread_start(size_t stack_bytes, void *(*function)(void *), void *argume
     if (error != 0) return error;
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     pthread_attr_setstacksize(&attributes, stack_bytes);
-    sigset_t all;
+    // The mask is inherited.
+    sigset_t all, before;
     sigfillset(&all);
-    pthread_attr_setsigmask_np(&attributes, &all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
     pthread_t thread;
     error = pthread_create(&thread, &attributes, function, argument);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
     return error;
 }

@@ -76,7 +76,7 @@ extension Settings {
             "limits.outputTotalBytesMax",
             \.limits.outputTotalBytesMax,
             0...68_719_476_736,
-            "Bytes of output kept for all ended tasks together; the oldest go first."
+            "Bytes of output kept for all ended tasks together; who has most loses the oldest."
         ),
         .integer(
             "limits.outputRatePerOwnerMax",

@@ -48,13 +48,15 @@ package struct SettingsOverride: Sendable, Equatable {
 }
 
 extension LoadedSettings {
-    /// Reads the text of one file over the defaults.
+    /// Reads the texts of a file and its drop-ins over the defaults, and the overrides over them.
     ///
-    /// - Parameter file: its path, for errors.
-    /// - Throws: all that is wrong with it.
-    package init(parsing bytes: [UInt8], file: String = "settings") throws(SettingsErrors) {
+    /// - Throws: all that is wrong with them.
+    package init(
+        parsing texts: [[UInt8]], overrides: [SettingsOverride] = []
+    ) throws(SettingsErrors) {
         var merge = SettingsMerge()
-        merge.apply(bytes, from: file)
+        for (index, bytes) in texts.enumerated() { merge.apply(bytes, from: "text \(index)") }
+        for override in overrides { merge.apply(override) }
         self = try merge.result()
     }
 }

@@ -21,7 +21,7 @@ extension Daemon {
                 read(client, readiness)
             } else {
                 switch watched[token] {
-                case .listener(let socket): accept(on: socket)
+                case .listener(let socket): if !isLastTurn { accept(on: socket) }
                 case .output(let pipe): outputs.append(pipe)
                 case .holder(let holder): exited.append(holder)
                 case nil: break

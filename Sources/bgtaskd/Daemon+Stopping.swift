@@ -36,10 +36,28 @@ extension Daemon {
         endTurn(at: now)
     }
 
-    /// Ends the loop once nothing is live any more and every answer is on its way.
+    /// Ends the loop once nothing is live any more and every call that came has its answer.
     func finishDraining() {
-        guard registry.liveCount == 0 || stopSignals > 1, running.isEmpty else { return }
+        guard registry.liveCount == 0 || stopSignals > 1, running.isEmpty, !isLastTurn
+        else { return }
+        isLastTurn = true
+        takeLastCalls()
         loop.exit(0)
+    }
+
+    /// Answers what clients sent before the end, as far as it fits into their buffers; new ones are left
+    /// to the daemon after this one.
+    private func takeLastCalls() {
+        do {
+            try clientsReady()
+        } catch {
+            log.error("the last calls cannot be read", metadata: ["reason": "\(error)"])
+        }
+        while ready.count > 0 {
+            let now = now
+            takeCalls(at: now)
+            endTurn(at: now)
+        }
     }
 
     private func reloadBySignal() {

@@ -66,6 +66,8 @@ final class Daemon {
     var continuation: DeferredSource?
     var isContinuing = false
     var stopSignals = 0
+    /// Clients are read a last time, and nobody new is let in.
+    var isLastTurn = false
     var statistics = Statistics()
 
     init(_ configuration: Configuration, _ loaded: LoadedSettings, _ parts: Parts) throws {

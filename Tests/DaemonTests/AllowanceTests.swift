@@ -1,8 +1,9 @@
+import Glibc
 import TaskAPI
 import Testing
 import Varlink
 
-@Suite("What the log takes of one owner")
+@Suite("What one owner gets of the log and of the room for output")
 struct AllowanceTests {
     @Test("entries over the rate are left out, counted, and said")
     func entriesOverTheRate() throws {
@@ -19,5 +20,59 @@ struct AllowanceTests {
             }
             return logged + missed.reduce(0, +) == countMax && logged < countMax
         }
+    }
+
+    @Test("lines of all tasks of an owner over the rate are left out, counted, and said")
+    func linesOverTheRate() throws {
+        // Each task's lines come in one read, and a second can only begin between two of them.
+        let daemon = try DaemonProcess(.supervisor, settings: "limits.logRatePerOwnerMax = 10")
+        let client = try daemon.connect()
+        for _ in 0..<2 { _ = try client.ended(try client.submit(["seq", "1001", "1100"])) }
+        try eventually("all are logged or counted; the log says:\n\(daemon.log)") {
+            let lines = daemon.log.split(separator: "\n")
+            let logged = lines.count { $0.contains("info 10") || $0.contains("info 1100 ") }
+            let missed = lines.filter { $0.contains("output were not logged") }
+                .compactMap { Self.number(after: "BGTASK_REASON=\"", in: $0) }
+            return logged <= 20 && logged + missed.reduce(0, +) == 200
+        }
+    }
+
+    private static func number(after text: String, in line: Substring) -> Int? {
+        line.firstRange(of: text).flatMap { Int(line[$0.upperBound...].prefix { $0.isNumber }) }
+    }
+
+    @Test("tasks of an owner share the rate of their output")
+    func sharedOutputRate() throws {
+        let daemon = try DaemonProcess(
+            .supervisor, settings: "limits.outputRatePerOwnerMax = 65536")
+        let client = try daemon.connect()
+        let tasks = try (0..<2).map { _ in try client.submit(["head", "-c", "230000", "/dev/zero"])
+        }
+        let ended = try tasks.map { try client.ended($0) }
+        #expect(ended.map(\.outcome) == [.completed, .completed])
+        // Six turns of 64 KiB, of which the first is free and the last two are what the pipes hold.
+        #expect(ended.map(\.usedMs).max() ?? 0 >= 2000)
+        for id in tasks {
+            let pieces = try daemon.output(of: id)
+            #expect(
+                pieces.reduce(0) { $0 + $1.text.utf8.count + ($1.dropped ?? 0) } == 230_000)
+        }
+    }
+
+    @Test(
+        "ended output makes room for its own owner's, not for another's",
+        .enabled(if: geteuid() == 0))
+    func eviction() throws {
+        let daemon = try DaemonProcess.forEverybody(
+            .supervisor, settings: "limits.outputTotalBytesMax = 20000")
+        let small = try daemon.connect(as: .backup)
+        let kept = try small.submit(["echo", "kept"])
+        _ = try small.ended(kept)
+        let big = try daemon.connect(as: .games)
+        let tasks = try (0..<10).map { _ in try big.submit(["head", "-c", "6000", "/dev/zero"]) }
+        for id in tasks { _ = try big.ended(id) }
+        #expect(try daemon.text(of: kept, as: .backup) == "kept\n")
+        #expect(try daemon.output(of: tasks[0], as: .games).compactMap(\.dropped) == [6000])
+        #expect(try daemon.text(of: tasks[9], as: .games).utf8.count == 6000)
     }
 }

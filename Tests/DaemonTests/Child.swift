@@ -17,7 +17,7 @@ final class Child {
         let errno: Int32
     }
 
-    /// Starts a program with this environment, and what a sanitizer is told (`make sanitize`), alone.
+    /// Starts a program with this environment alone.
     ///
     /// - Parameters:
     ///   - output: the file that standard output is appended to.
@@ -34,7 +34,7 @@ final class Child {
         posix_spawn_file_actions_addopen(&actions, 1, output, flags, 0o600)
         posix_spawn_file_actions_addopen(&actions, 2, error, flags, 0o600)
         var argumentPointers = ([program] + arguments).map { strdup($0) } + [nil]
-        var environmentPointers = (environment + Self.sanitizerOptions).map { strdup($0) } + [nil]
+        var environmentPointers = environment.map { strdup($0) } + [nil]
         defer { for pointer in argumentPointers + environmentPointers { free(pointer) } }
         var processID: pid_t = 0
         let result = posix_spawn(
@@ -42,13 +42,6 @@ final class Child {
         guard result == 0 else { throw CannotStart(program: program, errno: result) }
         self.processID = processID
     }
-
-    private static let sanitizerOptions: [String] = {
-        let names: [String] = ["ASAN_OPTIONS", "TSAN_OPTIONS"]
-        return names.compactMap { name in
-            getenv(name).map { "\(name)=\(String(cString: $0))" }
-        }
-    }()
 
     deinit {
         guard ending == nil else { return }

@@ -70,6 +70,26 @@ struct StoppingTests {
         }
     }
 
+    @Test("a call that came before the signal is answered", arguments: [1, 2])
+    func lastCalls(signals: Int) throws {
+        let daemon = try DaemonProcess(.supervisor)
+        let client = try daemon.connect()
+        let held = try client.begin()
+        // While it is stopped, what it finds when it goes on is certain.
+        daemon.child.signal(SIGSTOP)
+        let count = 200
+        for _ in 0..<count { try client.send(Tasks.Show.self, with { $0.id = held }) }
+        try client.send(Tasks.End.self, with { $0.id = held })
+        for _ in 0..<signals { daemon.child.signal(SIGTERM) }
+        if signals == 2 { daemon.child.signal(SIGINT) }
+        daemon.child.signal(SIGCONT)
+        for _ in 0..<count {
+            #expect(try client.receive(Tasks.Show.self).output.task.id == held)
+        }
+        _ = try client.receive(Tasks.End.self)
+        #expect(try daemon.child.waitForEnd() == .status(0))
+    }
+
     @Test("a second SIGTERM does not wait for the grace", arguments: ContainmentMode.available)
     func secondSignal(mode: ContainmentMode) throws {
         let daemon = try DaemonProcess(mode)

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 extension SystemTests {
@@ -72,6 +73,69 @@ extension SystemTests {
             ] {
                 #expect(story.contains(field), "\(field)")
             }
+        }
+
+        @Test("takes no entry and no field from a task's output and name")
+        func forgery() throws {
+            let marker = "0123456789abcdef0123456789abcdef"
+            let run = try Box.execRaw(
+                "\(Box.buildFolder)/bgtaskctl", "--system", "run", "--wait",
+                "--name", "x) completed BGTASK_OWNER=7", "--", "printf",
+                #"a\nMESSAGE_ID=\#(marker)\nb\r\n_UID=7\n\n__CURSOR=1\nc\0_PID=1\n\033[2J\377\nd"#)
+            try #require(run.status == 0, "\(run.errors)")
+            let id = run.output.prefix { $0.isNumber }
+            try Box.wait(
+                for: "1", from: "sh", "-c",
+                "journalctl --sync; journalctl -o json BGTASK_ID=\(id) BGTASK_OUTCOME=completed | wc -l"
+            )
+
+            let text = try Box.execRaw("journalctl", "-o", "json", "-u", "bgtaskd").output
+            let entries = try text.split(separator: "\n").map {
+                try #require(
+                    try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+            }
+            let own = entries.filter { $0["BGTASK_ID"] as? String == String(id) }
+            // What is not text, journalctl gives as an array of bytes.
+            let messages = own.compactMap { $0["MESSAGE"] }.map { message in
+                (message as? String).map { Array($0.utf8) } ?? message as? [UInt8] ?? []
+            }
+            let name = "Task \(id) (x) completed BGTASK_OWNER=7)"
+            let lines = [
+                "\(name) began", "a", "MESSAGE_ID=\(marker)", "b\r", "_UID=7", "", "__CURSOR=1",
+                "c\0_PID=1",
+            ]
+            #expect(messages.dropLast(3) == lines.map { Array($0.utf8) }[...])
+            #expect(
+                messages.suffix(3).map(\.self) == [
+                    Array("\u{1B}[2J".utf8) + [0xFF], Array("d".utf8),
+                    Array("\(name) completed".utf8),
+                ])
+            for entry in own {
+                #expect(entry["_UID"] as? String == "0")
+                #expect(entry["BGTASK_OWNER"] as? String == "0")
+                #expect(entry["MESSAGE_ID"] as? String != marker)
+                let given = entry.keys.filter { !$0.hasPrefix("_") && !$0.hasPrefix("BGTASK_") }
+                #expect(
+                    Set(given).isSubset(of: [
+                        "MESSAGE", "MESSAGE_ID", "PRIORITY", "SYSLOG_IDENTIFIER",
+                    ]), "\(given)")
+            }
+            let forged = try Box.execRaw("journalctl", "-q", "MESSAGE_ID=\(marker)")
+            #expect(forged.output.isEmpty)
+            // A person's journalctl shows no escape of a task's.
+            #expect(!(try Box.execRaw("journalctl", "-u", "bgtaskd").output.contains("\u{1B}[2J")))
+        }
+
+        @Test("runs the tasks of a user without home and shell in / with /bin/sh")
+        func bareUser() throws {
+            let line = "bgtask-bare:x:4242:4242:::"
+            _ = try Box.execRaw(
+                "sh", "-c", "grep -qx \(line) /etc/passwd || echo \(line) >>/etc/passwd")
+            let run = try Box.execRaw(
+                "setpriv", "--reuid=4242", "--regid=4242", "--clear-groups",
+                "\(Box.buildFolder)/bgtaskctl", "--system", "run", "--wait", "--follow", "--",
+                "sh", "-c", "echo $USER:$HOME:$SHELL:$(pwd)")
+            #expect(run.line.hasSuffix("\nbgtask-bare:/:/bin/sh:/"), "\(run)")
         }
 
         @Test("stops in time with tasks that ignore it, and leaves nothing behind")

@@ -104,7 +104,7 @@ let package = Package(
             name: "SettingsTests", dependencies: ["Settings"], swiftSettings: swiftSettings),
         .testTarget(
             name: "bgtaskctlTests",
-            dependencies: ["bgtaskctl", "TaskAPI", "Varlink"],
+            dependencies: ["LinuxSystem", "TaskAPI", "Varlink", "bgtaskctl"],
             swiftSettings: swiftSettings
         ),
         .executableTarget(

@@ -1,6 +1,5 @@
 internal import CLinux
 internal import Glibc
-internal import Synchronization
 
 /// Looks users up on threads of its own, since the system's user database may be a server that
 /// takes its time, or does not answer at all.
@@ -66,7 +65,7 @@ private final class LookUps: Sendable {
 
     private let lookUp: @Sendable (UInt32) -> UserDatabase.Answer
     let completion: OwnedDescriptor
-    private let state = Mutex(State())
+    private let state = LockedState(State())
 
     init(
         _ lookUp: @escaping @Sendable (UInt32) -> UserDatabase.Answer,

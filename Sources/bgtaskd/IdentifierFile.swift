@@ -1,6 +1,5 @@
 internal import Glibc
 internal import LinuxSystem
-internal import Synchronization
 
 /// Reserves ids in a file of the state folder, so that none is used again after a restart.
 ///
@@ -27,7 +26,7 @@ final class IdentifierFile: Sendable {
     }
 
     private let path: String
-    private let shared = Mutex(Shared())
+    private let shared = LockedState(Shared())
     private let request: Int32
     private let answer: Int32
     /// Readable when the thread has ended.

@@ -1,5 +1,5 @@
 import Glibc
-import Synchronization
+import LinuxSystem
 import TaskAPI
 import Testing
 import Varlink
@@ -41,7 +41,7 @@ final class FakeDaemon: Sendable {
 
     /// The calls that came, in their order.
     final class Record: Sendable {
-        private let calls = Mutex<[(method: String, parameters: JSONValue)]>([])
+        private let calls = LockedState<[(method: String, parameters: JSONValue)]>([])
 
         func add(_ call: Call) {
             let parameters = (try? call.value()) ?? .null

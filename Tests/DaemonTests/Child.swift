@@ -76,9 +76,9 @@ struct NeverHappened: Error, CustomStringConvertible {
     let description: String
 }
 
-/// Looks again and again until something is so, a minute at most.
+/// Looks again and again until something is so, five minutes at most.
 func eventually(_ what: String, _ isSo: () throws -> Bool) throws {
-    let bound = ContinuousClock.now.advanced(by: .seconds(60))
+    let bound = ContinuousClock.now.advanced(by: .seconds(300))
     while try !isSo() {
         guard ContinuousClock.now < bound else {
             throw NeverHappened(description: "never came about: \(what)")

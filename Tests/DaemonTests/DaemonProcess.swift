@@ -34,7 +34,7 @@ final class DaemonProcess {
     let mode: ContainmentMode
 
     /// How long a client of a test waits for a reply.
-    static let replyTimeout = Duration.seconds(60)
+    static let replyTimeout = Duration.seconds(300)
 
     /// Starts a daemon and waits until it serves.
     ///

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("The examples", .timeLimit(.minutes(2)))
+@Suite("The examples", .timeLimit(.minutes(15)))
 struct ExampleTests {
     @Test("every task of the demo ends as it must", arguments: ["auto", "supervisor"])
     func demo(containment: String) throws {

@@ -175,7 +175,7 @@ struct BoxTrait: SuiteTrait, TestScoping {
     "Under a real systemd",
     .serialized,
     .enabled(if: Box.reasonAgainst == nil, Comment(rawValue: Box.reasonAgainst ?? "")),
-    .timeLimit(.minutes(5)),
+    .timeLimit(.minutes(15)),
     BoxTrait()
 )
 enum SystemTests {}

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Systemd
 
-@Suite("The journal writer", .timeLimit(.minutes(1)))
+@Suite("The journal writer", .timeLimit(.minutes(15)))
 struct JournalWriterTests {
     private func entry(_ kind: JournalEntry.Kind, _ text: String) -> JournalEntry {
         JournalEntry(kind, level: .info, message: .string(text))

@@ -2,7 +2,6 @@ internal import ArgumentParser
 internal import BudgetCore
 internal import Glibc
 internal import LinuxSystem
-internal import Logging
 internal import Settings
 internal import Systemd
 internal import TaskAPI

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import LinuxSystem
-internal import Logging
 internal import Settings
+internal import Systemd
 
 /// Whom the daemon serves, and where its files are.
 struct Configuration {
@@ -56,10 +56,10 @@ struct Configuration {
             }
     }
 
-    func metadata(_ containment: Containment) -> Logger.Metadata {
+    func fields(_ containment: Containment) -> [JournalField: String] {
         [
-            "scope": "\(scope.rawValue)", "socket": "\(socketPath)", "state": "\(stateFolder)",
-            "containment": "\(containment)",
+            .scope: scope.rawValue, .socket: socketPath, .stateDirectory: stateFolder,
+            .containment: "\(containment)",
         ]
     }
 

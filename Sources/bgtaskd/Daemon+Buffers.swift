@@ -1,7 +1,7 @@
 internal import BudgetCore
 internal import LinuxSystem
-internal import Logging
 internal import Settings
+internal import Systemd
 internal import Varlink
 
 // What all connections of one owner hold in their buffers, and what comes of it when that is too much.
@@ -106,7 +106,7 @@ extension Daemon {
     private func refuseMore(of client: Client) {
         let limit = loaded.settings.limits.bufferBytesPerOwnerMax
         logRefusal(
-            "a connection was closed for want of room", client.credentials,
+            .noRoomForConnection, client.credentials,
             "bufferBytesPerOwnerMax (\(limit))")
         close(client, at: now)
     }

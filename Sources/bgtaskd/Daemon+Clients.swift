@@ -1,7 +1,7 @@
 internal import BudgetCore
 internal import LinuxSystem
-internal import Logging
 internal import Settings
+internal import Systemd
 internal import Varlink
 
 extension Daemon {
@@ -116,7 +116,7 @@ extension Daemon {
         // The calls before it are answered.
         client.send()
         client.isClosed = true
-        logRefusal("a client broke the protocol", client.credentials, "\(violation)")
+        logRefusal(.clientBrokeProtocol, client.credentials, "\(violation)")
     }
 
     /// Sends what the turn's calls and events left for each client, and closes what is at its end.
@@ -173,7 +173,7 @@ extension Daemon {
             try epoll.modify(client.descriptor.rawValue, wanted, token: client.number)
             client.watchedFor = wanted
         } catch {
-            log.error("a client cannot be watched", metadata: ["reason": "\(error)"])
+            log.say(.clientNotWatched, [.reason: "\(error)"])
             close(client, at: now)
         }
     }
@@ -198,17 +198,17 @@ extension Daemon {
     }
 
     /// Logs why a connection was closed, ten times a second at most.
-    func logRefusal(_ message: Logger.Message, _ peer: PeerCredentials?, _ reason: String) {
+    func logRefusal(_ message: DaemonMessage, _ peer: PeerCredentials?, _ reason: String) {
         guard refusals.restUntil(now) == nil else {
             statistics.refusalsNotLogged += 1
             return
         }
         refusals.add(1)
-        var metadata: Logger.Metadata = ["reason": "\(reason)"]
+        var fields: [JournalField: String] = [.reason: "\(reason)"]
         if let peer {
-            metadata["owner"] = "\(peer.user)"
-            metadata["peer_pid"] = "\(peer.processID)"
+            fields[.owner] = "\(peer.user)"
+            fields[.peerProcessID] = "\(peer.processID)"
         }
-        log.notice(message, metadata: metadata)
+        log.say(message, fields)
     }
 }

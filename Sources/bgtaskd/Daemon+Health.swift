@@ -1,6 +1,5 @@
 internal import BudgetCore
 internal import LinuxSystem
-internal import Logging
 internal import Systemd
 
 extension Daemon {
@@ -28,7 +27,7 @@ extension Daemon {
             try statusTimer?.arm(
                 atNanoseconds: UInt64(MonotonicClock.now() + Daemon.statusInterval))
         } catch {
-            log.error("the status timer cannot be armed", metadata: ["reason": "\(error)"])
+            log.say(.statusTimerNotArmed, [.reason: "\(error)"])
         }
     }
 
@@ -37,7 +36,7 @@ extension Daemon {
         do {
             try notifier.status(statusText())
         } catch {
-            log.error("systemd cannot be told the status", metadata: ["reason": "\(error)"])
+            log.say(.statusNotSent, [.reason: "\(error)"])
         }
     }
 

@@ -1,7 +1,7 @@
 internal import BudgetCore
 internal import LinuxSystem
-internal import Logging
 internal import Settings
+internal import Systemd
 internal import Varlink
 
 /// A listening socket among the descriptors of the loop.
@@ -35,8 +35,7 @@ extension Daemon {
                 case .exhausted(let errno): return stopAccepting(errorText(errno))
                 }
             } catch {
-                return log.error(
-                    "a connection cannot be accepted", metadata: ["reason": "\(error)"])
+                return log.say(.acceptFailed, [.reason: "\(error)"])
             }
         }
     }
@@ -46,7 +45,7 @@ extension Daemon {
             let credentials = try PeerCredentials(of: descriptor.rawValue)
             let owner = OwnerID(rawValue: credentials.user)
             if let limit = limitReached(by: credentials) {
-                return logRefusal("a connection was refused", credentials, limit)
+                return logRefusal(.connectionRefused, credentials, limit)
             }
             var limits = ConnectionLimits()
             limits.frameBytesMax = loaded.settings.limits.frameBytesMax
@@ -58,7 +57,7 @@ extension Daemon {
             owners[owner, default: OwnerUse()].clients += 1
             statistics.connections += 1
         } catch {
-            log.error("a connection cannot be served", metadata: ["reason": "\(error)"])
+            log.say(.connectionNotServed, [.reason: "\(error)"])
         }
     }
 
@@ -80,7 +79,7 @@ extension Daemon {
         guard isAccepting else { return }
         isAccepting = false
         acceptAgainAt = now + .seconds(1)
-        logRefusal("connections are not accepted for now", nil, reason)
+        logRefusal(.connectionsNotAccepted, nil, reason)
         setAccepting([])
     }
 
@@ -96,7 +95,7 @@ extension Daemon {
             do {
                 try epoll.modify(socket.listener.descriptor, readiness, token: number)
             } catch {
-                log.error("a socket cannot be watched", metadata: ["reason": "\(error)"])
+                log.say(.socketNotWatched, [.reason: "\(error)"])
             }
         }
     }

@@ -1,6 +1,5 @@
 internal import BudgetCore
 internal import LinuxSystem
-internal import Logging
 internal import Settings
 internal import Systemd
 internal import TaskAPI
@@ -71,9 +70,9 @@ extension Daemon {
             throw .invalid("level")
         }
         journal.writer.level = level
-        log.notice(
-            "log level set",
-            metadata: ["level": "\(level)", "BGTASK_OPERATOR": "\(client.caller.owner)"])
+        log.say(
+            .logLevelSet,
+            [.level: level.word, .operator: "\(client.caller.owner)"])
         client.reply(Empty())
     }
 
@@ -98,12 +97,12 @@ extension Daemon {
             }
             registry.limitsChanged(at: now, &actions)
             journal.allowance.perSecondMax = loaded.settings.limits.auditRatePerOwnerMax
-            var metadata: Logger.Metadata = [
-                "changed": "\(difference.changed.joined(separator: " "))",
-                "need_restart": "\(difference.needRestart.joined(separator: " "))",
+            var fields: [JournalField: String] = [
+                .changed: "\(difference.changed.joined(separator: " "))",
+                .needRestart: "\(difference.needRestart.joined(separator: " "))",
             ]
-            if let owner { metadata["BGTASK_OPERATOR"] = "\(owner)" }
-            log.notice("settings read again", metadata: metadata)
+            if let owner { fields[.operator] = "\(owner)" }
+            log.say(.settingsRead, fields)
             return difference
         } catch {
             var answer = Manager.BadSettings()
@@ -112,7 +111,7 @@ extension Daemon {
             answer.column = error.first.column
             answer.text = error.first.text
             for found in error.all {
-                log.error("settings refused", metadata: ["reason": "\(found)"])
+                log.say(.settingsRefused, [.reason: "\(found)"])
             }
             throw .badSettings(answer)
         }

@@ -1,7 +1,7 @@
 internal import BudgetCore
 internal import LinuxSystem
-internal import Logging
 internal import Settings
+internal import Systemd
 
 extension Daemon {
     /// Reads a stream of a task, from its begin on, so that its story is told in order.
@@ -19,7 +19,7 @@ extension Daemon {
         do {
             for pipe in task.pipes { try read(pipe) }
         } catch {
-            log.error("output cannot be read", metadata: ["reason": "\(error)"])
+            log.say(.outputNotRead, [.reason: "\(error)"])
         }
     }
 
@@ -84,7 +84,7 @@ extension Daemon {
         do {
             try epoll.modify(pipe.descriptor.rawValue, readiness, token: pipe.number)
         } catch {
-            log.error("output cannot be read", metadata: ["reason": "\(error)"])
+            log.say(.outputNotRead, [.reason: "\(error)"])
         }
     }
 

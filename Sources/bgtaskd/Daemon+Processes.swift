@@ -1,7 +1,7 @@
 internal import BudgetCore
 internal import LinuxSystem
-internal import Logging
 internal import Settings
+internal import Systemd
 
 extension Daemon {
     /// Starts what the core ordered, a few commands a turn.
@@ -84,9 +84,9 @@ extension Daemon {
         do {
             try task.processes.signal(signal.rawValue)
         } catch {
-            log.error(
-                "a task cannot be signalled",
-                metadata: ["BGTASK_ID": "\(id)", "reason": "\(error)"])
+            log.say(
+                .taskNotSignalled,
+                [.taskID: "\(id)", .reason: "\(error)"])
         }
     }
 
@@ -111,8 +111,7 @@ extension Daemon {
         do {
             try task.processes.kill()
         } catch {
-            log.error(
-                "a task cannot be killed", metadata: ["BGTASK_ID": "\(id)", "reason": "\(error)"])
+            log.say(.taskNotKilled, [.taskID: "\(id)", .reason: "\(error)"])
         }
     }
 

@@ -1,7 +1,6 @@
 internal import BudgetCore
 internal import Glibc
 internal import LinuxSystem
-internal import Logging
 internal import Systemd
 internal import Varlink
 
@@ -18,12 +17,12 @@ extension Daemon {
         stopSignals += 1
         let now = now
         if stopSignals > 1 {
-            log.warning("stopping without a grace", metadata: ["reason": "\(reason)"])
+            log.say(.stoppingNow, [.reason: "\(reason)"])
             registry.endGrace(at: now, &actions)
             for task in running.values { killAll(task.id, at: now) }
             return endTurn(at: now)
         }
-        log.notice("stopping", metadata: ["reason": "\(reason)"])
+        log.say(.stopping, [.reason: "\(reason)"])
         registry.drain(at: now, &actions)
         do {
             try notifier.stopping(status: statusText())
@@ -31,7 +30,7 @@ extension Daemon {
             try notifier.extendTimeout(
                 microseconds: UInt64(clamping: longest.wholeNanoseconds / 1000))
         } catch {
-            log.error("systemd cannot be told of the stop", metadata: ["reason": "\(error)"])
+            log.say(.stopNotTold, [.reason: "\(error)"])
         }
         endTurn(at: now)
     }
@@ -51,7 +50,7 @@ extension Daemon {
         do {
             try clientsReady()
         } catch {
-            log.error("the last calls cannot be read", metadata: ["reason": "\(error)"])
+            log.say(.lastCallsNotRead, [.reason: "\(error)"])
         }
         while ready.count > 0 {
             let now = now
@@ -65,12 +64,12 @@ extension Daemon {
             try notifier.reloading()
             _ = try reloadSettings()
         } catch {
-            log.error("the settings stay as they were")
+            log.say(.settingsKept)
         }
         do {
             try notifier.ready(status: statusText())
         } catch {
-            log.error("systemd cannot be told of the reload", metadata: ["reason": "\(error)"])
+            log.say(.reloadNotTold, [.reason: "\(error)"])
         }
         endTurn(at: now)
     }
@@ -83,7 +82,7 @@ extension Daemon {
         identifierFile.close(used: registry.identifierLast.rawValue)
         removeGroup()
         watched.removeAll()
-        log.notice("stopped")
+        log.say(.stopped)
     }
 
     /// Removes the control group that holds all tasks, once none is left.
@@ -92,7 +91,7 @@ extension Daemon {
             do {
                 try tree.remove()
             } catch {
-                log.error("the control group cannot be removed", metadata: ["reason": "\(error)"])
+                log.say(.groupNotRemoved, [.reason: "\(error)"])
             }
         }
     }

@@ -1,5 +1,5 @@
 internal import BudgetCore
-internal import Logging
+internal import Systemd
 internal import TaskAPI
 internal import Varlink
 
@@ -78,7 +78,7 @@ extension Daemon {
         guard isOverflowing(client) else { return }
         client.isClosed = true
         statistics.slowReaders += 1
-        logRefusal("a slow reader was cut off", client.credentials, "it left its events unread")
+        logRefusal(.slowReaderCutOff, client.credentials, "it left its events unread")
     }
 
     /// A task has ended: the last reply to those who wait for just that.

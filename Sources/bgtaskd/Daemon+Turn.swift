@@ -1,6 +1,5 @@
 internal import BudgetCore
 internal import LinuxSystem
-internal import Logging
 internal import Systemd
 
 extension Daemon {
@@ -36,7 +35,7 @@ extension Daemon {
         do {
             try armTimer()
         } catch {
-            log.critical("the timer cannot be armed", metadata: ["reason": "\(error)"])
+            log.say(.timerNotArmed, [.reason: "\(error)"])
             loop.exit(ExitStatus.software)
         }
         if registry.isDraining { finishDraining() }
@@ -82,7 +81,7 @@ extension Daemon {
         do {
             try continuation?.schedule()
         } catch {
-            log.error("a turn cannot be continued", metadata: ["reason": "\(error)"])
+            log.say(.turnNotContinued, [.reason: "\(error)"])
         }
     }
 
@@ -101,7 +100,7 @@ extension Daemon {
             registry.identifiersReserved(through: TaskID(rawValue: last))
         case .failed(let text):
             registry.identifiersNotReserved()
-            log.error("ids cannot be reserved on disk", metadata: ["reason": "\(text)"])
+            log.say(.identifiersNotReserved, [.reason: "\(text)"])
         case nil: break
         }
         endTurn(at: now)

@@ -149,7 +149,7 @@ final class Daemon {
         ) { [unowned self] _ in usersReady() }
         try loop.enableWatchdog()
         try notifier.ready(status: statusText())
-        log.notice("serving", metadata: configuration.metadata(host.containment))
+        log.say(.serving, configuration.fields(host.containment))
         return try loop.run()
     }
 

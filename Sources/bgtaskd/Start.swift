@@ -123,9 +123,9 @@ enum Start {
             if case .cgroup(let tree) = containment {
                 let count = try tree.killLeftovers()
                 if count > 0 {
-                    log.warning(
-                        "processes of an earlier daemon were killed",
-                        metadata: ["count": "\(count)"])
+                    log.say(
+                        .leftoversKilled,
+                        [.count: "\(count)"])
                 }
             }
             return try ProcessHost(containment)
@@ -148,7 +148,7 @@ enum Start {
             let (containment, refusal) = try Containment.choose(
                 stateFolder: configuration.stateFolder)
             if let refusal {
-                log.notice("tasks get a supervisor each", metadata: ["reason": "\(refusal)"])
+                log.say(.supervisorEach, [.reason: "\(refusal)"])
             }
             return containment
         }

@@ -133,6 +133,14 @@ struct RuleTests {
         #expect(lines(Rules.imports, line, path: "Sources/\(module)/A.swift").isEmpty)
     }
 
+    @Test("an entry without a message id", arguments: ["log.notice(\"a\")", "log.error(\n\"a\")"])
+    func namelessEntries(text: String) {
+        #expect(lines(Rules.namelessEntries, text, path: "Sources/bgtaskd/A.swift") == [1])
+        #expect(lines(Rules.namelessEntries, text).isEmpty)
+        #expect(
+            lines(Rules.namelessEntries, "log.say(.a)", path: "Sources/bgtaskd/A.swift").isEmpty)
+    }
+
     @Test("comments, strings and interpolations are told apart")
     func takesApart() {
         let text =

@@ -7,7 +7,7 @@ enum Rules {
 
     static let all = [
         wallClock, sleeps, forcing, fatalErrors, unexplainedUnsafety, leftovers, commentedOutCode,
-        longFiles, longFunctions, foundation, imports,
+        longFiles, longFunctions, foundation, imports, namelessEntries,
     ]
 
     static let wallClock = Rule(
@@ -127,5 +127,14 @@ enum Rules {
         return zip(1..., file.codeLines).filter { _, line in
             ImportTable.imported(by: line).map { !allowed.contains($0) } ?? false
         }.map(\.0)
+    }
+
+    static let namelessEntries = Rule(
+        name: "logs without a message id; say a DaemonMessage, with its text in the catalog",
+        scope: .sources
+    ) { file in
+        guard file.path.hasPrefix("Sources/bgtaskd/") else { return [] }
+        let levels = ["trace", "debug", "info", "notice", "warning", "error", "critical", "log"]
+        return file.lines(with: levels.map { "log.\($0)(" })
     }
 }

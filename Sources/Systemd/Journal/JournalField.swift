@@ -30,6 +30,24 @@ package enum JournalField: Hashable, Sendable {
     /// How many of our own entries found no room: output of tasks.
     case lostOutput
 
+    /// How many processes.
+    case count
+    /// The pid of the client.
+    case peerProcessID
+    /// A level of the log.
+    case level
+    /// Keys of settings that a reload changed.
+    case changed
+    /// Keys of settings that only a restart changes.
+    case needRestart
+    /// Whom the daemon serves: system or user.
+    case scope
+    /// The path that it listens at.
+    case socket
+    case stateDirectory
+    /// How processes are kept together.
+    case containment
+
     /// Anything else: metadata of a log statement.
     case metadata(JournalFieldName)
 
@@ -55,6 +73,15 @@ package enum JournalField: Hashable, Sendable {
         case .reason: "BGTASK_REASON"
         case .lostAudit: "BGTASK_LOST_AUDIT"
         case .lostOutput: "BGTASK_LOST_OUTPUT"
+        case .count: "BGTASK_COUNT"
+        case .peerProcessID: "BGTASK_PEER_PID"
+        case .level: "BGTASK_LEVEL"
+        case .changed: "BGTASK_CHANGED"
+        case .needRestart: "BGTASK_NEED_RESTART"
+        case .scope: "BGTASK_SCOPE"
+        case .socket: "BGTASK_SOCKET"
+        case .stateDirectory: "BGTASK_STATE_DIRECTORY"
+        case .containment: "BGTASK_CONTAINMENT"
         case .metadata(let name): name.rawValue
         }
     }

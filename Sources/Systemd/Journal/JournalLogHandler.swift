@@ -2,8 +2,8 @@ package import Logging
 
 /// swift-log over a ``JournalWriter``, for what is not an action.
 ///
-/// Metadata becomes fields, named by ``JournalFieldName/init(key:)``. The level that counts is the
-/// writer's, so that one order changes all loggers.
+/// Metadata becomes fields, named by ``JournalFieldName/init(key:)``, but for MESSAGE_ID, which is the
+/// entry's own. The level that counts is the writer's, so that one order changes all loggers.
 package struct JournalLogHandler: LogHandler {
     package var metadata: Logger.Metadata = [:]
     package var metadataProvider: Logger.MetadataProvider?
@@ -37,6 +37,7 @@ package struct JournalLogHandler: LogHandler {
         if let error = event.error {
             merged["error"] = "\(error)"
         }
+        let id = merged.removeValue(forKey: JournalField.messageID.name)
         // By name, since a dictionary has no order of its own.
         let fields = merged.sorted { $0.key < $1.key }.map { key, value in
             (
@@ -45,7 +46,9 @@ package struct JournalLogHandler: LogHandler {
             )
         }
         writer.write(
-            JournalEntry(level: level, message: .string("\(event.message)"), fields: fields)
+            JournalEntry(
+                level: level, message: .string("\(event.message)"),
+                messageID: id.flatMap { JournalMessageID(hex: "\($0)") }, fields: fields)
         )
     }
 }

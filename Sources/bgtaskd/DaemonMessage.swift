@@ -1,0 +1,125 @@
+internal import Logging
+internal import Systemd
+
+/// The id, the level and the words of what the daemon says about itself.
+///
+/// As in ``JournalMessage``, the ids are what the message catalog knows them by, and never change. Each
+/// has an entry in systemd/bgtaskd.catalog.
+struct DaemonMessage {
+    let id: JournalMessageID
+    let level: Logger.Level
+    /// Constant: what varies is in the fields.
+    let sentence: String
+
+    private init(_ id: JournalMessageID, _ level: Logger.Level, _ sentence: String) {
+        self.id = id
+        self.level = level
+        self.sentence = sentence
+    }
+}
+
+extension DaemonMessage {
+    /// The daemon has started and serves its socket.
+    static let serving = DaemonMessage(
+        "34ba8f88f592931ababd2050b9b8ec9f", .notice, "serving")
+    /// It takes no more work, and ends what runs.
+    static let stopping = DaemonMessage(
+        "7e32f8ed3e4784e7a79e68edaa41971b", .notice, "stopping")
+    /// A second order to stop came before the first was done.
+    static let stoppingNow = DaemonMessage(
+        "112c3c3911730a973be1ff4113f89c0f", .warning, "stopping without a grace")
+    /// Nothing of it runs any more.
+    static let stopped = DaemonMessage(
+        "37f2298bcc1ea71757cb409266046ea9", .notice, "stopped")
+    /// A reload took the new settings.
+    static let settingsRead = DaemonMessage(
+        "2024117f0165f46c5cf32f561ee231ec", .notice, "settings read again")
+    /// A reload found a fault in the settings; one entry for each.
+    static let settingsRefused = DaemonMessage(
+        "f0bf7059c11317cd559d1b41764a1c25", .error, "settings refused")
+    /// After a reload by signal whose settings were refused.
+    static let settingsKept = DaemonMessage(
+        "1bedc47c9abaea190a7843b95bbac2de", .error, "the settings stay as they were")
+    /// An operator chose another level, until the next reload or start.
+    static let logLevelSet = DaemonMessage(
+        "be6517d9bb0733b882d2c8679488a6e4", .notice, "log level set")
+    /// They were found at the start.
+    static let leftoversKilled = DaemonMessage(
+        "fd3392fd36664e24228af22c6c1aa5ba", .warning, "processes of an earlier daemon were killed")
+    /// Control groups cannot be used.
+    static let supervisorEach = DaemonMessage(
+        "a5163eb3734cc82066c920975bb1e2f6", .notice, "tasks get a supervisor each")
+    /// At the end, where something is left in it.
+    static let groupNotRemoved = DaemonMessage(
+        "6f6757556c1938a033f4b927c6c89877", .error, "the control group cannot be removed")
+    /// Its connection was closed.
+    static let clientBrokeProtocol = DaemonMessage(
+        "16927224cc856b2034bea92c3a77fac2", .notice, "a client broke the protocol")
+    /// Its events found no more room.
+    static let slowReaderCutOff = DaemonMessage(
+        "41d24d0363a281ed35f3ba6c73374b28", .notice, "a slow reader was cut off")
+    /// Its owner's buffers are full.
+    static let noRoomForConnection = DaemonMessage(
+        "8a9bcf0f39cbd86a8fab7517f747ef5c", .notice, "a connection was closed for want of room")
+    /// A limit keeps it out.
+    static let connectionRefused = DaemonMessage(
+        "06887df56d586bb31d91875195e05feb", .notice, "a connection was refused")
+    /// Descriptors are used up.
+    static let connectionsNotAccepted = DaemonMessage(
+        "f3373cf136aac5f284b46f8f9104e71f", .notice, "connections are not accepted for now")
+    /// accept4(2) failed.
+    static let acceptFailed = DaemonMessage(
+        "ece12d1a77acd3ca93f50460b59d7658", .error, "a connection cannot be accepted")
+    /// Its peer or its watch is refused by the kernel.
+    static let connectionNotServed = DaemonMessage(
+        "1b0d33b98b55731df7e139132db40451", .error, "a connection cannot be served")
+    /// epoll_ctl(2) failed for a listening socket.
+    static let socketNotWatched = DaemonMessage(
+        "32bfafb1e1af343d81089cbe7b972373", .error, "a socket cannot be watched")
+    /// epoll_ctl(2) failed; the connection is closed.
+    static let clientNotWatched = DaemonMessage(
+        "e4e27813bf925687f76737a751ab2db9", .error, "a client cannot be watched")
+    /// epoll_ctl(2) failed for a task's pipe.
+    static let outputNotRead = DaemonMessage(
+        "f28517fbcfb1fdbedd7fccb6b031a8ce", .error, "output cannot be read")
+    /// The signal was refused; the hard limit still holds.
+    static let taskNotSignalled = DaemonMessage(
+        "b5c6f72611b2f9dc4ee36012794d1075", .error, "a task cannot be signalled")
+    /// The kill was refused; it is tried again.
+    static let taskNotKilled = DaemonMessage(
+        "7aa6ff3a752d2bca574fdbc3a8b72c27", .error, "a task cannot be killed")
+    /// No deadline could be kept, so the daemon ends.
+    static let timerNotArmed = DaemonMessage(
+        "48bd92941495b2e4e01c750e788724f2", .critical, "the timer cannot be armed")
+    /// Calls wait until something else happens.
+    static let turnNotContinued = DaemonMessage(
+        "6a3e67cfa6c1d5a676b31206fbd87f19", .error, "a turn cannot be continued")
+    /// Clients whose calls came at the end get no answer.
+    static let lastCallsNotRead = DaemonMessage(
+        "734261163f85b23f23eaf3f4a6c364ec", .error, "the last calls cannot be read")
+    /// No task can begin once those in hand are used.
+    static let identifiersNotReserved = DaemonMessage(
+        "f7d4836e0b3b2357a698b248a2e24ca2", .error, "ids cannot be reserved on disk")
+    /// sd_notify(3) failed.
+    static let statusNotSent = DaemonMessage(
+        "e5c74d8ad5821ca9e300346f4cf20226", .error, "systemd cannot be told the status")
+    /// The status sentence grows old.
+    static let statusTimerNotArmed = DaemonMessage(
+        "3ebdcdcc9497dce1871a9b65091ad5b3", .error, "the status timer cannot be armed")
+    /// sd_notify(3) failed; systemd may lose patience earlier.
+    static let stopNotTold = DaemonMessage(
+        "64d59ba0b877e1212c09472c3830dd66", .error, "systemd cannot be told of the stop")
+    /// sd_notify(3) failed; systemctl reload may wait in vain.
+    static let reloadNotTold = DaemonMessage(
+        "0ae6cf6536751f5106ccd07000ebcea5", .error, "systemd cannot be told of the reload")
+}
+
+extension Logger {
+    /// Says something in the daemon's own name.
+    func say(_ message: DaemonMessage, _ fields: [JournalField: String] = [:]) {
+        var metadata = Logger.Metadata(minimumCapacity: fields.count + 1)
+        metadata[JournalField.messageID.name] = .string(message.id.hex)
+        for (field, value) in fields { metadata[field.name] = .string(value) }
+        log(level: message.level, "\(message.sentence)", metadata: metadata)
+    }
+}

@@ -13,8 +13,10 @@ package enum Action: Equatable, Sendable {
     case signal(TaskID, SignalNumber)
     /// Kill every process of the task; answer with `processesGone` when none is left.
     case killAll(TaskID)
-    /// Reserve ids on disk up to and including this one; answer with `identifiersReserved`.
-    case reserveIdentifiers(through: TaskID)
+    /// Write it to disk; answer with `stored` or `notStored`.
+    case store(StoreStep)
+    /// Answer the submission or the order about a queued task that waited for the disk.
+    case answer(TaskID, Refusal?)
     /// That many old tasks were not named in the log, because of its limit of ten a second.
     case oldTasksNotNamed(Int)
 }

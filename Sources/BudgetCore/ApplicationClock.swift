@@ -18,7 +18,7 @@ extension BackgroundTaskRegistry {
     ) {
         applicationClocks[key] = clock
         for slot in table.slots(of: key.owner) where table[slot].application == key.id {
-            guard table[slot].isLive, !isStopping(slot) else { continue }
+            guard table[slot].isLive, !isStopping(slot), !isConcluded(slot) else { continue }
             if clock == .foreground, !isDraining {
                 makeDormant(slot, at: now, &actions)
             } else {

@@ -47,8 +47,12 @@ package indirect enum Reason: Equatable, Sendable {
     case processExited
     /// The command could not be started; the text says what failed.
     case notStarted(String)
-    /// A command that waited in the queue when the daemon stopped.
+    /// A command that waited in the queue when a daemon stopped that keeps nothing on disk.
     case queueLost
+    /// The daemon or the machine went down under it.
+    case daemonLost
+    /// The words that an earlier daemon recorded.
+    case recorded(String)
 }
 
 /// One entry of the `BackgroundTaskRegistry`: borrowed time with an id and a name.
@@ -116,6 +120,22 @@ package struct BackgroundTask: Equatable, Sendable {
         grace = budget?.grace ?? profile.grace
         state = .queued
         submittedAt = now
+        begunAt = .never
+        endedAt = .never
+    }
+
+    init(_ restored: RestoredTask) {
+        let submission = restored.submission
+        id = restored.id
+        owner = submission.owner
+        kind = .run
+        name = submission.name
+        application = submission.application
+        profile = restored.profile
+        budget = restored.budget
+        grace = restored.grace
+        state = .queued
+        submittedAt = restored.submittedAt
         begunAt = .never
         endedAt = .never
     }

@@ -75,12 +75,15 @@ extension BackgroundTaskRegistry {
     }
 
     /// Takes a command in; it starts at once where a slot is free, else when its turn comes.
+    ///
+    /// Nobody sees it before it is on disk: then `Action.answer` says so, or refuses it after all.
     package mutating func submit(
         _ submission: Submission, at now: Instant, _ actions: inout [Action]
     ) throws(Refusal) -> TaskID {
         let grant = try checkedGrant(
             submission.name, submission.profile, submission.budget, for: submission.owner)
         try check(application: submission.application)
+        if let storeFault { throw .notAccepting(storeFault) }
         try checkQueueDepth(of: submission.owner)
         try check(submission.work, of: submission.owner)
         try checkBackgroundTime(
@@ -96,11 +99,12 @@ extension BackgroundTaskRegistry {
             budget: grant.budget,
             at: now
         )
-        let slot = table.enqueue(task, RunTask(work: submission.work))
+        let slot = table.admit(task, RunTask(work: submission.work))
         table[slot].lifetimeMax = grant.profile.lifetimeMax
         table[slot].isCutByLifetime = grant.isCut
-        actions.append(.tell(.queued, id))
-        startQueued(at: now, &actions)
+        let isStarted = mayStart(slot)
+        if isStarted { takeSlot(slot) }
+        actions.append(.store(.submitted(id, isStarted: isStarted)))
         return id
     }
 

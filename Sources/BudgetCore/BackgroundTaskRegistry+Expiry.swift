@@ -1,6 +1,7 @@
 extension BackgroundTaskRegistry {
     /// Does what is due for one task. Afterwards the slot may be empty.
     mutating func settle(_ slot: Int, at now: Instant, _ actions: inout [Action]) {
+        guard !isConcluded(slot) else { return }
         if table[slot].warnAt <= now { reportAge(slot, at: now, &actions) }
         if isStopping(slot) {
             takeTeardownStep(slot, at: now, &actions)
@@ -16,12 +17,21 @@ extension BackgroundTaskRegistry {
 
     /// Fires the expiration handlers of everything early, refuses what is new, and lets nothing that
     /// waits begin. Every live task gets one grace; `liveCount` reaches zero when all have ended.
-    package mutating func drain(at now: Instant, _ actions: inout [Action]) {
+    ///
+    /// - Parameter keepsQueue: whether what waits is on disk for the daemon after this one; else it is
+    ///   interrupted.
+    package mutating func drain(
+        keepsQueue: Bool, at now: Instant, _ actions: inout [Action]
+    ) {
         guard !isDraining else { return }
         isDraining = true
-        for slot in table.allSlots() {
+        self.keepsQueue = keepsQueue
+        for slot in table.allSlots() where !isConcluded(slot) {
             if table[slot].state == .queued {
-                finish(slot, .interrupted, reason: .queueLost, at: now, &actions)
+                guard !keepsQueue, !table.isLive(slot),
+                    table[run: table[slot].id]?.isAdmitted == true
+                else { continue }
+                conclude(slot, .interrupted, reason: .queueLost, at: now, &actions)
             } else if !isStopping(slot) {
                 fireEarly(slot, .shutdown, at: now, &actions)
             }
@@ -30,7 +40,8 @@ extension BackgroundTaskRegistry {
 
     /// Ends the grace of a drain: what is still there is stopped now.
     package mutating func endGrace(at now: Instant, _ actions: inout [Action]) {
-        for slot in table.allSlots() where !isStopping(slot) {
+        for slot in table.allSlots()
+        where table[slot].state != .queued && !isStopping(slot) && !isConcluded(slot) {
             table[slot].ownHardAt = min(table[slot].ownHardAt, now)
             updateDeadlines(slot)
             settle(slot, at: now, &actions)

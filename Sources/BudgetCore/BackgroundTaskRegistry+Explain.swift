@@ -28,6 +28,7 @@ extension BackgroundTaskRegistry {
     /// The rule that holds a queued task back first; `nil` where it is not queued.
     package func waitingRule(of task: BackgroundTask) -> String? {
         guard task.state == .queued else { return nil }
+        guard storeFault == nil else { return "store" }
         return liveCount(of: task.owner) >= limits.tasksPerOwnerMax ? "tasksPerOwnerMax" : "slots"
     }
 
@@ -35,6 +36,10 @@ extension BackgroundTaskRegistry {
         _ task: BackgroundTask, for caller: Caller, at now: Instant
     ) -> [Explanation] {
         var result: [Explanation] = []
+        if let storeFault {
+            result.append(
+                Explanation(rule: "store", text: storeFault, value: nil, earliestChange: nil))
+        }
         if liveCount(of: task.owner) >= limits.tasksPerOwnerMax {
             let text =
                 "its owner has \(liveCount(of: task.owner)) live tasks, as many as are allowed"
@@ -124,6 +129,8 @@ extension Reason {
         case .processExited: "its holder's process exited"
         case .notStarted(let text): text
         case .queueLost: "the daemon stopped while it was queued"
+        case .recorded(let text): text
+        case .daemonLost: "the daemon or the machine went down"
         }
     }
 }

@@ -55,24 +55,38 @@ extension BackgroundTaskRegistry {
         }
     }
 
-    /// Ends a task by order: a held one at once, a run one by SIGTERM, its grace, and a kill.
+    /// Ends a task by order: a held one at once, a run one by SIGTERM, its grace, and a kill. The end of a
+    /// queued one has to be on disk first.
+    ///
+    /// - Returns: whether the order waits for the disk, and is answered by `Action.answer`.
     package mutating func cancel(
         _ id: TaskID,
         by caller: Caller,
         text: String?,
         at now: Instant,
         _ actions: inout [Action]
-    ) throws(Refusal) {
+    ) throws(Refusal) -> Bool {
         let record = try record(id, for: caller)
         guard let slot = table.slot(of: id) else {
             throw .alreadyEnded(id, record.task.outcome ?? .interrupted)
         }
         settle(slot, at: now, &actions)
         guard table.slot(of: id) != nil else { throw .alreadyEnded(id, decidedOutcome(id)) }
-        guard !isStopping(slot) else { return }
+        if let conclusion = table[run: id]?.conclusion {
+            if conclusion.isWithdrawal { return true }
+            throw .alreadyEnded(id, conclusion.outcome)
+        }
+        guard !isStopping(slot) else { return false }
         let reason = Reason.cancelled(by: caller.owner, text: text)
-        guard table[slot].kind == .run, table[slot].state != .queued else {
-            return finish(slot, .cancelled, reason: reason, at: now, &actions)
+        guard table[slot].kind == .run else {
+            finish(slot, .cancelled, reason: reason, at: now, &actions)
+            return false
+        }
+        guard table[slot].state != .queued else {
+            if let storeFault { throw .notAccepting(storeFault) }
+            conclude(
+                slot, .cancelled, reason: reason, isWithdrawal: true, at: now, &actions)
+            return true
         }
         table[slot].state = .expiring
         table[slot].reason = reason
@@ -80,6 +94,7 @@ extension BackgroundTaskRegistry {
         actions.append(.tell(.cancelling, id))
         let grace = min(table[slot].grace, table[slot].hardAt - now)
         startTeardown(slot, TeardownStep.cancellation(grace: grace), at: now, &actions)
+        return false
     }
 
     /// A connection closed or a process exited: what it held and did not end is abandoned.
@@ -117,7 +132,7 @@ extension BackgroundTaskRegistry {
             throw .notAccepting("task \(id) is queued; its budget has not begun")
         }
         settle(slot, at: now, &actions)
-        guard table.slot(of: id) != nil, !isStopping(slot) else {
+        guard table.slot(of: id) != nil, !isStopping(slot), !isConcluded(slot) else {
             throw .alreadyEnded(id, decidedOutcome(id))
         }
         return slot
@@ -131,7 +146,6 @@ extension BackgroundTaskRegistry {
         at now: Instant,
         _ actions: inout [Action]
     ) {
-        let wasQueued = table[slot].state == .queued
         table[slot].stopClock(at: now)
         table[slot].state = .ended
         table[slot].outcome = outcome
@@ -142,7 +156,7 @@ extension BackgroundTaskRegistry {
         counts.count(outcome)
         let record = table.record(at: slot)
         if record.task.kind == .run { occupants.remove(record.task.id) }
-        table.remove(slot, wasQueued: wasQueued)
+        table.remove(slot)
         ended.append(record)
         actions.append(.tell(.ended, record.task.id))
         if table.queuedCount > 0 { startQueued(at: now, &actions) }
@@ -156,6 +170,7 @@ extension BackgroundTaskRegistry {
     }
 
     private func decidedOutcome(_ id: TaskID) -> Outcome {
-        record(id)?.task.outcome ?? table[run: id]?.verdict ?? .interrupted
+        record(id)?.task.outcome ?? table[run: id]?.conclusion?.outcome
+            ?? table[run: id]?.verdict ?? .interrupted
     }
 }

@@ -15,11 +15,12 @@ extension BackgroundTaskRegistry {
         _ id: TaskID, _ text: String, at now: Instant, _ actions: inout [Action]
     ) {
         guard let slot = table.slot(of: id) else { return }
+        guard !isConcluded(slot) else { return }
         table[run: id]?.isMainRunning = false
         if let verdict = table[run: id]?.verdict {
-            return finish(slot, verdict, reason: table[slot].reason, at: now, &actions)
+            return conclude(slot, verdict, reason: table[slot].reason, at: now, &actions)
         }
-        finish(slot, .failed, reason: .notStarted(text), at: now, &actions)
+        conclude(slot, .failed, reason: .notStarted(text), at: now, &actions)
     }
 
     /// The main process of a task is gone; what remains of its processes is killed before the end is
@@ -51,9 +52,9 @@ extension BackgroundTaskRegistry {
         _ id: TaskID, at now: Instant, _ actions: inout [Action]
     ) {
         guard let slot = table.slot(of: id), let run = table[run: id], !run.isMainRunning,
-            let verdict = run.verdict
+            run.conclusion == nil, let verdict = run.verdict
         else { return }
-        finish(slot, verdict, reason: table[slot].reason, at: now, &actions)
+        conclude(slot, verdict, reason: table[slot].reason, at: now, &actions)
     }
 
     /// Whether the processes of a task are being stopped.
@@ -63,17 +64,25 @@ extension BackgroundTaskRegistry {
 
     /// Starts queued tasks while slots are free: first come first served, owner limits observed.
     mutating func startQueued(at now: Instant, _ actions: inout [Action]) {
-        while occupants.count < limits.slots, !isDraining, let slot = nextToStart() {
-            let id = table[slot].id
-            table.dequeue(slot)
-            occupants.insert(id)
-            counts.begunRun += 1
-            table[run: id]?.isMainRunning = true
-            let task = table[slot]
-            startBudget(
-                slot, lifetimeMax: task.lifetimeMax, isCut: task.isCutByLifetime, at: now)
-            actions.append(.launch(id))
+        guard table.queuedCount > 0, storeFault == nil, !isDraining else { return }
+        while occupants.count < limits.slots, let slot = nextToStart() {
+            takeSlot(slot)
+            actions.append(.store(.started(table[slot].id)))
         }
+    }
+
+    /// Whether a task that is new in the table starts at once. Those that waited before it have taken
+    /// the slots that are free, or may not start.
+    func mayStart(_ slot: Int) -> Bool {
+        let live = table.owners[table[slot].owner]?.liveCount ?? 0
+        return occupants.count < limits.slots && storeFault == nil && !isDraining
+            && live < limits.tasksPerOwnerMax
+    }
+
+    /// Gives a task a slot; it begins once the disk knows.
+    mutating func takeSlot(_ slot: Int) {
+        table.dequeue(slot)
+        occupants.insert(table[slot].id)
     }
 
     mutating func startTeardown(
@@ -107,7 +116,7 @@ extension BackgroundTaskRegistry {
 
     private mutating func stopIfDone(_ slot: Int, at now: Instant, _ actions: inout [Action]) {
         let id = table[slot].id
-        guard let run = table[run: id] else { return }
+        guard let run = table[run: id], run.conclusion == nil else { return }
         let isCancelled = run.verdict == .cancelled
         guard !run.isHandlerRunning || isCancelled || isStopping(slot) else { return }
         table[run: id]?.nextStepAt = .never
@@ -132,9 +141,8 @@ extension BackgroundTaskRegistry {
 
     /// The task that came first among the owners who may have another live one.
     private func nextToStart() -> Int? {
-        guard table.queuedCount > 0 else { return nil }
-        return table.owners
-            .filter { $0.value.queuedCount > 0 && $0.value.liveCount < limits.tasksPerOwnerMax }
+        table.owners
+            .filter { !$0.value.queue.isEmpty && $0.value.liveCount < limits.tasksPerOwnerMax }
             .compactMap { table.queueHead(of: $0.key) }
             .min { table[$0].id < table[$1].id }
     }

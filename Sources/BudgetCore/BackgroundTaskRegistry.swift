@@ -15,6 +15,12 @@ package struct BackgroundTaskRegistry: Sendable {
     /// Run tasks that occupy a slot.
     var occupants: Set<TaskID> = []
     package internal(set) var isDraining = false
+    /// Whether what is queued at the end of a drain is left to the daemon after this one.
+    var keepsQueue = false
+    /// Why nothing can be written to disk; `nil` while it can.
+    package internal(set) var storeFault: String?
+    /// Ends that were told and that the disk does not know.
+    var unstoredEnds: [TaskID: TaskRecord] = [:]
     package internal(set) var counts = RegistryCounts()
 
     /// - Parameter identifiers: the ids that are reserved on disk for this run.
@@ -45,18 +51,8 @@ package struct BackgroundTaskRegistry: Sendable {
     package var liveCount: Int { table.liveCount }
     package var queuedCount: Int { table.queuedCount }
 
-    /// Ids up to and including this one are reserved on disk now.
-    package mutating func identifiersReserved(through last: TaskID) {
-        identifiers.reserved(through: last)
-    }
-
     /// The id that was handed out last, in this run or before it.
     package var identifierLast: TaskID { TaskID(rawValue: identifiers.lastTaken) }
-
-    /// The disk refused to reserve ids; they are asked for again with the next task.
-    package mutating func identifiersNotReserved() {
-        identifiers.notReserved()
-    }
 
     /// Does what is due, the earliest first.
     ///
@@ -82,19 +78,22 @@ package struct BackgroundTaskRegistry: Sendable {
     /// The task and all that is known of it, ended ones included as long as they are kept.
     package func record(_ id: TaskID) -> TaskRecord? {
         if let slot = table.slot(of: id) { return table.record(at: slot) }
-        return ended[id]
+        return ended[id] ?? unstoredEnds[id]
     }
 
-    /// The same, where the caller may see it.
+    /// The same, where the caller may see it. What is not on disk yet does not exist for anybody.
     package func record(_ id: TaskID, for caller: Caller) throws(Refusal) -> TaskRecord {
-        guard let record = record(id), caller.seesAll || record.task.owner == caller.owner
+        guard let record = record(id), record.run?.isAdmitted ?? true,
+            caller.seesAll || record.task.owner == caller.owner
         else { throw .noSuchTask(id) }
         return record
     }
 
     /// The ids of tasks that have not ended, in ascending order; of all owners where none is named.
     package func identifiers(of owner: OwnerID?) -> [TaskID] {
-        (owner.map(table.slots(of:)) ?? table.allSlots()).map { table[$0].id }
+        (owner.map(table.slots(of:)) ?? table.allSlots())
+            .map { table[$0].id }
+            .filter { table[run: $0]?.isAdmitted ?? true }
     }
 
     /// The ids of ended tasks that are still kept, in ascending order.

@@ -35,7 +35,7 @@ struct IdentifierSource: Sendable {
             let (end, overflow) = last.addingReportingOverflow(IdentifierSource.blockSize)
             if !overflow {
                 requested = end
-                actions.append(.reserveIdentifiers(through: TaskID(rawValue: end)))
+                actions.append(.store(.identifiersReserved(through: TaskID(rawValue: end))))
             }
         }
         guard next <= last, next < UInt64(Int64.max) else { return nil }

@@ -111,6 +111,13 @@ package struct RunTask: Equatable, Sendable {
     package internal(set) var processID: ProcessID?
     package internal(set) var exit: ProcessExit?
 
+    /// How it ends, where that is decided.
+    package internal(set) var conclusion: Conclusion?
+    /// Whether its submission is on disk; before that nobody but the store knows of it.
+    package internal(set) var isAdmitted = false
+    /// Whether its start is on disk.
+    var isStartStored = false
+
     /// Whether the main process runs, or is being started.
     var isMainRunning = false
     /// Whether the expiration handler's command runs, or is being started.

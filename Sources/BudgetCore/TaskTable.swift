@@ -8,13 +8,25 @@ struct TaskTable: Sendable {
         /// Bytes of its run tasks' commands and environments.
         var workBytes = 0
         fileprivate(set) var tasks = SlotLists.List()
-        /// Its queued tasks, first come first.
+        /// Its queued tasks that may be chosen to start, first come first.
         fileprivate(set) var queue = SlotLists.List()
+    }
+
+    /// What a task counts as.
+    private enum Standing: Sendable {
+        case live
+        /// In its owner's queue.
+        case queued
+        /// Counts as queued, and cannot be chosen to start: the disk has to answer first.
+        case aside
+        /// Its end is decided and on its way to the disk; it counts as nothing.
+        case concluded
     }
 
     private struct Entry: Sendable {
         var task: BackgroundTask
         var holder: HolderID?
+        var standing: Standing
     }
 
     private static let vacant = Entry(
@@ -28,7 +40,8 @@ struct TaskTable: Sendable {
             budget: nil,
             at: .never
         ),
-        holder: nil
+        holder: nil,
+        standing: .live
     )
 
     private var entries: ContiguousArray<Entry> = []
@@ -67,39 +80,102 @@ struct TaskTable: Sendable {
 
     /// Takes a held task in as live.
     mutating func insert(_ task: BackgroundTask, holder: HolderID) -> Int {
-        let slot = takeSlot(for: task, holder: holder)
+        let slot = takeSlot(for: task, holder: holder, standing: .live)
         groupLists.append(slot, to: &holders[holder, default: SlotLists.List()])
-        countAsLive(task.owner)
+        countAsLive(slot, 1)
         return slot
     }
 
-    /// Takes a run task in at the end of its owner's queue.
-    mutating func enqueue(_ task: BackgroundTask, _ run: RunTask) -> Int {
-        let slot = takeSlot(for: task, holder: nil)
+    /// Takes a run task in. It counts as queued, and starts only once it has joined the queue.
+    mutating func admit(_ task: BackgroundTask, _ run: RunTask) -> Int {
+        let slot = takeSlot(for: task, holder: nil, standing: .aside)
         runs[task.id] = run
         owners[task.owner, default: Owner()].queuedCount += 1
         owners[task.owner]?.workBytes += run.work.byteCount
-        groupLists.append(slot, to: &owners[task.owner, default: Owner()].queue)
         queuedCount += 1
         return slot
     }
 
-    /// Takes a queued task out of the queue and counts it as live.
-    mutating func dequeue(_ slot: Int) {
-        leaveQueue(slot)
-        countAsLive(entries[slot].task.owner)
+    /// Lets a task that stands aside be chosen to start, in the order of the ids.
+    mutating func joinQueue(_ slot: Int) {
+        guard entries[slot].standing == .aside else { return }
+        entries[slot].standing = .queued
+        let (id, owner) = (entries[slot].task.id, entries[slot].task.owner)
+        var next: Int?
+        var last = owners[owner]?.queue.lastSlot
+        while let before = last, entries[before].task.id > id {
+            next = before
+            last = groupLists.previous(before: before)
+        }
+        if let next {
+            groupLists.insert(slot, before: next, in: &owners[owner, default: Owner()].queue)
+        } else {
+            groupLists.append(slot, to: &owners[owner, default: Owner()].queue)
+        }
     }
 
-    /// Forgets a task that is not queued any more, or still is.
-    mutating func remove(_ slot: Int, wasQueued: Bool) {
-        let task = entries[slot].task
+    /// Takes a task out of the queue; it counts as queued still.
+    mutating func standAside(_ slot: Int) {
+        guard entries[slot].standing == .queued else { return }
+        entries[slot].standing = .aside
+        let owner = entries[slot].task.owner
+        groupLists.remove(slot, from: &owners[owner, default: Owner()].queue)
+    }
+
+    /// Takes a queued task out of the queue and counts it as live.
+    mutating func dequeue(_ slot: Int) {
+        standAside(slot)
+        entries[slot].standing = .live
+        countAsQueued(slot, -1)
+        countAsLive(slot, 1)
+    }
+
+    /// Counts a live task as queued again, and lets it be chosen to start.
+    mutating func requeue(_ slot: Int) {
+        setAside(slot)
+        joinQueue(slot)
+    }
+
+    /// Counts a live task as queued again; it cannot be chosen to start.
+    mutating func setAside(_ slot: Int) {
+        entries[slot].standing = .aside
+        countAsLive(slot, -1)
+        countAsQueued(slot, 1)
+    }
+
+    /// Whether a task counts as live.
+    func isLive(_ slot: Int) -> Bool {
+        entries[slot].standing == .live
+    }
+
+    /// The end of a task is decided: nothing is due for it, and it counts as nothing.
+    mutating func conclude(_ slot: Int) {
         deadlines.remove(slot: slot)
-        if wasQueued {
-            leaveQueue(slot)
-        } else {
-            liveCount -= 1
-            owners[task.owner]?.liveCount -= 1
+        standAside(slot)
+        switch entries[slot].standing {
+        case .live: countAsLive(slot, -1)
+        case .aside: countAsQueued(slot, -1)
+        case .queued, .concluded: break
         }
+        entries[slot].standing = .concluded
+    }
+
+    /// The end of a task was decided in vain: it is live, or can be chosen to start, again.
+    mutating func reopen(_ slot: Int, asLive: Bool) {
+        guard entries[slot].standing == .concluded else { return }
+        entries[slot].standing = asLive ? .live : .aside
+        if asLive {
+            countAsLive(slot, 1)
+        } else {
+            countAsQueued(slot, 1)
+            joinQueue(slot)
+        }
+    }
+
+    /// Forgets a task.
+    mutating func remove(_ slot: Int) {
+        let task = entries[slot].task
+        conclude(slot)
         if let holder = entries[slot].holder { leaveHolder(slot, holder) }
         if task.kind == .run, let run = runs.removeValue(forKey: task.id) {
             owners[task.owner]?.workBytes -= run.work.byteCount
@@ -111,6 +187,7 @@ struct TaskTable: Sendable {
         if slots.isEmpty { releaseMemory() }
     }
 
+    /// Sets when something is due for a task; `never` for nothing.
     mutating func setDeadline(_ deadline: Instant, slot: Int) {
         deadlines.set(deadline, id: entries[slot].task.id, slot: slot)
     }
@@ -139,30 +216,31 @@ struct TaskTable: Sendable {
         slots.sorted { $0.key < $1.key }.map { Int($0.value) }
     }
 
-    private mutating func takeSlot(for task: BackgroundTask, holder: HolderID?) -> Int {
+    private mutating func takeSlot(
+        for task: BackgroundTask, holder: HolderID?, standing: Standing
+    ) -> Int {
+        let entry = Entry(task: task, holder: holder, standing: standing)
         let slot: Int
         if let free = freeSlots.popLast() {
             slot = Int(free)
-            entries[slot] = Entry(task: task, holder: holder)
+            entries[slot] = entry
         } else {
             slot = entries.count
-            entries.append(Entry(task: task, holder: holder))
+            entries.append(entry)
         }
         slots[task.id] = Int32(slot)
         ownerLists.append(slot, to: &owners[task.owner, default: Owner()].tasks)
         return slot
     }
 
-    private mutating func countAsLive(_ owner: OwnerID) {
-        liveCount += 1
-        owners[owner, default: Owner()].liveCount += 1
+    private mutating func countAsLive(_ slot: Int, _ change: Int) {
+        liveCount += change
+        owners[entries[slot].task.owner, default: Owner()].liveCount += change
     }
 
-    private mutating func leaveQueue(_ slot: Int) {
-        let owner = entries[slot].task.owner
-        queuedCount -= 1
-        owners[owner]?.queuedCount -= 1
-        groupLists.remove(slot, from: &owners[owner, default: Owner()].queue)
+    private mutating func countAsQueued(_ slot: Int, _ change: Int) {
+        queuedCount += change
+        owners[entries[slot].task.owner, default: Owner()].queuedCount += change
     }
 
     private mutating func leaveHolder(_ slot: Int, _ holder: HolderID) {

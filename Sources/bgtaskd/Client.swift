@@ -13,6 +13,8 @@ final class Client {
         case wait(TaskID, until: Instant)
         case output(TaskID, position: Int, follow: Bool)
         case list(ListCursor)
+        /// A submission or a cancel that is answered when the disk has it.
+        case order(TaskID, isSubmission: Bool)
     }
 
     let number: UInt64

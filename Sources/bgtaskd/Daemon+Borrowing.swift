@@ -78,10 +78,7 @@ extension Daemon {
                 throw .invalidParameter("work.\(name)")
             }
         }
-        var output = Tasks.Submit.Output()
-        output.id = id.number
-        output.receipt = .accepted
-        client.reply(output)
+        open(.order(id, isSubmission: true), task: id, for: client)
     }
 
     func cancel(_ client: Client, _ call: Call, _ now: Instant) throws(CallFailure) {
@@ -89,11 +86,12 @@ extension Daemon {
         let id = try identifier(input.id)
         guard input.reason?.utf8.count ?? 0 <= 1024 else { throw .invalid("reason") }
         let caller = try caller(client, all: input.all)
-        try ask { registry, actions throws(Refusal) in
+        let waitsForDisk = try ask { registry, actions throws(Refusal) in
             try registry.cancel(id, by: caller, text: input.reason, at: now, &actions)
         }
         logOrder("cancel", id, of: client)
-        client.reply(Empty())
+        guard waitsForDisk else { return client.reply(Empty()) }
+        open(.order(id, isSubmission: false), task: id, for: client)
     }
 
     func simulateExpiration(

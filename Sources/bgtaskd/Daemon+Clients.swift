@@ -151,7 +151,10 @@ extension Daemon {
         if client.isClosed { return true }
         guard client.isInputAtEnd else { return false }
         // A streaming call ends when the peer closes; other calls that came are still answered.
-        if case .wait = client.openCall { return false }
+        switch client.openCall {
+        case .wait, .order: return false
+        case .begin, .watch, .output, .list, nil: break
+        }
         return client.connection.isCallInProgress
             || client.connection.callsWaiting == 0 && client.connection.pendingOutputCount == 0
     }

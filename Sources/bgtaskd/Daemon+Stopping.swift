@@ -23,7 +23,7 @@ extension Daemon {
             return endTurn(at: now)
         }
         log.say(.stopping, [.reason: "\(reason)"])
-        registry.drain(at: now, &actions)
+        registry.drain(keepsQueue: false, at: now, &actions)
         do {
             try notifier.stopping(status: statusText())
             let longest = registry.longestRemaining(at: now) + .seconds(5)

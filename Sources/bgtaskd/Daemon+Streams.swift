@@ -57,7 +57,7 @@ extension Daemon {
         case .watch(let id, _, _):
             guard id == nil || kind != .ended else { return }
             send(event, to: client)
-        case .wait, .output, .list, nil: break
+        case .wait, .output, .list, .order, nil: break
         }
     }
 
@@ -107,9 +107,28 @@ extension Daemon {
             watchers.remove(client)
             client.reply(output)
         case .output: pump(client)
-        case .list: break
+        case .list, .order: return
         }
         resume(client)
+    }
+
+    /// The disk has spoken about a submission or about the cancel of a queued task.
+    func answerOrders(about id: TaskID, _ refusal: Refusal?) {
+        for client in watchers.clients(of: id) {
+            guard case .order(_, let isSubmission) = client.openCall else { continue }
+            watchers.remove(client)
+            if let refusal {
+                client.reply(CallFailure.refused(refusal))
+            } else if isSubmission {
+                var output = Tasks.Submit.Output()
+                output.id = id.number
+                output.receipt = .accepted
+                client.reply(output)
+            } else {
+                client.reply(Empty())
+            }
+            resume(client)
+        }
     }
 
     /// The time of a `Wait` is over: the answer is without a task.

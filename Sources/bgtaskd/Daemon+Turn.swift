@@ -59,7 +59,10 @@ extension Daemon {
         case .launchHandler(let id): launchHandler(id, at: now)
         case .signal(let id, let signal): send(signal, to: id, at: now)
         case .killAll(let id): killAll(id, at: now)
-        case .reserveIdentifiers(let last): identifierFile.reserve(through: last.rawValue)
+        case .store(.identifiersReserved(let last)):
+            identifierFile.reserve(through: last.rawValue)
+        case .store(let step): registry.stored(step, at: now, &actions)
+        case .answer(let id, let refusal): answerOrders(about: id, refusal)
         case .oldTasksNotNamed(let count): journal.oldTasksNotNamed(count)
         }
     }
@@ -97,9 +100,13 @@ extension Daemon {
     func identifiersReady() {
         switch identifierFile.takeResult() {
         case .reserved(let last):
-            registry.identifiersReserved(through: TaskID(rawValue: last))
+            registry.stored(
+                .identifiersReserved(through: TaskID(rawValue: last)), at: now, &actions)
         case .failed(let text):
-            registry.identifiersNotReserved()
+            registry.notStored(
+                .identifiersReserved(through: registry.identifierLast), "\(text)", at: now, &actions
+            )
+            registry.storeHealed(at: now, &actions)
             log.say(.identifiersNotReserved, [.reason: "\(text)"])
         case nil: break
         }

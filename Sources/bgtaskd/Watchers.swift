@@ -59,7 +59,7 @@ struct Watchers {
         client.openCall = nil
         client.eventCount = 0
         switch openCall {
-        case .begin(let id), .output(let id, _, _): remove(client, from: id)
+        case .begin(let id), .output(let id, _, _), .order(let id, _): remove(client, from: id)
         case .wait(let id, _):
             remove(client, from: id)
             waitDeadlines.removeAll { $0.client === client }

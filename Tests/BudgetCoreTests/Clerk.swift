@@ -13,6 +13,20 @@ struct Clerk {
     /// All actions so far, and those of the last call.
     var history: [Action] = []
     var latest: [Action] = []
+    /// What becomes of the steps that the registry orders.
+    var disk = Disk.writes
+    /// All that was asked of the disk.
+    var ordered: [StoreStep] = []
+    /// What was answered once the disk had spoken.
+    var answers: [TaskID: Refusal?] = [:]
+    /// Steps that wait for a slow disk.
+    var steps: [StoreStep] = []
+
+    enum Disk {
+        case writes
+        case waits
+        case fails
+    }
 
     init(_ configure: (inout RegistryLimits) -> Void = { _ in }) {
         var limits = RegistryLimits()
@@ -38,10 +52,53 @@ struct Clerk {
     ) rethrows -> Result {
         latest = []
         defer {
+            write()
+            let all = latest
+            latest = all.filter { !takeNote(of: $0) }
             history += latest
             registry.forgetExcess()
         }
         return try body(&registry, now, &latest)
+    }
+
+    /// Has the disk take, refuse or delay what was ordered.
+    private mutating func write() {
+        var index = 0
+        while index < latest.count {
+            if case .store(let step) = latest[index] {
+                switch disk {
+                case .writes: registry.stored(step, at: now, &latest)
+                case .waits: steps.append(step)
+                case .fails: registry.notStored(step, "the disk is full", at: now, &latest)
+                }
+            }
+            index += 1
+        }
+    }
+
+    /// Sets aside what was asked of the disk, and what was answered after it.
+    private mutating func takeNote(of action: Action) -> Bool {
+        switch action {
+        case .store(let step): ordered.append(step)
+        case .answer(let id, let refusal): answers[id] = .some(refusal)
+        default: return false
+        }
+        return true
+    }
+
+    /// The slow disk has taken, or refused, what waits for it.
+    mutating func finishWriting(_ isStored: Bool = true) {
+        let waiting = steps
+        steps = []
+        call { registry, now, actions in
+            for step in waiting {
+                if isStored {
+                    registry.stored(step, at: now, &actions)
+                } else {
+                    registry.notStored(step, "the disk is full", at: now, &actions)
+                }
+            }
+        }
     }
 
     /// Lets time pass, doing what is due when it is due.
@@ -99,7 +156,7 @@ struct Clerk {
     }
 
     mutating func cancel(_ id: TaskID, by caller: Caller = ann) throws {
-        try call { try $0.cancel(id, by: caller, text: nil, at: $1, &$2) }
+        _ = try call { try $0.cancel(id, by: caller, text: nil, at: $1, &$2) }
     }
 
     mutating func exit(_ id: TaskID, _ exit: ProcessExit) {

@@ -25,14 +25,14 @@ struct PairingTests {
             name: "a", owner: Clerk.ann.owner, holder: HolderID(rawValue: 1))
         #expect(try registry.begin(request, at: now, &actions).rawValue == 41)
         let end = TaskID(rawValue: 42 + (1 << 20))
-        #expect(actions.first == .reserveIdentifiers(through: end))
+        #expect(actions.first == .store(.identifiersReserved(through: end)))
         #expect(try registry.begin(request, at: now, &actions).rawValue == 42)
         #expect(throws: Refusal.notAccepting("no ids are reserved on disk")) {
             try registry.begin(request, at: now, &actions)
         }
-        registry.identifiersReserved(through: end)
+        registry.stored(.identifiersReserved(through: end), at: .init(nanoseconds: 0), &actions)
         #expect(try registry.begin(request, at: now, &actions).rawValue == 43)
-        #expect(actions.count { $0 == .reserveIdentifiers(through: end) } == 1)
+        #expect(actions.count { $0 == .store(.identifiersReserved(through: end)) } == 1)
     }
 
     @Test("rule 2: an ended task ends once, and no handler fires after it")

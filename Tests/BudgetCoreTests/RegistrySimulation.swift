@@ -42,7 +42,7 @@ struct RegistrySimulation {
             pass(Int.random(in: 0...6, using: &random))
             let event = takeEvent(isLast: step == steps - 12)
             registry.deadlineReached(at: now, &actions)
-            digest()
+            digest(at: now)
             if let difference = difference() { return "step \(step), \(event): \(difference)" }
         }
         return nil
@@ -54,8 +54,9 @@ struct RegistrySimulation {
         model.advance(to: model.now + count)
         if Bool.random(using: &random) {
             while let deadline = registry.nextDeadline, deadline <= end, isProgressing() {
-                registry.deadlineReached(at: max(deadline, now), &actions)
-                digest()
+                let instant = max(deadline, now)
+                registry.deadlineReached(at: instant, &actions)
+                digest(at: instant)
             }
             ticks += count
         } else {
@@ -64,7 +65,7 @@ struct RegistrySimulation {
                 ticks += 1
                 while let deadline = registry.nextDeadline, deadline <= now, isProgressing() {
                     registry.deadlineReached(at: now, limit: 1, &actions)
-                    digest()
+                    digest(at: now)
                 }
             }
         }
@@ -78,7 +79,8 @@ struct RegistrySimulation {
 
     private mutating func takeEvent(isLast: Bool) -> String {
         if isLast {
-            registry.drain(at: now, &actions)
+            registry.drain(keepsQueue: false, at: now, &actions)
+            digest(at: now)
             model.drain()
             return "drain"
         }
@@ -146,6 +148,7 @@ struct RegistrySimulation {
         guard let id = try? registry.submit(submission, at: now, &actions) else {
             return model.isDraining ? "submit refused" : "submit refused, which is wrong"
         }
+        digest(at: now)
         add(id, caller, holder: nil, nil, duration, grace)
         model.tasks[Int(id.rawValue)]?.state = .queued
         model.startQueued()
@@ -254,9 +257,13 @@ struct RegistrySimulation {
         return pool.randomElement(using: &random).map { TaskID(rawValue: UInt64($0)) }
     }
 
-    private mutating func digest() {
-        for action in actions {
+    private mutating func digest(at now: Instant) {
+        var index = 0
+        while index < actions.count {
+            let action = actions[index]
+            index += 1
             switch action {
+            case .store(let step): registry.stored(step, at: now, &actions)
             case .tell(.handlerFired, let id): firings[id, default: 0] += 1
             case .tell(.ended, let id): ends[id, default: 0] += 1
             case .tell(.grewOld, _): agings += 1

@@ -202,10 +202,10 @@ struct TimeTests {
         let held = try clerk.begin()
         let obeying = try clerk.run()
         let waiting = try clerk.run()
-        clerk.call { $0.drain(at: $1, &$2) }
+        clerk.call { $0.drain(keepsQueue: true, at: $1, &$2) }
         #expect(clerk.task(held)?.reason == .shutdown)
         #expect(clerk.latest.contains(.signal(obeying, .terminate)))
-        #expect(clerk.task(waiting)?.outcome == .interrupted)
+        #expect(clerk.task(waiting)?.state == .queued)
         #expect(throws: Refusal.self) { try clerk.begin() }
         #expect(throws: Refusal.self) { try clerk.extend(held) }
         clerk.exit(obeying, .status(3))

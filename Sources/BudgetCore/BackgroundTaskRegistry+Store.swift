@@ -1,0 +1,177 @@
+extension BackgroundTaskRegistry {
+    /// A step is on disk.
+    package mutating func stored(_ step: StoreStep, at now: Instant, _ actions: inout [Action]) {
+        switch step {
+        case .submitted(let id, let isStarted):
+            guard let slot = table.slot(of: id) else { return }
+            table[run: id]?.isAdmitted = true
+            if isStarted {
+                startStored(slot, at: now, &actions)
+            } else {
+                queue(slot, at: now, &actions)
+            }
+            actions.append(.answer(id, nil))
+            actions.append(.tell(.queued, id))
+            if isStarted {
+                launchIfBegun(slot, &actions)
+            } else {
+                startQueued(at: now, &actions)
+            }
+        case .started(let id):
+            guard let slot = table.slot(of: id) else { return }
+            startStored(slot, at: now, &actions)
+            launchIfBegun(slot, &actions)
+        case .requeued: break
+        case .ended(let id):
+            unstoredEnds[id] = nil
+            guard let slot = table.slot(of: id), let conclusion = table[run: id]?.conclusion
+            else { return }
+            if conclusion.isWithdrawal { actions.append(.answer(id, nil)) }
+            finish(
+                slot, conclusion.outcome, reason: conclusion.reason, at: conclusion.endedAt,
+                &actions)
+        case .identifiersReserved(let last):
+            identifiers.reserved(through: last)
+        }
+    }
+
+    /// A step is not on disk, and neither is any other of its commit. Nothing new is taken in and
+    /// nothing queued starts until `storeHealed`; what runs keeps its budget.
+    ///
+    /// - Parameter reason: what failed, in words for those whose submissions are refused.
+    package mutating func notStored(
+        _ step: StoreStep, _ reason: String, at now: Instant, _ actions: inout [Action]
+    ) {
+        storeFault = reason
+        switch step {
+        case .submitted(let id, _):
+            guard let slot = table.slot(of: id) else { return }
+            occupants.remove(id)
+            table.remove(slot)
+            actions.append(.answer(id, .notAccepting(reason)))
+        case .started(let id):
+            guard let slot = table.slot(of: id) else { return }
+            occupants.remove(id)
+            if !isConcluded(slot) { table.requeue(slot) }
+        case .requeued: break
+        case .ended(let id): endNotStored(id, reason, at: now, &actions)
+        case .identifiersReserved: identifiers.notReserved()
+        }
+    }
+
+    /// The disk takes writes again: what ended meanwhile is recorded, and the queue goes on.
+    package mutating func storeHealed(at now: Instant, _ actions: inout [Action]) {
+        guard storeFault != nil else { return }
+        storeFault = nil
+        for id in unstoredEnds.keys.sorted() { actions.append(.store(.ended(id))) }
+        startQueued(at: now, &actions)
+    }
+
+    /// Takes over what an earlier daemon left: what waited is queued, and what ran was interrupted.
+    ///
+    /// Called once, before anything begins, with the tasks in the order of their ids.
+    package mutating func restore(
+        _ tasks: [RestoredTask], at now: Instant, _ actions: inout [Action]
+    ) {
+        for restored in tasks {
+            let slot = table.admit(
+                BackgroundTask(restored), RunTask(work: restored.submission.work))
+            table[run: restored.id]?.isAdmitted = true
+            table[slot].lifetimeMax = restored.lifetimeMax
+            table[slot].isCutByLifetime = restored.isCutByLifetime
+            if let begunAt = restored.begunAt {
+                table[slot].begunAt = min(begunAt, now)
+                conclude(slot, .interrupted, reason: .daemonLost, at: now, &actions)
+            } else {
+                table.joinQueue(slot)
+            }
+        }
+        startQueued(at: now, &actions)
+    }
+
+    /// Takes over the newest ended tasks that the disk knows, the oldest first.
+    package mutating func restore(ended records: [TaskRecord]) {
+        for record in records { ended.append(record) }
+    }
+
+    /// How a run task ended is decided: its slot is free, and it is told once the disk has it.
+    mutating func conclude(
+        _ slot: Int,
+        _ outcome: Outcome,
+        reason: Reason?,
+        isWithdrawal: Bool = false,
+        at now: Instant,
+        _ actions: inout [Action]
+    ) {
+        let id = table[slot].id
+        table[slot].stopClock(at: now)
+        table.conclude(slot)
+        table[run: id]?.nextStepAt = .never
+        table[run: id]?.conclusion = Conclusion(
+            outcome: outcome, reason: reason, endedAt: now, isWithdrawal: isWithdrawal)
+        // A start that is on its way to the disk keeps its slot until the disk has the end too.
+        if !isWithdrawal { occupants.remove(id) }
+        actions.append(.store(.ended(id)))
+        startQueued(at: now, &actions)
+    }
+
+    /// Whether the end of a task is decided.
+    func isConcluded(_ slot: Int) -> Bool {
+        table[slot].kind == .run && table[run: table[slot].id]?.conclusion != nil
+    }
+
+    /// A start is on disk: the budget begins, unless the task is not to start any more.
+    private mutating func startStored(_ slot: Int, at now: Instant, _ actions: inout [Action]) {
+        let id = table[slot].id
+        guard let run = table[run: id] else { return }
+        table[run: id]?.isStartStored = true
+        guard run.conclusion == nil else { return }
+        guard !isDraining else {
+            occupants.remove(id)
+            table[run: id]?.isStartStored = false
+            table.setAside(slot)
+            if keepsQueue { actions.append(.store(.requeued(id))) }
+            return queue(slot, at: now, &actions)
+        }
+        begin(slot, at: now)
+    }
+
+    /// Lets a task wait for its turn, which a daemon that stops and keeps nothing will not give it.
+    private mutating func queue(_ slot: Int, at now: Instant, _ actions: inout [Action]) {
+        guard isDraining, !keepsQueue else { return table.joinQueue(slot) }
+        conclude(slot, .interrupted, reason: .queueLost, at: now, &actions)
+    }
+
+    private mutating func begin(_ slot: Int, at now: Instant) {
+        let task = table[slot]
+        counts.begunRun += 1
+        table[run: task.id]?.isMainRunning = true
+        startBudget(slot, lifetimeMax: task.lifetimeMax, isCut: task.isCutByLifetime, at: now)
+    }
+
+    private func launchIfBegun(_ slot: Int, _ actions: inout [Action]) {
+        let id = table[slot].id
+        if table[run: id]?.isMainRunning == true { actions.append(.launch(id)) }
+    }
+
+    /// An end that the disk does not know is told all the same, and kept until the disk takes it. An
+    /// order for a queued task is refused instead: after a crash the task would run.
+    private mutating func endNotStored(
+        _ id: TaskID, _ reason: String, at now: Instant, _ actions: inout [Action]
+    ) {
+        guard let slot = table.slot(of: id), let conclusion = table[run: id]?.conclusion
+        else { return }
+        guard !conclusion.isWithdrawal else {
+            table[run: id]?.conclusion = nil
+            actions.append(.answer(id, .notAccepting(reason)))
+            let isStarted = table[run: id]?.isStartStored == true
+            table.reopen(slot, asLive: isStarted)
+            guard isStarted else { return }
+            begin(slot, at: now)
+            return actions.append(.launch(id))
+        }
+        finish(
+            slot, conclusion.outcome, reason: conclusion.reason, at: conclusion.endedAt, &actions)
+        unstoredEnds[id] = ended[id]
+    }
+}

@@ -1,0 +1,57 @@
+/// One thing that must be on disk: the shell writes it and answers with `stored` or `notStored`.
+///
+/// Steps are written in their order. Those of one turn may share a commit, and then succeed or fail as
+/// one. What a step says of a task is in the task's record at the moment of the action.
+package enum StoreStep: Hashable, Sendable {
+    /// A command was submitted; `isStarted` where it starts as soon as this is on disk, so that one
+    /// commit is enough for both.
+    case submitted(TaskID, isStarted: Bool)
+    /// A queued command starts as soon as this is on disk.
+    case started(TaskID)
+    /// A command whose start is on disk was not started after all; it is queued again.
+    case requeued(TaskID)
+    /// A run task has ended, with the conclusion in its record.
+    case ended(TaskID)
+    /// Ids up to and including this one may be handed out.
+    case identifiersReserved(through: TaskID)
+}
+
+/// How a run task ends, decided and not told yet: the disk has to know first.
+package struct Conclusion: Equatable, Sendable {
+    package let outcome: Outcome
+    package let reason: Reason?
+    package let endedAt: Instant
+    /// Whether it ends by an order while it is queued; where that cannot be stored it stays queued.
+    let isWithdrawal: Bool
+}
+
+/// A run task as an earlier daemon left it on disk.
+package struct RestoredTask: Sendable {
+    package var id: TaskID
+    package var submission: Submission
+    package var profile: String
+    /// What was granted; `nil` where there is no limit.
+    package var budget: Budget?
+    package var grace: Duration
+    package var lifetimeMax: Duration?
+    package var isCutByLifetime: Bool
+    /// On the clock of this run, where it may lie before the machine's start.
+    package var submittedAt: Instant
+    /// When it was started; `nil` where it waited.
+    package var begunAt: Instant?
+
+    package init(
+        id: TaskID, submission: Submission, profile: String, budget: Budget?, grace: Duration,
+        lifetimeMax: Duration?, isCutByLifetime: Bool, submittedAt: Instant, begunAt: Instant?
+    ) {
+        self.id = id
+        self.submission = submission
+        self.profile = profile
+        self.budget = budget
+        self.grace = grace
+        self.lifetimeMax = lifetimeMax
+        self.isCutByLifetime = isCutByLifetime
+        self.submittedAt = submittedAt
+        self.begunAt = begunAt
+    }
+}

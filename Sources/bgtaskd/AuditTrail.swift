@@ -16,8 +16,8 @@ final class AuditTrail {
         allowance = EntryAllowance(perSecondMax: limits.auditRatePerOwnerMax)
     }
 
-    /// Whether lines that tasks print are logged.
-    var logsOutput: Bool { writer.writes(.info) }
+    /// Whether any line that a task prints could be logged.
+    var logsOutput: Bool { writer.writes(LevelPrefix.mostUrgent) }
 
     /// Logs what happened to a task.
     func write(_ happening: Happening, _ record: TaskRecord, at now: Instant) {
@@ -36,15 +36,22 @@ final class AuditTrail {
             ))
     }
 
+    /// Whether the log takes a line of a task.
+    ///
+    /// A prefix lets a line through that its stream would not, and never keeps one out: whoever reads the
+    /// log at its usual level misses nothing because a task calls it debug.
+    func takes(_ line: OutputLine, _ stream: OutputStream) -> Bool {
+        writer.writes(line.passingLevel(on: stream))
+    }
+
     /// Passes a line that a task printed on.
-    func output(_ line: ArraySlice<UInt8>, _ stream: OutputStream, _ record: TaskRecord) {
-        writer.write(
-            JournalEntry(
-                .output,
-                level: stream == .stderr ? .notice : .info,
-                message: .bytes(Array(line)),
-                fields: identity(of: record.task)
-            ))
+    func output(_ line: OutputLine, _ stream: OutputStream, _ record: TaskRecord) {
+        let entry = JournalEntry(
+            .output,
+            level: line.level ?? stream.level,
+            message: .bytes(Array(line.text)),
+            fields: identity(of: record.task) + [(.stream, .string(stream.rawValue))])
+        writer.write(entry, as: line.passingLevel(on: stream))
     }
 
     /// Says how many lines of a task were left out.

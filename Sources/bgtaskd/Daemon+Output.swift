@@ -100,17 +100,14 @@ extension Daemon {
         guard journal.logsOutput else { return }
         var rest = bytes[...]
         while !rest.isEmpty {
-            guard pipe.mayLogLine(now) else {
-                return pipe.linesNotLogged += LineCutter.count(in: rest)
+            let line = pipe.takeLine(from: &rest)
+            guard journal.takes(line, pipe.stream) else { continue }
+            if pipe.mayLogLine(now) {
+                sayNotLogged(of: pipe, record)
+                journal.output(line, pipe.stream, record)
+            } else {
+                pipe.linesNotLogged += 1
             }
-            let line = rest.prefix { $0 != UInt8(ascii: "\n") }
-            rest = rest.dropFirst(line.count + 1)
-            log(line, of: pipe, record)
         }
-    }
-
-    private func log(_ line: ArraySlice<UInt8>, of pipe: OutputPipe, _ record: TaskRecord) {
-        sayNotLogged(of: pipe, record)
-        journal.output(line, pipe.stream, record)
     }
 }

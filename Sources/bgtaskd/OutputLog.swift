@@ -147,13 +147,6 @@ struct LineCutter: Sendable {
         return rest
     }
 
-    /// How many lines there are, the last one counted without its end too.
-    static func count(in bytes: ArraySlice<UInt8>) -> Int {
-        let newline = UInt8(ascii: "\n")
-        let ends = bytes.reduce(0) { $0 + ($1 == newline ? 1 : 0) }
-        return ends + (bytes.last == newline ? 0 : 1)
-    }
-
     /// Bytes in pieces of whole lines, none longer than a line may be.
     static func pieces(of bytes: [UInt8]) -> [ArraySlice<UInt8>] {
         var pieces: [ArraySlice<UInt8>] = []

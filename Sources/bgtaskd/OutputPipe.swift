@@ -1,6 +1,7 @@
 internal import BudgetCore
 internal import Glibc
 internal import LinuxSystem
+internal import Systemd
 
 /// The reading end of one stream of a task's commands.
 final class OutputPipe {
@@ -22,6 +23,9 @@ final class OutputPipe {
     private var lines = Rate(perSecondMax: OutputPipe.linesPerSecondMax)
     /// Lines that the log was spared since the last that it got.
     var linesNotLogged = 0
+    /// The level that the parts of a long line still to come have from its first.
+    private var levelOfRest: JournalLevel?
+    private var isWithinLine = false
 
     init(
         number: UInt64, of task: RunningTask, stream: OutputStream,
@@ -71,12 +75,47 @@ final class OutputPipe {
         return max(own ?? shared, shared)
     }
 
+    /// Takes the next line, or part of one, off what was read.
+    func takeLine(from bytes: inout ArraySlice<UInt8>) -> OutputLine {
+        let printed = bytes.prefix { $0 != UInt8(ascii: "\n") }
+        bytes = bytes.dropFirst(printed.count)
+        var line = OutputLine(level: levelOfRest, text: printed)
+        if !isWithinLine { (line.level, line.text) = LevelPrefix.split(printed) }
+        isWithinLine = bytes.isEmpty
+        levelOfRest = isWithinLine ? line.level : nil
+        bytes = bytes.dropFirst()
+        return line
+    }
+
     /// Whether one more line may go to the log, which is counted then.
     func mayLogLine(_ now: Instant) -> Bool {
         guard lines.restUntil(now) == nil, owner.lines.restUntil(now) == nil else { return false }
         lines.add(1)
         owner.lines.add(1)
         return true
+    }
+}
+
+/// A line for the log.
+struct OutputLine {
+    /// What its prefix says; `nil` where the stream decides.
+    var level: JournalLevel?
+    /// Without prefix and newline.
+    var text: ArraySlice<UInt8>
+
+    /// The more urgent of its own level and that of its stream.
+    func passingLevel(on stream: OutputStream) -> JournalLevel {
+        min(level ?? stream.level, stream.level)
+    }
+}
+
+extension OutputStream {
+    /// The level of lines that bring none.
+    var level: JournalLevel {
+        switch self {
+        case .stdout: .info
+        case .stderr: .notice
+        }
     }
 }
 

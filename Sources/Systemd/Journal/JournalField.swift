@@ -11,6 +11,8 @@ package enum JournalField: Hashable, Sendable {
 
     case taskID
     case taskName
+    /// Where a task printed a line: stdout or stderr.
+    case stream
     case application
     /// The uid of the owner.
     case owner
@@ -61,6 +63,7 @@ package enum JournalField: Hashable, Sendable {
         case .errno: "ERRNO"
         case .taskID: "BGTASK_ID"
         case .taskName: "BGTASK_NAME"
+        case .stream: "BGTASK_STREAM"
         case .application: "BGTASK_APPLICATION"
         case .owner: "BGTASK_OWNER"
         case .operator: "BGTASK_OPERATOR"

@@ -60,11 +60,12 @@ package final class JournalWriter: Sendable {
 
     /// Hands `entry` to the thread; never waits for the journal.
     ///
+    /// - Parameter level: the level that decides whether it is written, where that is not its own.
     /// - Returns: `false` where the entry is lost, for want of room or after ``close(within:)``. An
     ///   entry below ``level`` is left out, and not lost.
     @discardableResult
-    package func write(_ entry: JournalEntry) -> Bool {
-        guard writes(entry.level) else { return true }
+    package func write(_ entry: JournalEntry, as level: JournalLevel? = nil) -> Bool {
+        guard writes(level ?? entry.level) else { return true }
         return queue.withState { $0.append(entry) }
     }
 

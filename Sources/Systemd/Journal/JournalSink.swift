@@ -32,6 +32,9 @@ struct JournalSink: Sendable {
     /// SYSLOG_IDENTIFIER where an entry does not bring its own.
     let identifier: String
 
+    /// Where journald takes entries (sd-journal(3)).
+    private static let journalSocket = "/run/systemd/journal/socket"
+
     /// - Throws: ``SystemdError``; the entry is lost then.
     func write(_ entry: JournalEntry) throws(SystemdError) {
         switch destination {
@@ -44,6 +47,11 @@ struct JournalSink: Sendable {
     }
 
     private func send(_ entry: JournalEntry) throws(SystemdError) {
+        // sd_journal_sendv(3) succeeds where there is no journal, and the entry would be lost uncounted.
+        guard access(Self.journalSocket, F_OK) == 0 else {
+            throw SystemdError(
+                operation: "sd_journal_sendv", errno: errno, subject: Self.journalSocket)
+        }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(512)
         var ends: [Int] = []

@@ -85,7 +85,9 @@ let package = Package(
         ),
         .executableTarget(
             name: "bgtaskctl",
-            dependencies: ["LinuxSystem", "Settings", "TaskAPI", "Varlink", argumentParser],
+            dependencies: [
+                "LinuxSystem", "Settings", "Systemd", "TaskAPI", "Varlink", argumentParser,
+            ],
             swiftSettings: swiftSettings
         ),
         .executableTarget(

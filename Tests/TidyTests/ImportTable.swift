@@ -24,7 +24,7 @@ enum ImportTable {
             "Logging", "ArgumentParser",
         ]),
         "bgtaskctl": system.union([
-            "TaskAPI", "Varlink", "LinuxSystem", "Settings", "ArgumentParser",
+            "TaskAPI", "Varlink", "LinuxSystem", "Settings", "Systemd", "ArgumentParser",
         ]),
         "bgtask-supervisor": ["Glibc"],
     ]

@@ -118,7 +118,7 @@ struct RuleTests {
         arguments: [
             ("BudgetCore", "internal import Glibc"), ("Varlink", "import TaskAPI"),
             ("LinuxSystem", "package import BudgetCore"), ("Systemd", "import struct Settings.A"),
-            ("bgtaskctl", "@testable import Systemd"), ("Unknown", "let a = 1"),
+            ("bgtaskctl", "@testable import BudgetCore"), ("Unknown", "let a = 1"),
         ]
     )
     func imports(module: String, line: String) {

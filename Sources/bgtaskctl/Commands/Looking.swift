@@ -69,43 +69,6 @@ struct Watch: Verb {
     }
 }
 
-/// Shows what a task printed.
-struct Logs: Verb {
-    static let configuration = CommandConfiguration(
-        abstract: "Show what a task printed.",
-        discussion: """
-            Its standard output goes to standard output, its standard error to standard error. Only the \
-            newest is kept; what is missing is said on standard error. On a terminal, control characters \
-            are shown and not obeyed.
-
-            Example: bgtaskctl logs 42 --follow
-            """
-    )
-
-    @Argument(help: "The task.") var id: TaskNumber
-
-    @Flag(name: .shortAndLong, help: "Go on until the task has ended.")
-    var follow = false
-
-    @OptionGroup var reach: ReachOptions
-
-    @OptionGroup var global: GlobalOptions
-
-    func perform(_ session: Session) throws(Failure) -> Int32 {
-        let connection = try session.connect()
-        try connection.checkService()
-        var input = Tasks.Output.Input()
-        input.id = id.value
-        input.all = reach.asked
-        input.follow = follow ? true : nil
-        let output = OutputText(session.console)
-        try connection.stream(Tasks.Output.self, input) { piece throws(Failure) in
-            output.show(piece)
-        }
-        return 0
-    }
-}
-
 /// Waits for the end of a task.
 struct Wait: Verb {
     static let configuration = CommandConfiguration(

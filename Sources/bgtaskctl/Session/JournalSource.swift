@@ -1,0 +1,67 @@
+internal import Glibc
+internal import Systemd
+
+/// Whose entries of the journal are believed to be the daemon's.
+///
+/// Any process may write an entry with any field, BGTASK_ID included; the fields that begin with an
+/// underscore are journald's word about the writer. The unit alone says nothing: the tasks of all users
+/// are in the daemon's unit. So the writer must have the daemon's uid, which is root's in the system and
+/// one's own otherwise, and be in the daemon's unit besides, so that another program of that user is not
+/// taken for it. Whoever has the daemon's uid can do as it pleases with the daemon itself.
+struct JournalSource: Equatable {
+    let user: UInt32
+    /// The trusted fields that may name the unit.
+    let unitFields: [String]
+    let unit: String
+
+    static let defaultUnit = "bgtaskd.service"
+
+    /// - Throws: where a socket was named that nobody has made.
+    init(_ choice: SocketChoice, unit: String) throws(Failure) {
+        self.unit = unit.contains(".") ? unit : unit + ".service"
+        switch choice.origin {
+        case .system:
+            user = 0
+            unitFields = ["_SYSTEMD_UNIT"]
+        case .user:
+            user = geteuid()
+            unitFields = ["_SYSTEMD_USER_UNIT"]
+        case .given:
+            var status = stat()
+            guard stat(choice.path, &status) == 0 else {
+                throw Failure(
+                    "whose daemon listens at \(choice.path) is not known (\(ErrorText.of(errno))); "
+                        + "give --system or --user")
+            }
+            user = status.st_uid
+            unitFields = ["_SYSTEMD_UNIT", "_SYSTEMD_USER_UNIT"]
+        }
+    }
+
+    /// Opens the journal before the first entry about a task.
+    func reader(of task: Int) throws(Failure) -> JournalReader {
+        let reader: JournalReader
+        do throws(SystemdError) {
+            reader = try JournalReader(
+                user == 0 ? .system : .all,
+                all: [
+                    .init("_UID", String(user)), .init(JournalField.taskID.name, String(task)),
+                ],
+                any: unitFields.map { .init($0, unit) })
+        } catch {
+            throw Failure("cannot read the journal: \(error)")
+        }
+        if reader.isEmpty { throw refusal(task) }
+        return reader
+    }
+
+    private func refusal(_ task: Int) -> Failure {
+        guard JournalReader.isKept, geteuid() != 0 else {
+            return Failure("there is no journal on this machine")
+        }
+        let whose = user == 0 ? "the system's journal" : "a journal with entries of that daemon"
+        return Failure(
+            "you may not read \(whose), but members of the group systemd-journal may; "
+                + "bgtaskctl logs \(task) without --journal shows what the daemon keeps")
+    }
+}

@@ -106,7 +106,7 @@ let package = Package(
             name: "SettingsTests", dependencies: ["Settings"], swiftSettings: swiftSettings),
         .testTarget(
             name: "bgtaskctlTests",
-            dependencies: ["LinuxSystem", "TaskAPI", "Varlink", "bgtaskctl"],
+            dependencies: ["LinuxSystem", "Systemd", "TaskAPI", "Varlink", "bgtaskctl"],
             swiftSettings: swiftSettings
         ),
         .executableTarget(

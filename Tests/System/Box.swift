@@ -79,6 +79,11 @@ enum Box {
 
     /// Runs a command inside without the help of its systemd, which may be what is broken.
     static func execRaw(_ command: String...) throws -> Result {
+        try execRaw(list: command)
+    }
+
+    /// The same, with the words of the command as a list.
+    static func execRaw(list command: [String]) throws -> Result {
         try script(["exec", "--raw", "--", "timeout", "60"] + command)
     }
 

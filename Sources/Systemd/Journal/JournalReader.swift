@@ -118,16 +118,21 @@ package final class JournalReader {
 /// An entry as it was read.
 package struct JournalRecord: Sendable, Equatable {
     /// When journald got it, in µs since 1970.
-    package var microseconds: UInt64 = 0
+    package fileprivate(set) var microseconds: UInt64
     /// In the journal's order; of a field that is there more than once, the first.
-    package private(set) var fields: [(name: String, value: [UInt8])] = []
+    package private(set) var fields: [(name: String, value: [UInt8])]
 
-    package init() {}
+    package init(microseconds: UInt64 = 0, fields: [(name: String, value: [UInt8])] = []) {
+        self.microseconds = microseconds
+        self.fields = fields
+    }
 
     /// What a field says, repaired where it is not UTF-8; `nil` where the entry has none of that name.
-    package subscript(field: JournalField) -> String? {
-        let name = field.name
-        return fields.first { $0.name == name }.map { String(decoding: $0.value, as: UTF8.self) }
+    package subscript(field: JournalField) -> String? { self[field.name] }
+
+    /// The same for any field, such as `_SYSTEMD_CGROUP`.
+    package subscript(name: String) -> String? {
+        fields.first { $0.name == name }.map { String(decoding: $0.value, as: UTF8.self) }
     }
 
     /// Takes `NAME=value` in.

@@ -61,6 +61,7 @@ struct Logs: Verb {
         do throws(SystemdError) {
             while true {
                 while let record = try reader.next() {
+                    guard source.believes(record) else { continue }
                     isFound = true
                     console.write(
                         console.isJSON

@@ -7,7 +7,8 @@ internal import Systemd
 /// underscore are journald's word about the writer. The unit alone says nothing: the tasks of all users
 /// are in the daemon's unit. So the writer must have the daemon's uid, which is root's in the system and
 /// one's own otherwise, and be in the daemon's unit besides, so that another program of that user is not
-/// taken for it. Whoever has the daemon's uid can do as it pleases with the daemon itself.
+/// taken for it; and it must not be in the group of a task, so that no task of that user is either.
+/// Beyond that, whoever has the daemon's uid can do as it pleases with the daemon itself.
 struct JournalSource: Equatable {
     let user: UInt32
     /// The trusted fields that may name the unit.
@@ -15,6 +16,8 @@ struct JournalSource: Equatable {
     let unit: String
 
     static let defaultUnit = "bgtaskd.service"
+    /// What the name of the group begins with that has the groups of the tasks, below the unit's.
+    private static let taskGroups = "bgtaskd-"
 
     /// - Throws: where a socket was named that nobody has made.
     init(_ choice: SocketChoice, unit: String) throws(Failure) {
@@ -53,6 +56,13 @@ struct JournalSource: Equatable {
         }
         if reader.isEmpty { throw refusal(task) }
         return reader
+    }
+
+    /// Whether the writer of an entry that the reader found was the daemon itself.
+    func believes(_ record: JournalRecord) -> Bool {
+        let groups = record["_SYSTEMD_CGROUP"]?.split(separator: "/") ?? []
+        let below = groups.drop { $0 != unit }.dropFirst()
+        return !below.contains { $0.hasPrefix(Self.taskGroups) }
     }
 
     private func refusal(_ task: Int) -> Failure {

@@ -1,0 +1,198 @@
+import Foundation
+import Testing
+
+extension SystemTests {
+    /// What a task prints in the journal, and `bgtaskctl logs --journal`.
+    @Suite("A task's story in the journal")
+    struct JournalLogsTests {
+        init() throws {
+            try JournalStage.start()
+        }
+
+        /// The lines of `bgtaskctl logs ID --journal`, without their times.
+        private func story(of task: String) throws -> [String] {
+            try JournalStage.waitForEnd(of: task)
+            let shown = try JournalStage.shell("ctl logs \(task) --journal")
+            #expect(shown.status == 0, "\(shown.errors)")
+            return lines(shown.output)
+        }
+
+        private func lines(_ text: String) -> [String] {
+            text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map {
+                $0.split(separator: "\t", maxSplits: 1).dropFirst().joined()
+            }
+        }
+
+        /// Writes an entry as any process may, and stays until journald has looked at who wrote it.
+        private static func forge(_ task: String) -> String {
+            let entry =
+                #"MESSAGE=forged\nBGTASK_ID=\#(task)\nBGTASK_NAME=x\n_UID=0\n_SYSTEMD_UNIT=bgtaskd.service\n"#
+            return "{ printf '\(entry)'; read line </run/written; } | "
+                + "socat -u - UNIX-SENDTO:/run/systemd/journal/socket"
+        }
+
+        /// What lets the writers go once their entries are in the journal.
+        private static func release(_ task: String, count: Int) -> String {
+            """
+            until [ $(journalctl --sync; journalctl -q -o cat MESSAGE=forged BGTASK_ID=\(task) | wc -l) = \(count) ]
+            do :; done
+            : >/run/written; wait; rm /run/written
+            """
+        }
+
+        @Test("is told from its begin to its end, with what it printed")
+        func story() throws {
+            let id = try JournalStage.run("sh -c 'echo one; echo \"<3>two\"; exit 3'")
+            #expect(
+                try story(of: id) == [
+                    "task\tinfo\tTask \(id) (sh) began", "stdout\tinfo\tone", "stdout\terr\ttwo",
+                    "task\tnotice\tTask \(id) (sh) failed: exit status 3",
+                ])
+            // What the daemon keeps is as it was printed.
+            #expect(try JournalStage.shell("ctl logs \(id)").output == "one\n<3>two\n")
+        }
+
+        @Test("is told while it goes on, until its end")
+        func follows() throws {
+            let followed = try JournalStage.shell(
+                """
+                rm -f /run/go /run/story; mkfifo /run/go
+                id=$(ctl run -- sh -c 'echo early; read line </run/go; echo $line')
+                ctl logs $id --journal --follow >/run/story & reader=$!
+                until grep -q early /run/story; do :; done
+                echo late >/run/go
+                wait $reader && cat /run/story
+                """)
+            #expect(
+                lines(followed.output).map { $0.split(separator: "\t").last ?? "" }.dropFirst()
+                    .dropLast() == ["early", "late"])
+            #expect(followed.output.hasSuffix("(sh) completed: exit status 0\n"))
+        }
+
+        @Test("has the level that a line's prefix gives it, and interrupts no terminal")
+        func prefixes() throws {
+            let script =
+                (0...9).map { "echo \"<\($0)>line \($0)\"" } + ["echo plain", "echo e >&2"]
+            let id = try JournalStage.run("sh -c '\(script.joined(separator: "; "))'")
+            try JournalStage.waitForEnd(of: id)
+            let printed = try JournalStage.entries("BGTASK_ID=\(id)", "BGTASK_STREAM=stdout")
+            let shown = printed.map { entry in
+                "\(entry["PRIORITY"] as? String ?? "") \(entry["MESSAGE"] as? String ?? "")"
+            }
+            #expect(
+                shown == [
+                    "2 line 0", "2 line 1", "2 line 2", "3 line 3", "4 line 4", "5 line 5",
+                    "6 line 6", "7 line 7", "6 <8>line 8", "6 <9>line 9", "6 plain",
+                ])
+            #expect(printed.allSatisfy { $0["BGTASK_NAME"] as? String == "sh" })
+            let errors = try JournalStage.entries("BGTASK_ID=\(id)", "BGTASK_STREAM=stderr")
+            #expect(errors.map { $0["PRIORITY"] as? String } == ["5"])
+        }
+
+        @Test("lets a line through that says it is an error, where the log takes only errors")
+        func prefixesAndLevel() throws {
+            try JournalStage.start(settings: "daemon.logLevel = \"err\"")
+            let script = "echo \"<6>a\"; echo \"<3>b\"; echo c; echo \"<4>d\"; echo \"<0>e\""
+            let id = try JournalStage.run("sh -c '\(script)'")
+            try Box.wait(
+                for: "b\ne", from: "sh", "-c",
+                "journalctl --sync; journalctl -q -o cat BGTASK_ID=\(id)")
+        }
+
+        @Test("has nothing that others wrote about it, whoever they are and wherever they run")
+        func forgery() throws {
+            let id = try JournalStage.run("true")
+            try JournalStage.makeUser("bgtask-forger", 4301)
+            let user = "setpriv --reuid=4301 --regid=4301 --clear-groups"
+            // A user, root outside the unit, a user's task, root's task.
+            let forged = try JournalStage.shell(
+                """
+                mkfifo -m 666 /run/written
+                \(user) sh -c "$1" & sh -c "$1" &
+                \(user) \(Box.buildFolder)/bgtaskctl --system run -- sh -c "$1"; ctl run -- sh -c "$1"
+                \(Self.release(id, count: 4))
+                """, [Self.forge(id)])
+            #expect(forged.status == 0, "\(forged.errors)")
+
+            let all = try JournalStage.entries("BGTASK_ID=\(id)", "MESSAGE=forged")
+            try #require(all.count == 4, "all of them are in the journal")
+            #expect(Set(all.compactMap { $0["_UID"] as? String }) == ["0", "4301"])
+            #expect(
+                all.filter { $0["_SYSTEMD_UNIT"] as? String == "bgtaskd.service" }.count == 2,
+                "tasks are in the daemon's unit")
+            #expect(
+                try story(of: id) == [
+                    "task\tinfo\tTask \(id) (true) began",
+                    "task\tinfo\tTask \(id) (true) completed: exit status 0",
+                ])
+        }
+
+        @Test("cannot forge a line, a field or a terminal's escape with what it prints or is named")
+        func visible() throws {
+            let id = try JournalStage.run(
+                #"printf 'a\033[2J\302\233\rb\nTask 9 (y) completed\n'"#,
+                "--name 'x) completed: exit status 0'")
+            let told = try story(of: id)
+            #expect(told.count == 4, "\(told)")
+            #expect(
+                told[1...2] == [
+                    #"stdout\#tinfo\#ta\x1b[2J\x9b\x0db"#, "stdout\tinfo\tTask 9 (y) completed",
+                ])
+            #expect(told.filter { $0.hasPrefix("task\t") }.count == 2)
+            let json = try JournalStage.shell("ctl logs \(id) --journal --json").output
+            for text in [told.joined(), json] {
+                #expect(
+                    !text.unicodeScalars.contains { "\u{1B}\u{9B}\r".unicodeScalars.contains($0) })
+            }
+            let entries = try json.split(separator: "\n").map {
+                try #require(
+                    try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: String])
+            }
+            #expect(entries.map { $0["MESSAGE"] }[1] == "a\u{1B}[2J\u{9B}\rb")
+        }
+
+        @Test("is read by those who may read the journal; others are told which group may")
+        func access() throws {
+            let id = try JournalStage.run("echo hello")
+            try JournalStage.waitForEnd(of: id)
+            let command = "\(Box.buildFolder)/bgtaskctl --system logs \(id) --journal"
+            let member = try JournalStage.shell(command, as: 65534, groups: "systemd-journal")
+            #expect(lines(member.output).contains("stdout\tinfo\thello"), "\(member)")
+            let stranger = try JournalStage.shell(command, as: 65534)
+            #expect(stranger.status == 1)
+            #expect(stranger.output.isEmpty)
+            #expect(stranger.errors.contains("members of the group systemd-journal may"))
+            let nothing = try JournalStage.shell("ctl logs 999999 --journal")
+            #expect(nothing.status == 1)
+            #expect(nothing.errors.contains("no entry of bgtaskd.service about task 999999"))
+            #expect(try JournalStage.shell("ctl logs \(id) --journal --unit other").status == 1)
+        }
+
+        @Test("is a user's own to read where the daemon is")
+        func ownDaemon() throws {
+            let (name, number) = ("bgtask-story", 4302)
+            try JournalStage.makeUser(name, number)
+            try JournalStage.start(ofUser: name)
+            let ctl = "XDG_RUNTIME_DIR=/run/user/\(number) \(Box.buildFolder)/bgtaskctl --user"
+            let run = try JournalStage.shell("\(ctl) run --wait -- sh -c 'echo mine'", as: number)
+            #expect(run.status == 0, "\(run.errors)")
+            let id = String(run.output.prefix { $0.isNumber })
+            try JournalStage.waitForEnd(of: id, user: number)
+            let forged = try JournalStage.shell(
+                """
+                mkfifo -m 666 /run/written
+                for user in \(number) 4303; do
+                    setpriv --reuid=$user --regid=$user --clear-groups sh -c "$1" &
+                done
+                \(Self.release(id, count: 2))
+                """, [Self.forge(id)])
+            #expect(forged.status == 0, "\(forged.errors)")
+            let told = try JournalStage.shell("\(ctl) logs \(id) --journal", as: number)
+            #expect(
+                lines(told.output) == [
+                    "task\tinfo\tTask \(id) (sh) began", "stdout\tinfo\tmine",
+                    "task\tinfo\tTask \(id) (sh) completed: exit status 0",
+                ], "\(told.errors)")
+        }
+    }
+}

@@ -24,17 +24,17 @@ extension SystemTests {
         }
 
         /// Writes an entry as any process may, and stays until journald has looked at who wrote it.
-        private static func forge(_ task: String) -> String {
+        private static func forge(_ task: String, _ text: String) -> String {
             let entry =
-                #"MESSAGE=forged\nBGTASK_ID=\#(task)\nBGTASK_NAME=x\n_UID=0\n_SYSTEMD_UNIT=bgtaskd.service\n"#
+                #"MESSAGE=\#(text)\nBGTASK_ID=\#(task)\nBGTASK_NAME=x\n_UID=0\n_SYSTEMD_UNIT=bgtaskd.service\n"#
             return "{ printf '\(entry)'; read line </run/written; } | "
                 + "socat -u - UNIX-SENDTO:/run/systemd/journal/socket"
         }
 
         /// What lets the writers go once their entries are in the journal.
-        private static func release(_ task: String, count: Int) -> String {
+        private static func release(_ task: String, _ text: String, count: Int) -> String {
             """
-            until [ $(journalctl --sync; journalctl -q -o cat MESSAGE=forged BGTASK_ID=\(task) | wc -l) = \(count) ]
+            until [ $(journalctl --sync; journalctl -q -o cat MESSAGE=\(text) BGTASK_ID=\(task) | wc -l) = \(count) ]
             do :; done
             : >/run/written; wait; rm /run/written
             """
@@ -102,24 +102,42 @@ extension SystemTests {
         @Test("has nothing that others wrote about it, whoever they are and wherever they run")
         func forgery() throws {
             let id = try JournalStage.run("true")
-            try JournalStage.makeUser("bgtask-forger", 4301)
-            let user = "setpriv --reuid=4301 --regid=4301 --clear-groups"
-            // A user, root outside the unit, a user's task, root's task.
+            let rootTask = "ctl run -- sh -c \"$1\""
+            try forge(id, "forged", besides: rootTask, count: 4)
+            let all = try JournalStage.entries("BGTASK_ID=\(id)", "MESSAGE=forged")
+            #expect(Set(all.compactMap { $0["_UID"] as? String }) == ["0", "431"])
+            #expect(
+                all.filter { $0["_SYSTEMD_UNIT"] as? String == "bgtaskd.service" }.count == 2,
+                "tasks are in the daemon's unit")
+        }
+
+        @Test("has nothing that a user's task wrote about it from the daemon's own control group")
+        func forgeryBesideDaemon() throws {
+            try JournalStage.start(settings: "daemon.containment = \"supervisor\"")
+            let id = try JournalStage.run("true")
+            try forge(id, "copied", besides: ":", count: 3)
+            let own = try JournalStage.entries("BGTASK_ID=\(id)", "MESSAGE=copied").filter {
+                ($0["_SYSTEMD_CGROUP"] as? String)?.hasSuffix("/bgtaskd.service") == true
+            }
+            #expect(own.compactMap { $0["_UID"] as? String } == ["431"])
+        }
+
+        /// A user, root outside the unit, and a user's task write about a task; its story stays as it was.
+        ///
+        /// The user is one of the system's, whose entries are in the same file of the journal as root's.
+        private func forge(
+            _ id: String, _ text: String, besides more: String, count: Int
+        ) throws {
+            try JournalStage.makeUser("bgtask-forger", 431)
+            let user = "setpriv --reuid=431 --regid=431 --clear-groups"
             let forged = try JournalStage.shell(
                 """
                 mkfifo -m 666 /run/written
                 \(user) sh -c "$1" & sh -c "$1" &
-                \(user) \(Box.buildFolder)/bgtaskctl --system run -- sh -c "$1"; ctl run -- sh -c "$1"
-                \(Self.release(id, count: 4))
-                """, [Self.forge(id)])
+                \(user) \(Box.buildFolder)/bgtaskctl --system run -- sh -c "$1"; \(more)
+                \(Self.release(id, text, count: count))
+                """, [Self.forge(id, text)])
             #expect(forged.status == 0, "\(forged.errors)")
-
-            let all = try JournalStage.entries("BGTASK_ID=\(id)", "MESSAGE=forged")
-            try #require(all.count == 4, "all of them are in the journal")
-            #expect(Set(all.compactMap { $0["_UID"] as? String }) == ["0", "4301"])
-            #expect(
-                all.filter { $0["_SYSTEMD_UNIT"] as? String == "bgtaskd.service" }.count == 2,
-                "tasks are in the daemon's unit")
             #expect(
                 try story(of: id) == [
                     "task\tinfo\tTask \(id) (true) began",
@@ -184,8 +202,8 @@ extension SystemTests {
                 for user in \(number) 4303; do
                     setpriv --reuid=$user --regid=$user --clear-groups sh -c "$1" &
                 done
-                \(Self.release(id, count: 2))
-                """, [Self.forge(id)])
+                \(Self.release(id, "stolen", count: 2))
+                """, [Self.forge(id, "stolen")])
             #expect(forged.status == 0, "\(forged.errors)")
             let told = try JournalStage.shell("\(ctl) logs \(id) --journal", as: number)
             #expect(

@@ -55,6 +55,9 @@ extension SystemTests {
             #expect(entries.allSatisfy { $0["MESSAGE_ID"] != nil })
             let serving = try #require(entries.last { $0["MESSAGE"] as? String == "serving" })
             #expect(serving["BGTASK_SOCKET"] as? String == "/run/bgtaskd/org.bgtaskd")
+            let told = try JournalStage.shell("ctl logs --journal").output
+            #expect(told.contains("\tbgtaskd\tnotice\tserving\n"))
+            #expect(told.contains("\tbgtaskd\terr\tsettings refused: /etc/bgtaskd-journal.toml"))
             let text = try JournalStage.journalctl("-x", "-u", "bgtaskd", "-n", "20")
             #expect(text.contains("takes calls at /run/bgtaskd/org.bgtaskd."))
             #expect(text.contains("Subject: bgtaskd refuses its new settings"))

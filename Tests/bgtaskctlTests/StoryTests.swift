@@ -15,11 +15,18 @@ struct StoryTests {
     @Test("says how a command ended, and why, behind what the daemon says of it")
     func details() {
         let ended = record([
-            "MESSAGE": "Task 4 (a) failed", "PRIORITY": "5", "BGTASK_EXIT_STATUS": "3",
+            "MESSAGE": "Task 4 (a) failed", "PRIORITY": "5", "BGTASK_ID": "4",
+            "BGTASK_EXIT_STATUS": "3",
             "BGTASK_REASON": "its budget is spent",
         ])
         let text = "\ttask\tnotice\tTask 4 (a) failed: exit status 3, its budget is spent\n"
         #expect(StoryText.line(ended, .plain).hasSuffix(text))
+    }
+
+    @Test("says what the daemon says about itself in its name")
+    func daemon() {
+        let entry = record(["MESSAGE": "stopping", "PRIORITY": "5", "BGTASK_REASON": "SIGTERM"])
+        #expect(StoryText.line(entry, .plain).hasSuffix("\tbgtaskd\tnotice\tstopping: SIGTERM\n"))
     }
 
     @Test("gives a line of output to its stream, whatever it says")
@@ -31,7 +38,7 @@ struct StoryTests {
         let text = "\tstderr\terr\tTask 4 (a) failed\\x0ax\\x1b[1m\n"
         #expect(StoryText.line(line, .plain).hasSuffix(text))
         let terminal = StoryText.line(line, .terminal(width: 80, colour: false))
-        #expect(terminal.hasSuffix("  stderr  Task 4 (a) failed\\x0ax\\x1b[1m\n"))
+        #expect(terminal.hasSuffix("  stderr   Task 4 (a) failed\\x0ax\\x1b[1m\n"))
     }
 
     @Test("has the journal's own fields as JSON, without journald's")

@@ -18,12 +18,14 @@ struct Logs: Verb {
             for them. Only entries of the daemon itself are shown. With --follow, until the end of the \
             task is told; the usual end of a task that a program holds is told at the level debug alone.
 
+            With --journal and no id: what the daemon says about itself.
+
             Example: bgtaskctl logs 42 --follow
             Example: bgtaskctl logs 42 --journal
             """
     )
 
-    @Argument(help: "The task.") var id: TaskNumber
+    @Argument(help: "The task; with --journal, the daemon itself if not given.") var id: TaskNumber?
 
     @Flag(name: .shortAndLong, help: "Go on until the task has ended.")
     var follow = false
@@ -38,8 +40,14 @@ struct Logs: Verb {
 
     @OptionGroup var global: GlobalOptions
 
+    func validate() throws {
+        guard journal || id != nil else {
+            throw ValidationError("name the task, or say --journal for the daemon itself")
+        }
+    }
+
     func perform(_ session: Session) throws(Failure) -> Int32 {
-        guard !journal else { return try tellStory(session) }
+        guard !journal, let id else { return try tellStory(session) }
         let connection = try session.connect()
         try connection.checkService()
         var input = Tasks.Output.Input()
@@ -55,18 +63,18 @@ struct Logs: Verb {
 
     private func tellStory(_ session: Session) throws(Failure) -> Int32 {
         let source = try JournalSource(global.socketChoice(), unit: unit)
-        let reader = try source.reader(of: id.value)
+        let reader = try source.reader(of: id?.value)
         let console = session.console
         var isFound = false
         do throws(SystemdError) {
             while true {
                 while let record = try reader.next() {
-                    guard source.believes(record) else { continue }
+                    guard source.believes(record), isWanted(record) else { continue }
                     isFound = true
                     console.write(
                         console.isJSON
                             ? StoryText.json(record) : StoryText.line(record, console.style))
-                    if follow, record[.outcome] != nil { return 0 }
+                    if follow, id != nil, record[.outcome] != nil { return 0 }
                 }
                 guard follow else { break }
                 console.flush()
@@ -75,7 +83,15 @@ struct Logs: Verb {
         } catch {
             throw Failure("cannot read the journal: \(error)")
         }
-        if !isFound { throw Failure("the journal has no entry of \(unit) about task \(id.value)") }
+        if !isFound {
+            let subject = id.map { "task \($0.value)" } ?? "itself"
+            throw Failure("the journal has no entry of \(unit) about \(subject)")
+        }
         return 0
+    }
+
+    /// Whether an entry is about what was asked for; the reader knows the task already.
+    private func isWanted(_ record: JournalRecord) -> Bool {
+        id != nil || record[.taskID] == nil && record[.messageID] != nil
     }
 }

@@ -4,19 +4,20 @@ internal import Varlink
 
 /// Shows entries of the journal about a task.
 enum StoryText {
-    /// One line: when, who speaks (`task` for the daemon about it, `stdout` and `stderr` for itself), and what.
+    /// One line: when, who speaks (`task` for the daemon about it, `stdout` and `stderr` for itself,
+    /// `bgtaskd` for the daemon about itself), and what.
     ///
     /// What the task chose cannot look like what the daemon says: it is on its own line, behind its stream,
     /// with everything visible that would steer a terminal.
     static func line(_ record: JournalRecord, _ style: Style) -> String {
-        let speaker = record[.stream] ?? "task"
+        let speaker = record[.stream] ?? (record[.taskID] == nil ? "bgtaskd" : "task")
         let level = record[.priority].flatMap { UInt8($0) }.flatMap(JournalLevel.init(rawValue:))
         let text = VisibleText.oneLine((record[.message] ?? "") + details(of: record))
         let fields = [time(record.microseconds), VisibleText.oneLine(speaker)]
         guard style.isTerminal else {
             return (fields + [level?.word ?? "-", text]).joined(separator: "\t") + "\n"
         }
-        let padding = String(repeating: " ", count: max(0, 6 - fields[1].count))
+        let padding = String(repeating: " ", count: max(0, 7 - fields[1].count))
         return style.paint(fields[0], .grey) + "  " + fields[1] + padding + "  "
             + style.paint(text, colour(of: level, isOutput: record[.stream] != nil)) + "\n"
     }

@@ -41,15 +41,18 @@ struct JournalSource: Equatable {
         }
     }
 
-    /// Opens the journal before the first entry about a task.
-    func reader(of task: Int) throws(Failure) -> JournalReader {
+    /// Opens the journal before the first entry about a task, or about anything.
+    func reader(of task: Int?) throws(Failure) -> JournalReader {
+        let aboutTask = task.map {
+            JournalReader.Match(JournalField.taskID.name, String($0))
+        }
         let reader: JournalReader
         do throws(SystemdError) {
             reader = try JournalReader(
                 user == 0 ? .system : .all,
                 all: [
-                    .init("_UID", String(user)), .init(JournalField.taskID.name, String(task)),
-                ],
+                    .init("_UID", String(user)), aboutTask,
+                ].compactMap(\.self),
                 any: unitFields.map { .init($0, unit) })
         } catch {
             throw Failure("cannot read the journal: \(error)")
@@ -65,13 +68,16 @@ struct JournalSource: Equatable {
         return !below.contains { $0.hasPrefix(Self.taskGroups) }
     }
 
-    private func refusal(_ task: Int) -> Failure {
+    private func refusal(_ task: Int?) -> Failure {
         guard JournalReader.isKept, geteuid() != 0 else {
             return Failure("there is no journal on this machine")
         }
         let whose = user == 0 ? "the system's journal" : "a journal with entries of that daemon"
+        let kept = task.map {
+            "; bgtaskctl logs \($0) without --journal shows what the daemon keeps"
+        }
         return Failure(
-            "you may not read \(whose), but members of the group systemd-journal may; "
-                + "bgtaskctl logs \(task) without --journal shows what the daemon keeps")
+            "you may not read \(whose), but members of the group systemd-journal may"
+                + (kept ?? ""))
     }
 }

@@ -89,6 +89,22 @@ extension SystemTests {
             #expect(errors.map { $0["PRIORITY"] as? String } == ["5"])
         }
 
+        @Test("gives the parts of a line that is too long for one entry the level of the line")
+        func longLines() throws {
+            let long = "printf \"<4>\"; head -c 200000 /dev/zero | tr \"\\0\" y; echo; echo next"
+            let id = try JournalStage.run("sh -c '\(long)'")
+            try JournalStage.waitForEnd(of: id)
+            let parts = try JournalStage.entries("BGTASK_ID=\(id)", "BGTASK_STREAM=stdout")
+            let texts = parts.map { $0["MESSAGE"] as? String ?? "" }
+            #expect(texts.dropLast().joined() == String(repeating: "y", count: 200_000))
+            #expect(texts.count > 2)
+            #expect(parts.dropLast().allSatisfy { $0["PRIORITY"] as? String == "4" })
+            #expect(texts.last == "next")
+            let told = try story(of: id).filter { $0.hasPrefix("stdout\twarning\t") }
+            #expect(told == texts.dropLast().map { "stdout\twarning\t\($0)" })
+            #expect(parts.last?["PRIORITY"] as? String == "6")
+        }
+
         @Test("lets a line through that says it is an error, where the log takes only errors")
         func prefixesAndLevel() throws {
             try JournalStage.start(settings: "daemon.logLevel = \"err\"")

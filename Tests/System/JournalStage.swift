@@ -19,6 +19,9 @@ enum JournalStage {
     static func start(settings: String = "") throws {
         _ = try Box.execRaw("systemctl", "stop", "bgtaskd.service", "bgtaskd.socket")
         _ = try Box.execRaw("systemctl", "reset-failed")
+        // What other suites added to the units.
+        _ = try shell(
+            "rm -rf /etc/systemd/system/bgtaskd.service.d /etc/systemd/user/bgtaskd.service.d")
         try write(settings, to: "/etc/bgtaskd-journal.toml")
         try Box.install(unit: "bgtaskd.service", service(scope: "system"))
         let started = try Box.execRaw("systemctl", "start", "bgtaskd.service")

@@ -45,6 +45,9 @@ package final class JournalReader {
         try SystemdError.check(sd_journal_open(&opened, flags), "sd_journal_open")
         guard let opened else { throw SystemdError(operation: "sd_journal_open", errno: ENOENT) }
         journal = opened
+        // Long lines are not cut: they are bounded by whoever wrote them.
+        try SystemdError.check(
+            sd_journal_set_data_threshold(journal, 0), "sd_journal_set_data_threshold")
         for match in all { try add(match) }
         // Matches after a conjunction are or-ed by the disjunctions between them.
         if !any.isEmpty {

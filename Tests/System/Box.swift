@@ -24,6 +24,10 @@ enum Box {
     static let buildFolder = URL(fileURLWithPath: "/proc/self/exe")
         .resolvingSymlinksInPath().deletingLastPathComponent().path
 
+    /// The project's own folder.
+    static let project = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
     /// Why no box can start here; `nil` where one can, and where CI demands it.
     static let reasonAgainst: String? = {
         let environment = ProcessInfo.processInfo.environment
@@ -100,16 +104,28 @@ enum Box {
 
     /// Writes a unit and tells systemd to read it.
     static func install(unit name: String, _ text: String) throws {
-        let root = try script(["root"]).line
-        try text.write(
-            toFile: "\(root)/etc/systemd/system/\(name)",
-            atomically: false,
-            encoding: .utf8
-        )
+        try write(text, to: "/etc/systemd/system/\(name)")
+        try reloadUnits()
+    }
+
+    /// Has systemd read its units again.
+    static func reloadUnits() throws {
         let reloaded = try execRaw("systemctl", "daemon-reload")
         guard reloaded.status == 0 else {
             throw Failed(description: reloaded.errors)
         }
+    }
+
+    /// Writes a file inside, with the folders above it; never one of this machine.
+    static func write(_ text: String, to path: String) throws {
+        let root = try script(["root"])
+        guard root.status == 0, root.line.hasPrefix("/proc/"), root.line.hasSuffix("/root") else {
+            throw Failed(description: "the box is gone: \(root)")
+        }
+        let file = URL(fileURLWithPath: root.line + path)
+        try FileManager.default.createDirectory(
+            at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try text.write(to: file, atomically: false, encoding: .utf8)
     }
 
     private static func script(_ arguments: [String]) throws -> Result {

@@ -5,31 +5,9 @@ extension SystemTests {
     /// The daemon itself as a service, and its clients.
     @Suite("bgtaskd as a service")
     struct DaemonServiceTests {
-        private static let service = """
-            [Service]
-            Type=notify
-            ExecStart=\(Box.buildFolder)/bgtaskd --system
-            Delegate=yes
-            KillMode=mixed
-            StateDirectory=bgtaskd
-            WatchdogSec=60
-            TimeoutStopSec=60
-            LogRateLimitIntervalSec=0
-            """
-
-        private static let socket = """
-            [Socket]
-            ListenStream=/run/bgtaskd/org.bgtaskd
-            """
-
         /// Each test begins with a daemon that never ran.
         init() throws {
-            _ = try Box.execRaw("systemctl", "stop", "bgtaskd.service", "bgtaskd.socket")
-            _ = try Box.execRaw("systemctl", "reset-failed")
-            try Box.install(unit: "bgtaskd.service", Self.service)
-            try Box.install(unit: "bgtaskd.socket", Self.socket)
-            let started = try Box.execRaw("systemctl", "start", "bgtaskd.socket")
-            try #require(started.status == 0, "\(started.errors)")
+            try InstalledUnits.start()
         }
 
         private func bgtaskctl(_ arguments: String) throws -> Box.Result {

@@ -11,14 +11,34 @@ export VARLINK_PYTHON := $(VARLINK_ENV)/bin/python
 
 SWIFT_FILES := $(wildcard Package.swift Sources Tests Examples Benchmarks)
 
-.PHONY: build test test-long demo fuzz sanitize format lint deps
+.PHONY: build completions test test-long demo fuzz sanitize format lint deps
 
 PROGRAMS := bgtaskd bgtaskctl bgtask-supervisor
+
+# The folder of the programs.
+BUILD ?= .build/release
+
+# What keeps them small: the toolchain's own linker, no symbols, none exported, which lets go of what
+# nobody calls, and short relocations where this machine's C library reads them.
+RELOCATIONS := $(shell getconf GNU_LIBC_VERSION | awk '$$2 >= 2.36 { \
+    print "-Xlinker -z -Xlinker pack-relative-relocs" }')
+SMALL := -Xswiftc -use-ld=lld -Xlinker -s -Xlinker --no-export-dynamic $(RELOCATIONS)
 
 # One file a program, with the Swift runtime inside: .build/release/bgtaskd and its like.
 build: deps
 	for program in $(PROGRAMS); do \
-	    $(SWIFT) build -c release --static-swift-stdlib --product $$program || exit 1; \
+	    $(SWIFT) build -c release --static-swift-stdlib $(SMALL) --product $$program || exit 1; \
+	done
+	@$(MAKE) --no-print-directory completions BUILD=.build/release
+
+# What the shells know of the command lines, as the programs tell it.
+completions:
+	@mkdir -p $(BUILD)/completions
+	@for program in bgtaskd bgtaskctl; do \
+	    for shell in bash zsh fish; do \
+	        $(BUILD)/$$program --generate-completion-script $$shell \
+	            >$(BUILD)/completions/$$program.$$shell || exit 1; \
+	    done; \
 	done
 
 # FILTER=NAME runs the tests whose identifier matches. The tests of LinuxSystem have a process of their

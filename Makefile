@@ -11,12 +11,12 @@ export VARLINK_PYTHON := $(VARLINK_ENV)/bin/python
 
 SWIFT_FILES := $(wildcard Package.swift Sources Tests Examples Benchmarks)
 
-.PHONY: build completions test test-long demo fuzz sanitize format lint deps
+.PHONY: build completions install uninstall files test test-long demo fuzz sanitize format lint deps
 
 PROGRAMS := bgtaskd bgtaskctl bgtask-supervisor
 
 # The folder of the programs.
-BUILD ?= .build/release
+BUILD := .build/release
 
 # What keeps them small: the toolchain's own linker, no symbols, none exported, which lets go of what
 # nobody calls, and short relocations where this machine's C library reads them.
@@ -40,6 +40,50 @@ completions:
 	            >$(BUILD)/completions/$$program.$$shell || exit 1; \
 	    done; \
 	done
+
+# What `make install` copies, and where to: KIND SOURCE DESTINATION. systemd, man and the shells look below
+# /usr and /usr/local; fish has a folder in /etc for what no package brings.
+PREFIX ?= /usr/local
+SYSCONFDIR ?= /etc
+FISH := $(if $(filter /usr,$(PREFIX)),/usr/share/fish/vendor_completions.d,$(SYSCONFDIR)/fish/completions)
+SHARE := $(PREFIX)/share
+UNITS := $(PREFIX)/lib/systemd
+
+define FILES
+program  $(BUILD)/bgtaskd                      $(PREFIX)/bin/bgtaskd
+program  $(BUILD)/bgtaskctl                    $(PREFIX)/bin/bgtaskctl
+program  $(BUILD)/bgtask-supervisor            $(PREFIX)/libexec/bgtaskd/bgtask-supervisor
+settings config/bgtaskd.toml                   $(SYSCONFDIR)/bgtaskd/bgtaskd.toml
+unit     systemd/system/bgtaskd.socket         $(UNITS)/system/bgtaskd.socket
+unit     systemd/system/bgtaskd.service        $(UNITS)/system/bgtaskd.service
+unit     systemd/user/bgtaskd.socket           $(UNITS)/user/bgtaskd.socket
+unit     systemd/user/bgtaskd.service          $(UNITS)/user/bgtaskd.service
+built    $(BUILD)/completions/bgtaskd.bash     $(SHARE)/bash-completion/completions/bgtaskd
+built    $(BUILD)/completions/bgtaskctl.bash   $(SHARE)/bash-completion/completions/bgtaskctl
+built    $(BUILD)/completions/bgtaskd.zsh      $(SHARE)/zsh/site-functions/_bgtaskd
+built    $(BUILD)/completions/bgtaskctl.zsh    $(SHARE)/zsh/site-functions/_bgtaskctl
+built    $(BUILD)/completions/bgtaskd.fish     $(FISH)/bgtaskd.fish
+built    $(BUILD)/completions/bgtaskctl.fish   $(FISH)/bgtaskctl.fish
+text     systemd/bgtaskd.catalog               $(UNITS)/catalog/bgtaskd.catalog
+text     systemd/man/bgtaskd.8                 $(SHARE)/man/man8/bgtaskd.8
+text     systemd/man/bgtaskctl.1               $(SHARE)/man/man1/bgtaskctl.1
+text     systemd/man/bgtaskd.toml.5            $(SHARE)/man/man5/bgtaskd.toml.5
+endef
+export FILES BUILD DESTDIR PREFIX SYSCONFDIR KEEP SYSTEMD_VERSION
+
+# As root, into the running system: copies what `make build` has made, and starts the socket. Over an
+# earlier version it restarts a daemon that runs, which gives its tasks their grace. With DESTDIR=FOLDER it
+# only fills that folder, for a package. SYSTEMD_VERSION= is for a package that is built elsewhere.
+install:
+	@config/setup install
+
+# Stops the daemon and leaves nothing; KEEP=yes leaves the settings and the state.
+uninstall:
+	@config/setup uninstall
+
+# Where `make install` puts its files.
+files:
+	@config/setup files
 
 # FILTER=NAME runs the tests whose identifier matches. The tests of LinuxSystem have a process of their
 # own: beside supervisors they take every child that they did not start for an orphan, and kill it.

@@ -24,7 +24,7 @@ enum Box {
     static let buildFolder = URL(fileURLWithPath: "/proc/self/exe")
         .resolvingSymlinksInPath().deletingLastPathComponent().path
 
-    /// The project's own folder.
+    /// The project's own folder; bound into the box.
     static let project = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
@@ -58,7 +58,10 @@ enum Box {
     /// Boots it; a box that does not come up is an error with the console's last lines.
     static func start() throws {
         let started = try script(
-            ["start", "--owner", "\(getpid())", "--bind-ro", buildFolder]
+            [
+                "start", "--owner", "\(getpid())", "--bind-ro", project.path,
+                "--bind-ro", buildFolder,
+            ]
         )
         guard started.status == 0 else {
             throw Failed(description: started.errors)

@@ -40,4 +40,18 @@ enum InstalledUnits {
         return try String(contentsOf: file, encoding: .utf8)
             .replacingOccurrences(of: programs + "/", with: Box.buildFolder + "/")
     }
+
+    /// Takes all of this away again, with the state of the system's daemon.
+    static func remove() throws {
+        let script = """
+            systemctl stop bgtaskd.socket bgtaskd.service 2>/dev/null
+            rm -rf /etc/systemd/system/bgtaskd.* /etc/systemd/user/bgtaskd.* /var/lib/bgtaskd
+            systemctl daemon-reload
+            systemctl reset-failed bgtaskd.socket bgtaskd.service 2>/dev/null
+            rmdir /run/bgtaskd /run/varlink/registry /run/varlink 2>/dev/null
+            true
+            """
+        let removed = try Box.execRaw("sh", "-c", script)
+        guard removed.status == 0 else { throw Box.Failed(description: removed.errors) }
+    }
 }

@@ -1,0 +1,169 @@
+import Foundation
+import Testing
+
+extension SystemTests {
+    /// From the built programs to a service, and back to nothing.
+    @Suite("make install")
+    struct InstallTests {
+        /// Each test begins with a box that never saw bgtaskd, and programs that are built.
+        init() throws {
+            try Installation.prepare()
+        }
+
+        @Test("says what is not built, and changes nothing")
+        func unbuilt() throws {
+            let before = try Installation.listing()
+            let made = try Installation.make("install BUILD=/root/nothing")
+            #expect(made.status != 0)
+            #expect(made.errors.contains("/root/nothing/bgtaskd is not built; run `make build`"))
+            #expect(try Installation.listing() == before)
+        }
+
+        @Test("does not take the socket from a daemon that somebody started by hand")
+        func startedByHand() throws {
+            try Installation.succeed(
+                Box.execRaw(
+                    "systemd-run", "--quiet", "--unit=by-hand", "--property=Type=notify",
+                    "--property=Delegate=yes", "\(Box.buildFolder)/bgtaskd", "--system"))
+            let made = try Installation.make("install")
+            #expect(made.status != 0)
+            #expect(made.errors.contains("a bgtaskd that systemd did not start is running"))
+            #expect(try Box.execRaw("test", "-e", "/usr/local/bin/bgtaskd").status == 1)
+            try Installation.succeed(Box.execRaw("systemctl", "stop", "by-hand"))
+            try Installation.install()
+        }
+
+        @Test("fills a folder with exactly what `make files` lists")
+        func folder() throws {
+            let before = try Installation.listing()
+            try Installation.succeed(Installation.make("install DESTDIR=/root/stage"))
+            let found = try Installation.shell("find /root/stage ! -type d | sort").line
+            #expect(
+                try Installation.make("files DESTDIR=/root/stage | sort").line == found)
+            for file in ["usr/local/bin/bgtaskctl", "etc/bgtaskd/bgtaskd.toml"] {
+                #expect(found.contains("/root/stage/\(file)"))
+            }
+            let modes = try Installation.shell("find /root/stage -printf '%m %y\\n' | sort -u").line
+            #expect(modes == "644 f\n755 d\n755 f")
+
+            try Installation.succeed(Installation.make("uninstall DESTDIR=/root/stage"))
+            #expect(try Installation.shell("find /root/stage ! -type d").output.isEmpty)
+            _ = try Installation.shell("rm -r /root/stage")
+            #expect(try Installation.listing() == before)
+        }
+
+        @Test("makes units for the programs' place and for the version of systemd")
+        func units() throws {
+            let make = "install PREFIX=/usr DESTDIR=/root/stage SYSTEMD_VERSION"
+            let unit = "/root/stage/usr/lib/systemd/user/bgtaskd.service"
+            defer { _ = try? Installation.shell("rm -r /root/stage") }
+
+            try Installation.succeed(Installation.make("\(make)=252"))
+            let older = try Installation.shell("grep -E '^(Type|Exec)' \(unit)").line
+            #expect(
+                older == """
+                    Type=notify
+                    ExecStart=/usr/bin/bgtaskd --user
+                    ExecReload=/usr/bin/bgtaskctl --user reload
+                    """)
+
+            try Installation.succeed(Installation.make("\(make)=253"))
+            let newer = try Installation.shell("grep -E '^(Type|Exec)' \(unit)").line
+            #expect(
+                newer == """
+                    Type=notify-reload
+                    ExecStart=/usr/bin/bgtaskd --user
+                    ExecReload=/usr/bin/bgtaskd --user --check-config
+                    """)
+        }
+
+        @Test("listens, and the first call starts the daemon")
+        func firstCall() throws {
+            try Installation.install()
+            #expect(try Installation.property("ActiveState", of: "bgtaskd.socket") == "active")
+            #expect(try Installation.property("ActiveState") == "inactive")
+            for unit in ["bgtaskd.socket", "bgtaskd.service"] {
+                #expect(try Box.execRaw("systemctl", "is-enabled", unit).line == "enabled")
+            }
+            #expect(try Installation.shell("bgtaskctl run --wait -- sh -c 'exit 7'").status == 7)
+            #expect(try Box.execRaw("systemctl", "is-active", "bgtaskd").line == "active")
+            try Box.wait(
+                for: "1", from: "sh", "-c",
+                #"systemctl status bgtaskd | grep -c 'Status: "0 running, 0 queued"'"#)
+            #expect(
+                try Installation.shell("stat -c '%a %U' /var/lib/bgtaskd").line == "700 root")
+        }
+
+        @Test("is found by its interfaces' names in Varlink's registry")
+        func registry() throws {
+            try Installation.install()
+            for interface in ["Tasks", "Manager"] {
+                let link = "/run/varlink/registry/org.bgtaskd.\(interface)"
+                #expect(
+                    try Box.execRaw("readlink", "-f", link).line == "/run/bgtaskd/org.bgtaskd")
+                #expect(
+                    try Box.execRaw("bgtaskctl", "--socket", link, "status").status == 0)
+            }
+        }
+
+        @Test("teaches bash the verbs")
+        func completion() throws {
+            try Installation.install()
+            let completed = try Box.execRaw(
+                "bash", "-c",
+                """
+                . /usr/local/share/bash-completion/completions/bgtaskctl
+                COMP_WORDS=(bgtaskctl re) COMP_CWORD=1 COMP_LINE='bgtaskctl re' COMP_POINT=12
+                _bgtaskctl bgtaskctl re bgtaskctl
+                echo "${COMPREPLY[@]}"
+                """)
+            #expect(completed.line == "remaining reload", "\(completed)")
+        }
+
+        @Test("leaves nothing when it is undone, whatever ran, failed and was set")
+        func uninstall() throws {
+            let before = try Installation.listing()
+            try Installation.install()
+            let stubborn = "sh -c 'trap \"\" TERM; setsid sleep 7000 & sleep 7000'"
+            try Installation.succeed(
+                Installation.shell(
+                    """
+                    mkdir -p /etc/systemd/system/bgtaskd.service.d /etc/bgtaskd/bgtaskd.toml.d
+                    printf '[Service]\\nNice=1\\n' >/etc/systemd/system/bgtaskd.service.d/own.conf
+                    printf '[queue]\\nslots = 2\\n' >/etc/bgtaskd/bgtaskd.toml.d/own.toml
+                    systemctl daemon-reload
+                    bgtaskctl run --budget 60s --grace 1s -- \(stubborn)
+                    """))
+            try Box.wait(for: "2", from: "sh", "-c", "pgrep -fc '^sleep 7000'")
+            #expect(try Installation.listing().subtracting(before).count > 20)
+
+            try Installation.succeed(Installation.make("uninstall"))
+            #expect(try Box.execRaw("pgrep", "-f", "^sleep 7000").status == 1)
+            #expect(try Box.execRaw("pgrep", "^bgtask").status == 1)
+            let after = try Installation.listing()
+            #expect(after.subtracting(before).sorted() == [])
+            #expect(before.subtracting(after).sorted() == [])
+            let units = try Installation.shell(
+                "systemctl list-units --all --no-legend 'bgtask*'; find /sys/fs/cgroup -name 'bgtask*'"
+            )
+            #expect(units.output.isEmpty, "\(units)")
+            #expect(try Installation.make("uninstall").status == 0)
+        }
+
+        @Test("keeps the settings and the state where it is asked to")
+        func keep() throws {
+            try Installation.install()
+            try Installation.succeed(
+                Installation.shell(
+                    "echo '# own' >>/etc/bgtaskd/bgtaskd.toml; bgtaskctl run --wait -- true"))
+            try Installation.succeed(Installation.make("uninstall KEEP=yes"))
+            #expect(try Box.execRaw("tail", "-n1", "/etc/bgtaskd/bgtaskd.toml").line == "# own")
+            #expect(try Box.execRaw("ls", "/var/lib/bgtaskd").output != "")
+            #expect(try Box.execRaw("test", "-e", "/usr/local/bin/bgtaskd").status == 1)
+            try Installation.install()
+            #expect(try Box.execRaw("tail", "-n1", "/etc/bgtaskd/bgtaskd.toml").line == "# own")
+            // The ids go on.
+            #expect(try Box.execRaw("bgtaskctl", "run", "--", "true").line == "2")
+        }
+    }
+}

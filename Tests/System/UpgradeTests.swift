@@ -1,0 +1,84 @@
+import Foundation
+import Testing
+
+extension SystemTests {
+    /// `make install` over a version that is there.
+    @Suite("make install over an earlier version")
+    struct UpgradeTests {
+        init() throws {
+            try Installation.prepare()
+            try Installation.install()
+        }
+
+        private func isNew() throws -> Bool {
+            let compared = try Installation.shell(
+                """
+                cmp /usr/local/bin/bgtaskd \(Installation.programs)/bgtaskd &&
+                cmp "/proc/$(systemctl show -P MainPID bgtaskd)/exe" \(Installation.programs)/bgtaskd
+                """)
+            return compared.status == 0
+        }
+
+        @Test("gives running tasks their grace, and the new daemon goes on")
+        func runningTasks() throws {
+            try Installation.succeed(
+                Installation.shell(
+                    """
+                    bgtaskctl run --name polite --budget 60s --grace 2s -- sleep 7001
+                    bgtaskctl run --name stubborn --budget 60s --grace 2s -- \
+                        sh -c 'trap "" TERM; sleep 7002; sleep 7003'
+                    """))
+            try Box.wait(for: "2", from: "sh", "-c", "pgrep -fc '^sleep 700[12]'")
+            _ = try Installation.shell("echo '# own' >>/etc/bgtaskd/bgtaskd.toml")
+            let run = "_SYSTEMD_INVOCATION_ID=\(try Installation.property("InvocationID"))"
+            try Installation.makeNewVersion()
+            #expect(try !isNew())
+            let made = try Installation.make("install")
+            try Installation.succeed(made)
+
+            #expect(try isNew())
+            #expect(made.output.contains("kept /etc/bgtaskd/bgtaskd.toml"))
+            #expect(try Box.execRaw("tail", "-n1", "/etc/bgtaskd/bgtaskd.toml").line == "# own")
+            #expect(try Box.execRaw("pgrep", "-f", "^sleep 700").status == 1)
+            #expect(try Installation.property("NRestarts") == "0")
+            for (id, outcome) in [(1, "expired"), (2, "interrupted")] {
+                try Box.wait(
+                    for: "1", from: "sh", "-c",
+                    "journalctl --sync; journalctl -o json \(run) BGTASK_ID=\(id) BGTASK_OUTCOME=\(outcome) | wc -l"
+                )
+            }
+            #expect(try Box.execRaw("bgtaskctl", "run", "--wait", "--", "true").line == "3")
+        }
+
+        @Test("starts nothing that did not run")
+        func idle() throws {
+            try Installation.install()
+            #expect(try Installation.property("ActiveState") == "inactive")
+            #expect(try Installation.property("ActiveState", of: "bgtaskd.socket") == "active")
+        }
+
+        @Test("changes nothing where the new daemon refuses the settings")
+        func refusedSettings() throws {
+            let first = try Box.execRaw("bgtaskctl", "run", "--wait", "--", "true")
+            try Installation.succeed(first)
+            let process = try Installation.property("MainPID")
+            _ = try Installation.shell("echo 'slotz = 1' >>/etc/bgtaskd/bgtaskd.toml")
+            try Installation.makeNewVersion()
+            let made = try Installation.make("install")
+            #expect(made.status != 0)
+            #expect(made.errors.contains("slotz: unknown key"))
+            #expect(made.errors.contains("nothing was changed"))
+            #expect(try !isNew())
+            #expect(try Installation.property("MainPID") == process)
+        }
+
+        @Test("leaves a socket disabled that its operator has disabled")
+        func disabled() throws {
+            try Installation.succeed(
+                Box.execRaw("systemctl", "--quiet", "disable", "--now", "bgtaskd.socket"))
+            try Installation.install()
+            #expect(try Box.execRaw("systemctl", "is-enabled", "bgtaskd.socket").line == "disabled")
+            #expect(try Installation.property("ActiveState", of: "bgtaskd.socket") == "inactive")
+        }
+    }
+}

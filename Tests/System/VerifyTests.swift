@@ -31,7 +31,7 @@ extension SystemTests {
 
         /// What a process has of the things that it cannot get rid of.
         private static let inherited = """
-            grep -E '^(NoNewPrivs|Seccomp|Cap.*):' /proc/self/status
+            grep -E '^(NoNewPrivs|Seccomp.*|Cap.*):' /proc/self/status
             for space in cgroup ipc mnt net pid user uts; do readlink /proc/self/ns/$space; done
             umask; ulimit -Sn; cat /proc/self/oom_score_adj
             """

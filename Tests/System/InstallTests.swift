@@ -120,6 +120,21 @@ extension SystemTests {
             #expect(completed.line == "remaining reload", "\(completed)")
         }
 
+        private func explained() throws -> String {
+            try Installation.shell("journalctl --list-catalog | grep -c ' bgtaskd: '").line
+        }
+
+        @Test("teaches the journal what the daemon's entries mean, until it is undone")
+        func catalog() throws {
+            #expect(try explained() == "0")
+            try Installation.install()
+            let texts = try Installation.shell(
+                "grep -c '^-- ' '\(Box.project.path)/systemd/bgtaskd.catalog'")
+            #expect(try explained() == texts.line)
+            try Installation.succeed(Installation.make("uninstall"))
+            #expect(try explained() == "0")
+        }
+
         @Test("leaves nothing when it is undone, whatever ran, failed and was set")
         func uninstall() throws {
             let before = try Installation.listing()

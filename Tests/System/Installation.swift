@@ -10,9 +10,12 @@ enum Installation {
     static func prepare() throws {
         try InstalledUnits.remove()
         try succeed(make("uninstall"))
+        // An earlier test's folders would not be missed by a later one.
         try succeed(
             shell(
                 """
+                find /usr/local /etc/fish -depth -type d -empty -delete 2>/dev/null
+                mkdir -p /usr/local/bin /usr/local/lib /usr/local/share/man
                 rm -rf \(programs) && mkdir \(programs) && cd \(Box.buildFolder) &&
                 cp --symbolic-link "$PWD"/bgtaskd "$PWD"/bgtaskctl "$PWD"/bgtask-supervisor \(programs)
                 """))
@@ -57,7 +60,7 @@ enum Installation {
     static func listing() throws -> Set<String> {
         let found = try shell(
             """
-            find /etc /usr /var /run /root /home -xdev \
+            find /etc /usr/local /usr/lib/systemd /var /run /root /home -xdev \
                 \\( -path /var/log/journal -o -path /run/log -o -path /run/systemd \
                 -o -path /root/.cache -o -path \(programs) \\) -prune -o -printf '%p %m %l\\n'
             """)

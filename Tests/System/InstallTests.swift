@@ -94,6 +94,27 @@ extension SystemTests {
                 try Installation.shell("stat -c '%a %U' /var/lib/bgtaskd").line == "700 root")
         }
 
+        @Test("leaves no caller waiting where the daemon does not start, and says what to do then")
+        func failedStart() throws {
+            try Installation.install()
+            _ = try Installation.shell("echo 'slotz = 1' >>/etc/bgtaskd/bgtaskd.toml")
+            let first = try Box.execRaw("bgtaskctl", "run", "--wait", "--", "true")
+            #expect(first.status == 125)
+            #expect(first.errors.contains("closed the connection; its journal says why"))
+            try Box.wait(for: "failed", from: "systemctl", "is-active", "bgtaskd.socket")
+            let second = try Box.execRaw("bgtaskctl", "run", "--wait", "--", "true")
+            #expect(second.errors.hasSuffix("start it with: systemctl start bgtaskd.socket\n"))
+
+            try Installation.succeed(
+                Installation.shell(
+                    """
+                    sed -i '$d' /etc/bgtaskd/bgtaskd.toml
+                    systemctl reset-failed bgtaskd.service
+                    systemctl start bgtaskd.socket
+                    """))
+            #expect(try Box.execRaw("bgtaskctl", "run", "--wait", "--", "true").status == 0)
+        }
+
         @Test("is found by its interfaces' names in Varlink's registry")
         func registry() throws {
             try Installation.install()

@@ -103,10 +103,19 @@ import Varlink
                     == "nobody listens at /s; is bgtaskd running? start it with: bgtaskd --socket /s"
             )
         }
-        let system = try SocketChoice(SocketChoice.Wish(system: true))
-        #expect(
-            Failure(.cannotConnect(path: system.path, errno: ENOENT), socket: system).line
-                .hasSuffix("start it with: bgtaskd --system"))
+        for (wish, command) in [
+            (SocketChoice.Wish(system: true), "bgtaskd --system"),
+            (SocketChoice.Wish(system: true, isService: true), "systemctl start bgtaskd.socket"),
+            (
+                SocketChoice.Wish(user: true, runtimeDirectory: "/r", isService: true),
+                "systemctl --user start bgtaskd.socket"
+            ),
+        ] {
+            let socket = try SocketChoice(wish)
+            #expect(
+                Failure(.cannotConnect(path: socket.path, errno: ENOENT), socket: socket).line
+                    .hasSuffix("start it with: \(command)"))
+        }
     }
 
     @Test("every failure of a connection is one line that names the socket or the daemon")

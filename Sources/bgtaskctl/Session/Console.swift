@@ -118,6 +118,14 @@ enum Surroundings {
         return text.isEmpty ? nil : text
     }
 
+    /// Whether the daemon's units are where systemd reads them, and systemd runs.
+    static var hasUnits: Bool {
+        access("/run/systemd/system", F_OK) == 0
+            && ["/usr/local/lib", "/usr/lib", "/etc"].contains { folder in
+                access("\(folder)/systemd/system/bgtaskd.socket", F_OK) == 0
+            }
+    }
+
     /// The working directory; `nil` where it has been removed or cannot be read.
     static var directory: String? {
         guard let path = getcwd(nil, 0) else { return nil }

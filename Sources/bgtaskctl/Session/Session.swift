@@ -26,7 +26,8 @@ struct GlobalOptions: ParsableArguments {
             SocketChoice.Wish(
                 socket: socket, user: user, system: system, isRoot: geteuid() == 0,
                 environmentSocket: Surroundings.value("BGTASK_SOCKET"),
-                runtimeDirectory: Surroundings.value("XDG_RUNTIME_DIR")))
+                runtimeDirectory: Surroundings.value("XDG_RUNTIME_DIR"),
+                isService: Surroundings.hasUnits))
     }
 }
 

@@ -2,6 +2,7 @@
 struct SocketChoice: Equatable, Sendable {
     let path: String
     let origin: Origin
+    private let isService: Bool
 
     /// Where the path comes from; it decides how the daemon is started there.
     enum Origin: Sendable {
@@ -18,40 +19,38 @@ struct SocketChoice: Equatable, Sendable {
         var environmentSocket: String?
         /// `$XDG_RUNTIME_DIR`.
         var runtimeDirectory: String?
+        /// Whether systemd has the daemon's units.
+        var isService = false
     }
 
     static let systemPath = "/run/bgtaskd/org.bgtaskd"
 
     /// - Throws: where a user's socket is wanted and nothing says where it is.
     init(_ wish: Wish) throws(Failure) {
+        isService = wish.isService
         if let socket = wish.socket {
-            self.init(path: socket, origin: .given)
+            (path, origin) = (socket, .given)
         } else if wish.system {
-            self.init(path: Self.systemPath, origin: .system)
+            (path, origin) = (Self.systemPath, .system)
         } else if !wish.user, let socket = wish.environmentSocket, !socket.isEmpty {
-            self.init(path: socket, origin: .given)
+            (path, origin) = (socket, .given)
         } else if !wish.user, wish.isRoot {
-            self.init(path: Self.systemPath, origin: .system)
+            (path, origin) = (Self.systemPath, .system)
         } else {
             guard let directory = wish.runtimeDirectory, !directory.isEmpty else {
                 throw Failure(
                     "XDG_RUNTIME_DIR is not set, so your daemon's socket is not known; "
                         + "give --socket PATH or --system")
             }
-            self.init(path: directory + "/bgtaskd/org.bgtaskd", origin: .user)
+            (path, origin) = (directory + "/bgtaskd/org.bgtaskd", .user)
         }
-    }
-
-    private init(path: String, origin: Origin) {
-        self.path = path
-        self.origin = origin
     }
 
     /// How a daemon is started that would listen here.
     var startCommand: String {
         switch origin {
-        case .system: "bgtaskd --system"
-        case .user: "bgtaskd --user"
+        case .system: isService ? "systemctl start bgtaskd.socket" : "bgtaskd --system"
+        case .user: isService ? "systemctl --user start bgtaskd.socket" : "bgtaskd --user"
         case .given: "bgtaskd --socket \(VisibleText.oneLine(path))"
         }
     }

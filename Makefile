@@ -19,10 +19,12 @@ PROGRAMS := bgtaskd bgtaskctl bgtask-supervisor
 BUILD := .build/release
 
 # What keeps them small: the toolchain's own linker, no symbols, none exported, which lets go of what
-# nobody calls, and short relocations where this machine's C library reads them.
+# nobody calls, no index for exceptions, which nothing throws, and short relocations where this machine's C
+# library reads them.
 RELOCATIONS := $(shell getconf GNU_LIBC_VERSION | awk '$$2 >= 2.36 { \
     print "-Xlinker -z -Xlinker pack-relative-relocs" }')
-SMALL := -Xswiftc -use-ld=lld -Xlinker -s -Xlinker --no-export-dynamic $(RELOCATIONS)
+SMALL := -Xswiftc -use-ld=lld -Xlinker -s -Xlinker --no-export-dynamic \
+    -Xlinker --no-eh-frame-hdr $(RELOCATIONS)
 
 # One file a program, with the Swift runtime inside: .build/release/bgtaskd and its like.
 build: deps

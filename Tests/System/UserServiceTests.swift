@@ -48,6 +48,24 @@ extension SystemTests {
             #expect(try BoxUser.shell("bgtaskctl run --wait -- sh -c 'exit 7'").status == 7)
         }
 
+        @Test("leaves its socket to a daemon that the user has started by hand")
+        func startedByHand() throws {
+            defer { try? BoxUser.stop() }
+            try Installation.succeed(
+                BoxUser.shell(
+                    """
+                    systemctl --user stop bgtaskd.socket && systemd-run --user --quiet --unit=by-hand \
+                        --property=Type=notify --property=Delegate=yes /usr/local/bin/bgtaskd --user
+                    """))
+            let made = try Installation.make("install")
+            #expect(made.status == 0, "\(made)")
+            #expect(made.output.contains("user 4243 has started a bgtaskd by hand"), "\(made)")
+            #expect(
+                try BoxUser.shell("systemctl --user is-active bgtaskd.socket").line == "inactive")
+            #expect(try BoxUser.shell("bgtaskctl run --wait -- sh -c 'exit 7'").status == 7)
+            #expect(try BoxUser.shell("systemctl --user is-active by-hand").line == "active")
+        }
+
         @Test("keeps each task in a control group of the user's, without any login")
         func controlGroups() throws {
             defer { try? BoxUser.stop() }

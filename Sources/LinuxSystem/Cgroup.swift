@@ -76,7 +76,7 @@ final class Cgroup {
         for _ in 0..<8 {
             let newcomers = try processIDs().filter { seen.insert($0).inserted }
             if newcomers.isEmpty { break }
-            for processID in newcomers where try send(number, to: processID) { signalled += 1 }
+            signalled += try send(number, to: newcomers)
         }
         return signalled
     }
@@ -110,20 +110,54 @@ final class Cgroup {
         try systemCall("rmdir", folder) { rmdir(folder) }
     }
 
-    /// Signals a process only if it is in this group: the pidfd keeps the number from becoming
-    /// another's between the look and the signal.
-    private func send(_ number: Int32, to processID: Int32) throws(SystemError) -> Bool {
-        guard let process = try? OwnedDescriptor.process(processID),
-            let groups = try? readText("/proc/\(processID)/cgroup"),
-            let line = groups.split(separator: "\n").first(where: { $0.hasPrefix("0::") })
-        else { return false }
-        let found = line.dropFirst("0::".count)
-        guard found == name || found.hasPrefix(name + "/") else { return false }
-        if clx_pidfd_send_signal(process.rawValue, number) == 0 { return true }
+    /// How many processes are looked at and signalled at once.
+    private static let batchMax = 256
+
+    /// Signals processes, each only if it is in this group: the pidfd keeps the number from becoming
+    /// another's between the look and the signal. One look is for a whole batch, since a group may have
+    /// thousands.
+    private func send(_ number: Int32, to processIDs: [Int32]) throws(SystemError) -> Int {
+        var rest = processIDs[...]
+        var signalled = 0
+        while !rest.isEmpty {
+            let batch = try Self.openBatch(of: &rest)
+            defer { for process in batch { Glibc.close(process.descriptor) } }
+            if batch.isEmpty { continue }
+            let members = Set(try self.processIDs())
+            for process in batch where members.contains(process.processID) {
+                if try send(number, to: process) { signalled += 1 }
+            }
+        }
+        return signalled
+    }
+
+    /// A process, and a pidfd of it that is to be closed.
+    private typealias OpenProcess = (processID: Int32, descriptor: Int32)
+
+    /// Opens the next processes, as many as there are descriptors for; those that are gone are left out.
+    private static func openBatch(
+        of rest: inout ArraySlice<Int32>
+    ) throws(SystemError) -> [OpenProcess] {
+        var batch: [OpenProcess] = []
+        while batch.count < batchMax, let processID = rest.first {
+            do throws(SystemError) {
+                batch.append((processID, try OwnedDescriptor.process(processID).take()))
+            } catch {
+                let isExhausted = error.errno == EMFILE || error.errno == ENFILE
+                if isExhausted, !batch.isEmpty { return batch }
+                if isExhausted { throw error }
+            }
+            rest.removeFirst()
+        }
+        return batch
+    }
+
+    private func send(_ number: Int32, to process: OpenProcess) throws(SystemError) -> Bool {
+        if clx_pidfd_send_signal(process.descriptor, number) == 0 { return true }
         let error = errno
         // One that has become another user's does not keep the signal from the rest.
         if error == ESRCH || error == EPERM { return false }
-        throw SystemError(operation: "kill", errno: error, subject: "\(processID)")
+        throw SystemError(operation: "kill", errno: error, subject: "\(process.processID)")
     }
 
     /// The folder and all below it, parents first. Some may be gone before they are used.

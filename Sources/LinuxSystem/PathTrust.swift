@@ -12,7 +12,8 @@ package struct UnsafePath: Error, Equatable, Sendable, CustomStringConvertible {
 
 /// Whom files and folders have to belong to, so that what is in them is not somebody else's choice.
 ///
-/// Root may change everything anyhow. A folder that everybody may write is safe only where the sticky
+/// Root may change everything anyhow. A link on the way is its owner's choice of where the way goes on, also
+/// where nobody else can replace it. A folder that everybody may write is safe only where the sticky
 /// bit keeps each to their own (inode(7)).
 package struct PathTrust {
     private let user: UInt32
@@ -41,7 +42,7 @@ package struct PathTrust {
 
     /// Checks a folder in which others may have files of their own, and those above it.
     package func check(folder path: String) throws(UnsafePath) {
-        for folder in Self.folders(downTo: path) {
+        for folder in try folders(downTo: path) {
             guard let status = status(of: folder) else { return }
             guard status.st_uid == 0 || status.st_uid == user else {
                 throw UnsafePath(path: folder, reason: "belongs to user \(status.st_uid)")
@@ -62,24 +63,60 @@ package struct PathTrust {
         return stat(path, &status) == 0 ? status : nil
     }
 
-    /// The folders from the root down to a path, links in it followed as far as it is there.
-    private static func folders(downTo path: String) -> [String] {
-        var existing = path
-        var missing: [Substring] = []
-        while true {
-            if let real = realpath(existing, nil) {
-                defer { free(real) }
-                existing = String(cString: real)
-                break
+    /// The folders that are passed from the root down to a path, those included in which its links are;
+    /// where something is missing, as the path names what is to come.
+    ///
+    /// - Throws: the first link that is somebody else's.
+    private func folders(downTo path: String) throws(UnsafePath) -> [String] {
+        var passed = ["/"]
+        var current = "/"
+        var rest = ArraySlice(Self.parts(of: Self.absolute(path)))
+        var linksLeft = Self.linksMax
+        while let part = rest.popFirst() {
+            if part == "." { continue }
+            let next = part == ".." ? Self.parent(of: current) : Self.path(current, part)
+            if linksLeft > 0, let target = try target(ofLink: next) {
+                linksLeft -= 1
+                if target.hasPrefix("/") { current = "/" }
+                rest = Self.parts(of: target) + rest
+            } else {
+                current = next
+                passed.append(current)
             }
-            guard let slash = existing.lastIndex(of: "/"), existing != "/" else { break }
-            missing.insert(existing[existing.index(after: slash)...], at: 0)
-            existing = slash == existing.startIndex ? "/" : String(existing[..<slash])
         }
-        var folders = ["/"]
-        for part in existing.split(separator: "/") + missing {
-            folders.append((folders.last == "/" ? "" : folders.last ?? "") + "/" + part)
+        return passed
+    }
+
+    /// Where a link leads; `nil` for what is no link or not there.
+    private func target(ofLink path: String) throws(UnsafePath) -> String? {
+        var status = stat()
+        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK else { return nil }
+        guard status.st_uid == 0 || status.st_uid == user else {
+            throw UnsafePath(path: path, reason: "is a link of user \(status.st_uid)")
         }
-        return folders
+        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = readlink(path, &buffer, buffer.count)
+        guard count >= 0 else { return nil }
+        return String(decoding: buffer.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
+    /// As many as the kernel follows (path_resolution(7)).
+    private static let linksMax = 40
+
+    private static func parts(of path: String) -> [Substring] { path.split(separator: "/") }
+
+    private static func path(_ folder: String, _ name: Substring) -> String {
+        (folder == "/" ? "" : folder) + "/" + name
+    }
+
+    private static func parent(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return "/" }
+        return String(path[..<slash])
+    }
+
+    private static func absolute(_ path: String) -> String {
+        guard !path.hasPrefix("/"), let here = realpath(".", nil) else { return path }
+        defer { free(here) }
+        return String(cString: here) + "/" + path
     }
 }

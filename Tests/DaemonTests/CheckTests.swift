@@ -127,6 +127,36 @@ struct CheckTests {
         try expect(places, status: 77, places.state + " belongs to user \(Self.stranger)")
     }
 
+    @Test(
+        "a link of another user on the way to the state folder is refused, one of root's is followed",
+        .enabled(if: geteuid() == 0))
+    func foreignLink() throws {
+        let places = try Places()
+        let link = places.folder.path + "/link"
+        mkdir(places.folder.path + "/there", 0o700)
+        symlink("there/../there", link)
+        let arguments = ["--state-dir", link + "/state", "--check-config"]
+        #expect(try run(places, arguments).ending == .status(0))
+        lchown(link, Self.stranger, 0)
+        let found = try run(places, arguments)
+        #expect(found.ending == .status(77))
+        #expect(found.lines.count == 1)
+        #expect(found.lines.first?.contains("\(link) is a link of user \(Self.stranger)") == true)
+    }
+
+    @Test("a link in a folder that others can write is refused, wherever it leads")
+    func linkInOpenFolder() throws {
+        let places = try Places()
+        let open = places.folder.path + "/open"
+        mkdir(open, 0o700)
+        chmod(open, 0o777)
+        symlink("../", open + "/link")
+        let arguments = ["--state-dir", open + "/link/state", "--check-config"]
+        let found = try run(places, arguments)
+        #expect(found.ending == .status(77))
+        #expect(found.lines.first?.contains("\(open) can be written by others") == true)
+    }
+
     @Test("a socket path that is too long, or where another file is, is refused")
     func socketPath() throws {
         let places = try Places()

@@ -11,29 +11,36 @@
 #include <unistd.h>
 
 static const char score_file[] = "/proc/self/oom_score_adj";
+static const char dumpable_file[] = "/proc/sys/fs/suid_dumpable";
 
 static bool cannot_be_told(int error) {
     return error == EMFILE || error == ENFILE || error == ENOMEM;
 }
 
-/// Returns 0 or an errno. Where the file is not there or is closed to us, nobody has used it to
-/// give us a score.
-static int read_score(long *score) {
-    *score = 0;
-    int file = open(score_file, O_RDONLY | O_CLOEXEC);
+/// Reads a number. Returns 0 or an errno; a file that is not there or is closed to us says 0.
+static int read_number(const char *path, long *number) {
+    *number = 0;
+    int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0) return cannot_be_told(errno) ? errno : 0;
     char text[16] = "";
     ssize_t length = read(file, text, sizeof text - 1);
     int error = length < 0 ? errno : 0;
     close(file);
-    *score = strtol(text, NULL, 10);
+    *number = strtol(text, NULL, 10);
     return error;
+}
+
+int clx_user_change_check(void) {
+    long dumpable;
+    int error = read_number(dumpable_file, &dumpable);
+    return error == 0 && dumpable == 1 ? EPERM : error;
 }
 
 int clx_advantages_find(struct clx_advantages *advantages) {
     enum { NICE_ZERO = 20 };
     long score;
-    int error = read_score(&score);
+    // Where nobody can write the file, nobody has used it to give us a score.
+    int error = read_number(score_file, &score);
     if (error != 0) return error;
     // The system calls themselves, unlike the library's functions: 20 - nice, and never ambiguous.
     long priority = syscall(SYS_getpriority, PRIO_PROCESS, 0);
@@ -90,7 +97,9 @@ static int drop_capabilities(uid_t user) {
 
 /// Until the execve(2) the new user's process has the memory of the caller. It is safe from that
 /// user because a change of user makes the memory undumpable (PR_SET_DUMPABLE), which closes it to
-/// ptrace(2), /proc/PID/mem and /proc/PID/fd. The caller must never make it dumpable again: the
+/// ptrace(2), /proc/PID/mem and /proc/PID/fd: with the new credentials, and not after them
+/// (commit_creds in the kernel), unless fs.suid_dumpable is 1, for which see
+/// `clx_user_change_check`. What follows until the execve(2) does not change it again. The caller must never make it dumpable again: the
 /// child of another of its threads may be just here.
 int clx_change_user(const struct clx_spawn_request *request) {
     if (!request->changes_user) return 0;

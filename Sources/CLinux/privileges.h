@@ -23,6 +23,10 @@ int clx_advantages_find(struct clx_advantages *advantages);
 /// in a child that shares its parent's memory. Returns -1 with errno on failure.
 int clx_advantages_give_up(const struct clx_advantages *advantages);
 
+/// Whether a change of user keeps the caller's memory from that user: it does not while
+/// fs.suid_dumpable is 1 (proc_sys_fs(5)), which root may set at any time. Returns 0 or an errno.
+int clx_user_change_check(void);
+
 /// Becomes the user of the request, with none of the caller's capabilities and keys; does nothing
 /// where the request names no user. As above, raw system calls alone. Returns -1 with errno.
 int clx_change_user(const struct clx_spawn_request *request);

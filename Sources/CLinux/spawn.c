@@ -188,6 +188,8 @@ int clx_spawn(const struct clx_spawn_request *request, struct clx_spawn_result *
     struct child_context context = {.request = request, .parent = getpid()};
     int error = prepare(request, &context);
     if (error != 0) return failed(result, CLX_STAGE_CLONE, error);
+    if (request->changes_user) error = clx_user_change_check();
+    if (error != 0) return failed(result, CLX_STAGE_USER, error);
 
     const size_t guard = 64 * 1024; // a whole page on every page size in use
     const size_t size = guard + CHILD_STACK_BYTES + candidate_bytes(request);

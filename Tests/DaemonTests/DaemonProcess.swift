@@ -41,10 +41,12 @@ final class DaemonProcess {
     /// - Parameters:
     ///   - settings: what is added to the settings file.
     ///   - folder: of an earlier daemon, to go on where that one ended.
+    ///   - wrapper: a command that runs the daemon, which follows it.
     ///   - user: who runs it and owns its files, where the tests' user is root.
     init(
         _ mode: ContainmentMode, settings: String = "", in folder: TemporaryFolder? = nil,
-        arguments: [String] = [], as user: TestUser? = nil, waits: Bool = true
+        arguments: [String] = [], as user: TestUser? = nil, within wrapper: [String] = [],
+        waits: Bool = true
     ) throws {
         let folder = try folder ?? TemporaryFolder()
         self.folder = folder
@@ -55,7 +57,7 @@ final class DaemonProcess {
             Self.program, "--config", folder.path + "/bgtaskd.toml", "--socket",
             folder.path + "/socket", "--state-dir", folder.path + "/state",
         ]
-        let prefix = user.map { ["/usr/bin/setpriv"] + $0.privileges } ?? []
+        let prefix = wrapper + (user.map { ["/usr/bin/setpriv"] + $0.privileges } ?? [])
         child = try Child(
             (prefix + command)[0], (prefix + command).dropFirst() + arguments,
             environment: ["PATH=/usr/bin:/bin", "HOME=/", "LANG=C.UTF-8"],

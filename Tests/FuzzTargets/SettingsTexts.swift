@@ -7,10 +7,11 @@ enum SettingsTexts {
         let parts = bytes.split(separator: 0, omittingEmptySubsequences: false)
         let overrideMark = UInt8(ascii: "=")
         do throws(SettingsErrors) {
-            let loaded = try LoadedSettings(
-                parsing: parts.filter { $0.first != overrideMark }.map(Array.init),
-                overrides: parts.filter { $0.first == overrideMark }.map(override))
+            let texts = parts.filter { $0.first != overrideMark }.map(Array.init)
+            let overrides = parts.filter { $0.first == overrideMark }.map(override)
+            let loaded = try LoadedSettings(parsing: texts, overrides: overrides)
             expectReloads(loaded)
+            expectSame(loaded, try LoadedSettings(parsing: texts, overrides: overrides))
         } catch {
             precondition(!error.description.isEmpty)
             for found in error.all {
@@ -37,6 +38,15 @@ enum SettingsTexts {
         let back = settings.reload(LoadedSettings())
         precondition(back.needRestart.isEmpty && back.changed.sorted() == there.changed.sorted())
         precondition(settings == LoadedSettings())
+    }
+
+    /// The same texts, read again by a reload, change nothing and are described in the same words.
+    private static func expectSame(_ loaded: LoadedSettings, _ again: LoadedSettings) {
+        precondition(again == loaded && again.described() == loaded.described())
+        var settings = loaded
+        let difference = settings.reload(again)
+        precondition(difference.changed.isEmpty && difference.needRestart.isEmpty)
+        precondition(settings == loaded, "a reload of the same is something else")
     }
 
     /// A time is written so that it can be read again.

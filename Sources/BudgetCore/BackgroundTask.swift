@@ -53,6 +53,8 @@ package indirect enum Reason: Equatable, Sendable {
     case daemonLost
     /// The words that an earlier daemon recorded.
     case recorded(String)
+
+    static let textBytesMax = 1024
 }
 
 /// One entry of the `BackgroundTaskRegistry`: borrowed time with an id and a name.

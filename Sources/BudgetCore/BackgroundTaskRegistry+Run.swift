@@ -10,7 +10,8 @@ extension BackgroundTaskRegistry {
 
     /// The command of a task could not be started.
     ///
-    /// - Parameter text: what failed, in words for the person who submitted it.
+    /// - Parameter text: what failed, in words for the person who submitted it; it may quote the command,
+    ///   and is kept in a length for people.
     package mutating func startFailed(
         _ id: TaskID, _ text: String, at now: Instant, _ actions: inout [Action]
     ) {
@@ -20,7 +21,8 @@ extension BackgroundTaskRegistry {
         if let verdict = table[run: id]?.verdict {
             return conclude(slot, verdict, reason: table[slot].reason, at: now, &actions)
         }
-        conclude(slot, .failed, reason: .notStarted(text), at: now, &actions)
+        let reason = Reason.notStarted(text.cut(toBytes: Reason.textBytesMax))
+        conclude(slot, .failed, reason: reason, at: now, &actions)
     }
 
     /// The main process of a task is gone; what remains of its processes is killed before the end is

@@ -71,18 +71,28 @@ package struct Work: Equatable, Sendable {
         return strings.reduce(variables + groupBytes) { $0 + $1.utf8.count + 16 }
     }
 
-    /// What is kept of it once its task has ended: the command, in a length for people.
-    var epitaph: Work {
-        var bytes = 0
-        let head = command.prefix { argument in
-            bytes += argument.utf8.count + 16
-            return bytes <= Work.epitaphBytesMax
+    /// What is kept of it once its task has ended.
+    var epitaph: Work { Work(command: shownCommand) }
+
+    /// The command in a length for people: what does not fit is cut, with a mark in its place.
+    package var shownCommand: [String] {
+        var room = Work.shownBytesMax
+        var shown: [String] = []
+        for argument in command {
+            room -= Work.argumentOverhead
+            guard argument.utf8.count <= room else {
+                let mark = "…"
+                return shown + [room < mark.utf8.count ? mark : argument.cut(toBytes: room)]
+            }
+            room -= argument.utf8.count
+            shown.append(argument)
         }
-        let isWhole = head.count == command.count
-        return Work(command: isWhole ? command : head + ["…"])
+        return shown
     }
 
-    private static let epitaphBytesMax = 4096
+    private static let shownBytesMax = 4096
+    /// What an argument takes besides its text, so that there are not too many of them either.
+    private static let argumentOverhead = 16
 }
 
 /// One step of stopping the processes of a task. Escalation is data, walked by the registry.

@@ -50,6 +50,9 @@ package struct LaunchError: Error, Equatable, Sendable {
 extension LaunchError: CustomStringConvertible {
     /// `cannot run "foo": No such file or directory`.
     package var description: String {
+        // A command may have any length; what follows it is to be read too.
+        let isLong = self.subject.utf8.count > 512
+        let subject = isLong ? String(self.subject.unicodeScalars.prefix(128)) + "…" : self.subject
         let attempt =
             switch stage {
             case .prepare: "prepare for \"\(subject)\""

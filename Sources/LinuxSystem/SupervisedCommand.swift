@@ -200,7 +200,8 @@ final class SupervisedCommand {
         _ listener: Listener
     ) throws(SystemError) -> WatchedChild {
         let file = try supervisorRequestFile(request)
-        let command = request.arguments.first ?? ""
+        // For those who look at the processes; the command itself is in the file.
+        let command = String((request.arguments.first ?? "").unicodeScalars.prefix(128))
         let supervisor = LaunchRequest(
             arguments: [path, command],
             directory: "/",

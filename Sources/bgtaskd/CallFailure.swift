@@ -26,7 +26,8 @@ extension Client {
     private func reply(_ refusal: Refusal) {
         switch refusal {
         case .noSuchTask(let id): replyError(Tasks.NoSuchTask(id: id.number))
-        case .noSuchProfile(let name): replyError(Tasks.NoSuchProfile(profile: name))
+        case .noSuchProfile(let name):
+            replyError(Tasks.NoSuchProfile(profile: name.cut(toBytes: ServiceError.quotedBytesMax)))
         case .limitReached(let limit, let value):
             replyError(Tasks.LimitReached(limit: limit, value: value))
         case .tooLittleTime(let remaining, let needed):

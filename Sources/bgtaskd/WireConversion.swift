@@ -115,7 +115,7 @@ extension Tasks.Task {
         if task.state != .ended { pid = task.holderProcess.map { Int($0.rawValue) } }
         guard let run = record.run else { return }
         pid = task.state == .ended ? nil : run.processID.map { Int($0.rawValue) }
-        command = run.work.command
+        command = run.work.shownCommand
         exit = run.exit.map(Tasks.Exit.init)
     }
 }

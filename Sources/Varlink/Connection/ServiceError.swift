@@ -16,6 +16,24 @@ package enum ServiceError: Error, Sendable, Equatable {
         )
     }
 
+    /// How much of a text that a peer has chosen an error says again, in bytes.
+    package static let quotedBytesMax = 256
+
+    /// The same error in a length that does not depend on the call that it answers.
+    fileprivate var shortened: ServiceError {
+        func cut(_ text: String) -> String {
+            let mark = 3
+            return MessageError.shortened(text, to: ServiceError.quotedBytesMax - mark)
+        }
+        return switch self {
+        case .interfaceNotFound(let interface): .interfaceNotFound(interface: cut(interface))
+        case .methodNotFound(let method): .methodNotFound(method: cut(method))
+        case .methodNotImplemented(let method): .methodNotImplemented(method: cut(method))
+        case .invalidParameter(let parameter): .invalidParameter(parameter: cut(parameter))
+        case .permissionDenied, .expectedMore: self
+        }
+    }
+
     /// The name on the wire, with its interface.
     package var name: String {
         switch self {
@@ -79,9 +97,10 @@ extension JSONValue {
 }
 
 extension ServerConnection {
-    /// Replies to the call in progress with an error that every service has.
+    /// Replies to the call in progress with an error that every service has; what it quotes of the call
+    /// is cut to `quotedBytesMax`.
     package mutating func reply(_ error: ServiceError) -> ReplyResult {
-        switch error {
+        switch error.shortened {
         case .interfaceNotFound(let interface):
             replyError(error.name, ServiceError.InterfaceParameter(interface: interface))
         case .methodNotFound(let method), .methodNotImplemented(let method):

@@ -19,7 +19,7 @@ package struct MessageError: Error, Sendable, Equatable, CustomStringConvertible
     }
 
     /// How much of a name that the peer has chosen goes into a path.
-    private static let nameBytesMax = 64
+    static let nameBytesMax = 64
 
     /// Makes an error about the value that is being read; the path grows on the way out.
     @usableFromInline
@@ -60,14 +60,14 @@ package struct MessageError: Error, Sendable, Equatable, CustomStringConvertible
         return MessageError("[\(index)]" + separator + parameter, reason)
     }
 
-    /// A name cut to a length that is fit for an answer and a log.
-    static func shortened(_ name: String) -> String {
-        guard name.utf8.count > nameBytesMax else { return name }
+    /// A name cut to a length that is fit for an answer and a log; a mark follows where it was longer.
+    static func shortened(_ name: String, to bytesMax: Int = nameBytesMax) -> String {
+        guard name.utf8.count > bytesMax else { return name }
         var cut = ""
         var length = 0
         for scalar in name.unicodeScalars {
             length += UTF8.width(scalar)
-            guard length <= nameBytesMax else { break }
+            guard length <= bytesMax else { break }
             cut.unicodeScalars.append(scalar)
         }
         return cut + "…"

@@ -3,7 +3,8 @@ internal import Glibc
 
 /// A command under a supervisor of its own.
 final class SupervisedCommand {
-    let request: LaunchRequest
+    /// Until it is known whether the command runs.
+    private var request: LaunchRequest?
     /// Told by the supervisor, once the command runs.
     private(set) var processID: Int32?
     /// Its end, or that it could not start, has been told.
@@ -14,7 +15,8 @@ final class SupervisedCommand {
     var isGone = false
 
     private let host: ProcessHost
-    private let supervisor: WatchedChild
+    /// Until it is reaped.
+    private var supervisor: WatchedChild?
     private var control: OwnedDescriptor?
     private let controlToken: WatchList.Token
     private var isOrderedToKill = false
@@ -111,7 +113,7 @@ final class SupervisedCommand {
     func kill() {
         order(CLX_ORDER_KILL, 0)
         // It may have been stopped, by a user of its uid.
-        if !isGone { supervisor.signal(isOrderedToKill ? SIGKILL : SIGCONT) }
+        if !isGone { supervisor?.signal(isOrderedToKill ? SIGKILL : SIGCONT) }
         isOrderedToKill = true
     }
 
@@ -154,7 +156,8 @@ final class SupervisedCommand {
 
     /// - Returns: whether the supervisor has ended.
     func reapSupervisor() -> Bool {
-        guard let exit = supervisor.reap() else { return false }
+        guard let exit = supervisor?.reap() else { return false }
+        supervisor = nil
         if exit == .status(0) { isEmpty = true }
         return true
     }
@@ -172,9 +175,11 @@ final class SupervisedCommand {
         switch clx_supervisor_report_kind(message.kind) {
         case CLX_REPORT_STARTED:
             processID = message.pid
+            request = nil
             return .started(index: index, processID: message.pid)
         case CLX_REPORT_FAILED:
             hasEnded = true
+            guard let request = request.take() else { return nil }
             let stage = clx_stage(UInt32(bitPattern: message.stage))
             return .startFailed(
                 index: index,

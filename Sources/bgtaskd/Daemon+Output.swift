@@ -6,9 +6,11 @@ internal import Systemd
 extension Daemon {
     /// Reads a stream of a task, from its begin on, so that its story is told in order.
     func watch(
-        _ descriptor: consuming OwnedDescriptor, _ stream: OutputStream, of task: RunningTask
+        _ descriptor: consuming OwnedDescriptor, _ stream: OutputStream, of task: RunningTask,
+        command: Int
     ) throws {
-        let pipe = OutputPipe(number: nextNumber(), of: task, stream: stream, descriptor)
+        let pipe = OutputPipe(
+            number: nextNumber(), of: task, command: command, stream: stream, descriptor)
         watched[pipe.number] = .output(pipe)
         task.pipes.append(pipe)
         if task.hasStarted { try read(pipe) }
@@ -42,9 +44,11 @@ extension Daemon {
         }
     }
 
-    /// Reads what is left of a task's output once no process of it is.
-    func drainOutput(of id: TaskID, at now: Instant) {
+    /// Reads what is left of a task's output once no process of it is, or of a single command's once that
+    /// has ended: what a handler's command leaves behind does not keep the daemon's descriptors.
+    func drainOutput(of id: TaskID, command: Int? = nil, at now: Instant) {
         for pipe in running[id]?.pipes ?? [] where watched[pipe.number] != nil {
+            guard command == nil || command == pipe.command else { continue }
             // What waits now, and no more: somebody outside the task may have the pipe and go on.
             for _ in 0...(pipe.waitingCount / OutputPipe.readMax) {
                 guard case .bytes(let complete) = pipe.read(into: buffer) else { break }
@@ -62,13 +66,14 @@ extension Daemon {
         pipe.linesNotLogged = 0
     }
 
-    /// Ends the watch of a pipe; its descriptor is closed with the task.
+    /// Ends the watch of a pipe, and lets go of it.
     func close(_ pipe: OutputPipe) {
         guard watched.removeValue(forKey: pipe.number) != nil else { return }
         resting[pipe.number] = nil
         if let record = registry.record(pipe.task) { sayNotLogged(of: pipe, record) }
         // Fails only where it is not watched, which is what is wanted.
         try? epoll.remove(pipe.descriptor.rawValue)
+        running[pipe.task]?.pipes.removeAll { $0 === pipe }
     }
 
     /// Reads the pipes again that have rested long enough.

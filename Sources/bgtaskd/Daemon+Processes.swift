@@ -73,8 +73,9 @@ extension Daemon {
     /// Begins to start a command of a task and reads what it prints from now on.
     private func start(_ request: LaunchRequest, of task: RunningTask) throws {
         var started = try task.processes.start(request)
-        try watch(started.takeStandardOutput(), .stdout, of: task)
-        try watch(started.takeStandardError(), .stderr, of: task)
+        let command = started.index
+        try watch(started.takeStandardOutput(), .stdout, of: task, command: command)
+        try watch(started.takeStandardError(), .stderr, of: task, command: command)
     }
 
     func send(_ signal: SignalNumber, to id: TaskID, at now: Instant) {
@@ -141,12 +142,16 @@ extension Daemon {
         case .startFailed(index: 0, let error):
             drainOutput(of: id, at: now)
             registry.startFailed(id, "\(error)", at: now, &actions)
-        case .startFailed(_, let error):
-            if let record = registry.record(id) { journal.handlerNotStarted(record, "\(error)") }
+        case .startFailed(let index, let error):
+            drainOutput(of: id, command: index, at: now)
+            if let record = registry.record(id) {
+                journal.handlerNotStarted(record, "\(error)")
+            }
             registry.handlerExited(id, at: now, &actions)
         case .exited(index: 0, let exit):
             registry.mainExited(id, ProcessExit(exit), at: now, &actions)
-        case .exited:
+        case .exited(let index, _):
+            drainOutput(of: id, command: index, at: now)
             registry.handlerExited(id, at: now, &actions)
         case .gone:
             drainOutput(of: id, at: now)

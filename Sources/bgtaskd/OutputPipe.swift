@@ -14,6 +14,8 @@ final class OutputPipe {
 
     let number: UInt64
     let task: TaskID
+    /// Which of the task's commands it is of, in the order of their start.
+    let command: Int
     let stream: OutputStream
     /// What it shares with the other tasks of its owner.
     private let owner: OwnerOutput
@@ -28,11 +30,12 @@ final class OutputPipe {
     private var isWithinLine = false
 
     init(
-        number: UInt64, of task: RunningTask, stream: OutputStream,
+        number: UInt64, of task: RunningTask, command: Int, stream: OutputStream,
         _ descriptor: consuming OwnedDescriptor
     ) {
         self.number = number
         self.task = task.id
+        self.command = command
         owner = task.output
         self.stream = stream
         self.descriptor = descriptor

@@ -44,19 +44,26 @@ extension Daemon {
         loop.exit(0)
     }
 
-    /// Answers what clients sent before the end, as far as it fits into their buffers; new ones are left
-    /// to the daemon after this one.
+    /// What the last calls may take: who has sent more than that does not hold up the stop.
+    private static let lastCallsTime = Duration.seconds(1)
+
+    /// Answers what clients sent before the end, as far as it fits into their buffers and into
+    /// `lastCallsTime`; new ones are left to the daemon after this one.
     private func takeLastCalls() {
+        let until = now + Daemon.lastCallsTime
         do {
             try clientsReady()
         } catch {
             log.say(.lastCallsNotRead, [.reason: "\(error)"])
         }
-        while ready.count > 0 {
-            let now = now
+        var now = now
+        while ready.count > 0, now < until {
             takeCalls(at: now)
             endTurn(at: now)
+            now = self.now
         }
+        guard ready.count > 0 else { return }
+        log.say(.lastCallsNotTaken, [.reason: "\(ready.count) connections"])
     }
 
     private func reloadBySignal() {

@@ -97,6 +97,9 @@ extension DaemonMessage {
     /// Clients whose calls came at the end get no answer.
     static let lastCallsNotRead = DaemonMessage(
         "734261163f85b23f23eaf3f4a6c364ec", .error, "the last calls cannot be read")
+    /// There were more than the end has time for.
+    static let lastCallsNotTaken = DaemonMessage(
+        "fb69c24075ac405faa8d72786a541734", .notice, "calls are left without an answer")
     /// No task can begin once those in hand are used.
     static let identifiersNotReserved = DaemonMessage(
         "f7d4836e0b3b2357a698b248a2e24ca2", .error, "ids cannot be reserved on disk")

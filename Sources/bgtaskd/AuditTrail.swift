@@ -100,7 +100,8 @@ final class AuditTrail {
     }
 
     /// Says why the command of an expiration handler does not run.
-    func handlerNotStarted(_ record: TaskRecord, _ reason: String) {
+    func handlerNotStarted(_ record: TaskRecord, _ reason: String, at now: Instant) {
+        guard allowance.take(record.task.owner, at: now) else { return }
         write(
             .warning, JournalMessage.handlerNotStarted,
             "The command of an expiration handler could not be started",

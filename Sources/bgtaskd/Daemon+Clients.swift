@@ -200,18 +200,27 @@ extension Daemon {
         if !isAccepting { startAccepting() }
     }
 
-    /// Logs why a connection was closed, ten times a second at most.
+    /// Logs why a connection was closed, ten times a second at most for each user, so that one who is
+    /// refused much does not keep the others' refusals from the log.
     func logRefusal(_ message: DaemonMessage, _ peer: PeerCredentials?, _ reason: String) {
-        guard refusals.restUntil(now) == nil else {
+        if let peer, !refusals.take(OwnerID(rawValue: peer.user), at: now) {
             statistics.refusalsNotLogged += 1
             return
         }
-        refusals.add(1)
         var fields: [JournalField: String] = [.reason: "\(reason)"]
         if let peer {
             fields[.owner] = "\(peer.user)"
             fields[.peerProcessID] = "\(peer.processID)"
         }
         log.say(message, fields)
+    }
+
+    /// Says how many closed connections of a user were not named.
+    func reportRefusals(at now: Instant) {
+        for (owner, count) in refusals.takeReport(at: now) {
+            log.say(
+                .connectionsNotNamed,
+                [.owner: "\(owner)", .reason: "\(count) connections, over the rate"])
+        }
     }
 }

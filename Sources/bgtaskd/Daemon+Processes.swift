@@ -65,7 +65,7 @@ extension Daemon {
         do {
             try start(request, of: task)
         } catch {
-            journal.handlerNotStarted(record, "\(error)")
+            journal.handlerNotStarted(record, "\(error)", at: now)
             registry.handlerExited(id, at: now, &actions)
         }
     }
@@ -145,7 +145,7 @@ extension Daemon {
         case .startFailed(let index, let error):
             drainOutput(of: id, command: index, at: now)
             if let record = registry.record(id) {
-                journal.handlerNotStarted(record, "\(error)")
+                journal.handlerNotStarted(record, "\(error)", at: now)
             }
             registry.handlerExited(id, at: now, &actions)
         case .exited(index: 0, let exit):

@@ -18,6 +18,7 @@ extension Daemon {
         for client in watchers.takeExpired(at: now) { answerWaitTimeout(client) }
         resumeResting(at: now)
         journal.reportMissed(at: now)
+        reportRefusals(at: now)
         if let again = acceptAgainAt, again <= now { startAccepting() }
         endTurn(at: now)
     }

@@ -44,7 +44,8 @@ final class Daemon {
     /// Owners with clients that wait for room in their buffers, to be looked at in this turn.
     var crowded: [OwnerID] = []
     var watchers = Watchers()
-    var refusals = Rate(perSecondMax: 10)
+    /// What the log takes of closed connections.
+    var refusals = EntryAllowance(perSecondMax: 10)
 
     var running: [TaskID: RunningTask] = [:]
     var ownerOutputs = OwnerOutputs()
@@ -158,7 +159,7 @@ final class Daemon {
     func armTimer() throws {
         let instants = [
             registry.nextDeadline, watchers.nextDeadline, resting.values.min(), acceptAgainAt,
-            journal.allowance.nextReport,
+            journal.allowance.nextReport, refusals.nextReport,
         ]
         guard let next = instants.compactMap(\.self).min() else {
             timer?.disarm()

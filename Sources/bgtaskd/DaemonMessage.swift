@@ -64,6 +64,9 @@ extension DaemonMessage {
     /// A limit keeps it out.
     static let connectionRefused = DaemonMessage(
         "06887df56d586bb31d91875195e05feb", .notice, "a connection was refused")
+    /// Those of one user came faster than the log takes them.
+    static let connectionsNotNamed = DaemonMessage(
+        "16235fb975c145b782b76ce5b122714f", .notice, "closed connections of a user were not named")
     /// Descriptors are used up.
     static let connectionsNotAccepted = DaemonMessage(
         "f3373cf136aac5f284b46f8f9104e71f", .notice, "connections are not accepted for now")

@@ -37,6 +37,30 @@ struct AllowanceTests {
         }
     }
 
+    @Test(
+        "refused connections of one user are counted, and leave another's in the log",
+        .enabled(if: geteuid() == 0))
+    func refusals() throws {
+        let daemon = try DaemonProcess.forEverybody(.supervisor)
+        let countMax = 100
+        for _ in 0..<countMax { try Self.breakProtocol(daemon, as: .games) }
+        try Self.breakProtocol(daemon, as: .backup)
+        try daemon.waitForLog("BGTASK_OWNER=34 ")
+        try eventually("all are named or counted; the log says:\n\(daemon.log)") {
+            let lines = daemon.log.split(separator: "\n").filter { $0.contains("BGTASK_OWNER=5 ") }
+            let named = lines.count { $0.contains("broke the protocol") }
+            let counted = lines.filter { $0.contains("were not named") }
+                .compactMap { Self.number(after: "BGTASK_REASON=\"", in: $0) }
+            return named < countMax && named + counted.reduce(0, +) == countMax
+        }
+    }
+
+    private static func breakProtocol(_ daemon: DaemonProcess, as user: TestUser) throws {
+        let connection = try RawConnection(daemon, as: user)
+        try connection.send(frame: "no call")
+        _ = try connection.readToEnd()
+    }
+
     private static func number(after text: String, in line: Substring) -> Int? {
         line.firstRange(of: text).flatMap { Int(line[$0.upperBound...].prefix { $0.isNumber }) }
     }

@@ -1,8 +1,9 @@
-/// Tasks that have ended and can still be asked about; the oldest make room for the newest.
+/// Tasks that have ended and can still be asked about. Where they are too many, the oldest of the owner who
+/// has most are forgotten, so that the many tasks of one owner do not push out another's.
 struct EndedTasks: Sendable {
     private var records: [TaskID: TaskRecord] = [:]
-    private var held = Ring()
-    private var run = Ring()
+    private var held = EndedQueues()
+    private var run = EndedQueues()
 
     var count: Int { records.count }
 
@@ -13,15 +14,15 @@ struct EndedTasks: Sendable {
         record.run?.work = whole.run?.work.epitaph ?? Work(command: [])
         records[record.task.id] = record
         switch record.task.kind {
-        case .held: held.append(record.task.id)
-        case .run: run.append(record.task.id)
+        case .held: held.append(record.task.id, of: record.task.owner)
+        case .run: run.append(record.task.id, of: record.task.owner)
         }
     }
 
-    /// Forgets the oldest beyond the limits.
+    /// Forgets what is beyond the limits.
     mutating func trim(to limits: RegistryLimits) {
-        while held.count > limits.endedHeldMax { records[held.removeFirst()] = nil }
-        while run.count > limits.endedRunMax { records[run.removeFirst()] = nil }
+        while held.count > limits.endedHeldMax, let id = held.removeOldest() { records[id] = nil }
+        while run.count > limits.endedRunMax, let id = run.removeOldest() { records[id] = nil }
     }
 
     /// The ids of one owner's ended tasks, or of all, in ascending order.
@@ -30,27 +31,5 @@ struct EndedTasks: Sendable {
             .filter { owner == nil || $0.task.owner == owner }
             .map(\.task.id)
             .sorted()
-    }
-}
-
-/// A first-in first-out queue of ids over one array that is compacted in bulk.
-private struct Ring: Sendable {
-    private var ids: ContiguousArray<TaskID> = []
-    private var start = 0
-
-    var count: Int { ids.count - start }
-
-    mutating func append(_ id: TaskID) {
-        ids.append(id)
-    }
-
-    mutating func removeFirst() -> TaskID {
-        let id = ids[start]
-        start += 1
-        if start * 2 > ids.count, start > 64 {
-            ids.removeFirst(start)
-            start = 0
-        }
-        return id
     }
 }

@@ -25,6 +25,8 @@ struct RegistrySimulation {
         var limits = RegistryLimits()
         limits.slots = model.slots
         limits.tasksPerOwnerMax = model.tasksPerOwnerMax
+        limits.endedHeldMax = model.endedHeldMax
+        limits.endedRunMax = model.endedRunMax
         limits.warnAfter = RegistrySimulation.tick * model.warnAfter
         let budget = Budget(duration: .seconds(18), grace: .seconds(3))
         let profiles = budget.map {
@@ -43,6 +45,8 @@ struct RegistrySimulation {
             let event = takeEvent(isLast: step == steps - 12)
             registry.deadlineReached(at: now, &actions)
             digest(at: now)
+            registry.forgetExcess()
+            model.forgetExcess()
             if let difference = difference() { return "step \(step), \(event): \(difference)" }
         }
         return nil
@@ -265,7 +269,9 @@ struct RegistrySimulation {
             switch action {
             case .store(let step): registry.stored(step, at: now, &actions)
             case .tell(.handlerFired, let id): firings[id, default: 0] += 1
-            case .tell(.ended, let id): ends[id, default: 0] += 1
+            case .tell(.ended, let id):
+                ends[id, default: 0] += 1
+                model.remember(Int(id.rawValue))
             case .tell(.grewOld, _): agings += 1
             case .oldTasksNotNamed(let count): agings += count
             case .killAll(let id): kills[id, default: 0] += 1
@@ -280,7 +286,11 @@ struct RegistrySimulation {
         for number in model.order {
             guard let expected = model.tasks[number] else { continue }
             let id = TaskID(rawValue: UInt64(number))
-            guard let task = registry.record(id)?.task else { return "task \(id) is unknown" }
+            guard let task = registry.record(id)?.task else {
+                if model.forgotten.contains(number) { continue }
+                return "task \(id) is unknown"
+            }
+            if model.forgotten.contains(number) { return "task \(id) is not forgotten" }
             let facts: [(String, AnyHashable, AnyHashable)] = [
                 ("state", task.state, expected.state),
                 (

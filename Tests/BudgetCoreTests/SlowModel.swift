@@ -42,6 +42,11 @@ struct SlowModel {
     var warnAfter = 30
     var isDraining = false
     var applications: [String: (until: Int, grace: Int)?] = [:]
+    var endedHeldMax = 5
+    var endedRunMax = 3
+    /// Those that can still be asked about, in the order in which their ends were told.
+    var remembered: [(id: Int, isRun: Bool, owner: OwnerID)] = []
+    var forgotten: Set<Int> = []
 
     var order: [Int] { tasks.keys.sorted() }
 
@@ -132,7 +137,7 @@ struct SlowModel {
     }
 
     mutating func end(_ id: Int) -> Outcome? {
-        guard let task = tasks[id], !task.isRun else { return nil }
+        guard let task = tasks[id], !task.isRun, !forgotten.contains(id) else { return nil }
         if task.state != .ended { finish(id, task.state == .expiring ? .expired : .completed) }
         return tasks[id]?.outcome
     }

@@ -1,0 +1,100 @@
+/// The ids of ended tasks, each owner's in the order of their ends. Adding and removing take a time that grows
+/// with the logarithm of the number of owners.
+struct EndedQueues: Sendable {
+    private struct Queue: Sendable {
+        let owner: OwnerID
+        var ids: Ring
+
+        /// Whether this one has to give before the other: it is longer, or has the older task.
+        func goesBefore(_ other: Queue) -> Bool {
+            ids.count == other.ids.count ? ids.first < other.ids.first : ids.count > other.ids.count
+        }
+    }
+
+    /// A heap: each queue goes before the two at twice its place plus one and two. None is empty.
+    private var heap: ContiguousArray<Queue> = []
+    private var places: [OwnerID: Int] = [:]
+    private(set) var count = 0
+
+    mutating func append(_ id: TaskID, of owner: OwnerID) {
+        count += 1
+        if let place = places[owner] {
+            heap[place].ids.append(id)
+            rise(from: place)
+        } else {
+            heap.append(Queue(owner: owner, ids: Ring(id)))
+            places[owner] = heap.count - 1
+            rise(from: heap.count - 1)
+        }
+    }
+
+    /// Takes out the oldest of the owner who has most.
+    mutating func removeOldest() -> TaskID? {
+        guard !heap.isEmpty else { return nil }
+        count -= 1
+        let id = heap[0].ids.removeFirst()
+        if heap[0].ids.count == 0 {
+            exchange(0, heap.count - 1)
+            places[heap.removeLast().owner] = nil
+        }
+        sink(from: 0)
+        return id
+    }
+
+    private mutating func rise(from start: Int) {
+        var place = start
+        while place > 0 {
+            let parent = (place - 1) / 2
+            guard heap[place].goesBefore(heap[parent]) else { return }
+            exchange(place, parent)
+            place = parent
+        }
+    }
+
+    private mutating func sink(from start: Int) {
+        var place = start
+        while true {
+            var first = place
+            for child in [2 * place + 1, 2 * place + 2] where child < heap.count {
+                if heap[child].goesBefore(heap[first]) { first = child }
+            }
+            guard first != place else { return }
+            exchange(place, first)
+            place = first
+        }
+    }
+
+    private mutating func exchange(_ one: Int, _ other: Int) {
+        guard one != other else { return }
+        heap.swapAt(one, other)
+        places[heap[one].owner] = one
+        places[heap[other].owner] = other
+    }
+}
+
+/// A first-in first-out queue of ids over one array that is compacted in bulk.
+private struct Ring: Sendable {
+    private var ids: ContiguousArray<TaskID>
+    private var start = 0
+
+    init(_ first: TaskID) {
+        ids = [first]
+    }
+
+    var count: Int { ids.count - start }
+    var first: TaskID { ids[start] }
+
+    mutating func append(_ id: TaskID) {
+        ids.append(id)
+    }
+
+    mutating func removeFirst() -> TaskID {
+        let id = ids[start]
+        start += 1
+        if start * 2 > ids.count, start > 64 {
+            ids.removeFirst(start)
+            start = 0
+        }
+        return id
+    }
+}

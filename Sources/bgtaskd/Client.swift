@@ -41,6 +41,8 @@ final class Client {
     var waitsForRoom = false
     /// What was last counted of its buffers for its owner.
     var bufferedBytes = 0
+    /// What a listing holds until its answer is made.
+    var listedBytes = 0
 
     init(
         number: UInt64, descriptor: consuming OwnedDescriptor, credentials: PeerCredentials,
@@ -54,6 +56,8 @@ final class Client {
     }
 
     var caller: Caller { Caller(owner: OwnerID(rawValue: credentials.user)) }
+    /// What it holds for its owner's account.
+    var heldBytes: Int { connection.bufferedBytes + listedBytes }
     var holder: HolderID { HolderID(rawValue: number) }
 
     /// Answers the call in progress.

@@ -8,11 +8,34 @@ internal import Varlink
 extension Daemon {
     /// Counts a client's buffers for its owner.
     func account(_ client: Client) {
-        let bytes = client.connection.bufferedBytes
-        guard bytes != client.bufferedBytes else { return }
-        owners[client.caller.owner]?.bufferedBytes += bytes - client.bufferedBytes
-        client.bufferedBytes = bytes
+        let growth = client.heldBytes - client.bufferedBytes
+        guard growth != 0 else { return }
+        owners[client.caller.owner]?.bufferedBytes += growth
+        client.bufferedBytes += growth
+        if growth > 0 { closeIfExcessive(client) }
         lookAtWaiting(of: client.caller.owner)
+    }
+
+    /// Closes a client with which its owner's buffers have come to twice what they may hold: each connection
+    /// may always have a little, and an answer that was begun is made to its end, but not without a limit.
+    private func closeIfExcessive(_ client: Client) {
+        let limit = loaded.settings.limits.bufferBytesPerOwnerMax
+        let used = owners[client.caller.owner]?.bufferedBytes ?? 0
+        guard used > 2 * limit, !client.isClosed else { return }
+        logRefusal(
+            .noRoomForConnection, client.credentials,
+            "twice bufferBytesPerOwnerMax (\(limit))")
+        client.isClosed = true
+        releaseBuffers(of: client)
+        makePending(client)
+    }
+
+    /// Lets go of all that a client that is closed has in its buffers.
+    func releaseBuffers(of client: Client) {
+        if case .list = client.openCall { client.openCall = nil }
+        client.connection = ServerConnection()
+        client.listedBytes = 0
+        account(client)
     }
 
     /// Leaves a client unread until there is room among its owner's buffers.
@@ -82,8 +105,9 @@ extension Daemon {
     /// its owner's buffers have room.
     func mayMakeMore(for client: Client) -> Bool {
         let pending = client.connection.pendingOutputCount
-        guard pending >= Daemon.outputShare else { return true }
+        guard pending >= Daemon.outputShare else { return !client.isClosed }
         account(client)
+        guard !client.isClosed else { return false }
         let used = owners[client.caller.owner]?.bufferedBytes ?? 0
         return pending < Daemon.pumpMax && used < loaded.settings.limits.bufferBytesPerOwnerMax
     }
@@ -114,7 +138,7 @@ extension Daemon {
     /// What a connection may send, however full the buffers of its owner's others are.
     private static let bufferShare = 4096
     /// What it may leave unread.
-    private static let outputShare = 16_384
+    static let outputShare = 16_384
 
     /// Whether an event would be more than a slow reader may leave unread.
     func isOverflowing(_ client: Client) -> Bool {

@@ -104,6 +104,7 @@ extension Daemon {
             guard let call = try client.connection.nextCall() else { return false }
             statistics.calls += 1
             answer(call, of: client, at: now)
+            if client.connection.pendingOutputCount >= Daemon.outputShare { account(client) }
             return true
         } catch {
             refuse(client, error)
@@ -163,6 +164,7 @@ extension Daemon {
     func watch(_ client: Client) {
         var wanted: Readiness = []
         account(client)
+        guard !client.isClosed else { return }
         if client.connection.wantsInput, !client.isInputAtEnd {
             if hasRoom(client) {
                 wanted.formUnion([.input, .peerClosed])
@@ -185,8 +187,7 @@ extension Daemon {
     func close(_ client: Client, at now: Instant) {
         guard clients.removeValue(forKey: client.number) != nil else { return }
         client.isClosed = true
-        client.connection = ServerConnection()
-        account(client)
+        releaseBuffers(of: client)
         if client.waitsForRoom {
             owners[client.caller.owner]?.waiting.removeAll { $0 === client }
         }

@@ -75,7 +75,8 @@ extension Daemon {
         client.reply(output, continues: true)
         makePending(client)
         if client.connection.pendingOutputCount > Daemon.pumpMax { client.send() }
-        guard isOverflowing(client) else { return }
+        account(client)
+        guard !client.isClosed, isOverflowing(client) else { return }
         client.isClosed = true
         statistics.slowReaders += 1
         logRefusal(.slowReaderCutOff, client.credentials, "it left its events unread")
@@ -214,6 +215,7 @@ extension Daemon {
 
     /// A client's open call has had its last reply: those that wait behind it are taken next.
     private func resume(_ client: Client) {
+        account(client)
         makePending(client)
         if client.connection.callsWaiting > 0 { continueLater() }
     }

@@ -74,4 +74,26 @@ struct BoundedAnswerTests {
         #expect(reason.utf8.count < 256)
         #expect(reason.contains("ccc…\": "))
     }
+
+    @Test(
+        "listings that nobody reads end at twice the limit of their owner's buffers",
+        .enabled(if: geteuid() == 0))
+    func unreadListings() throws {
+        let daemon = try DaemonProcess.forEverybody(
+            .supervisor, settings: "limits.bufferBytesPerOwnerMax = 4194304")
+        let holder = try daemon.connect(as: .games)
+        for _ in 0..<1000 { _ = try holder.begin(String(repeating: "n", count: 250)) }
+        let flags = ["", ",\"more\":true"]
+        let flood = try (0..<200).map { _ in try RawConnection(daemon, as: .games) }
+        for (number, connection) in flood.enumerated() {
+            let list = callText(Tasks.List.name, .object([]), flags: flags[number % 2])
+            connection.sendWithoutWaiting(list + "\0")
+        }
+        try daemon.waitForLog("twice bufferBytesPerOwnerMax (4194304)")
+        let other = try daemon.connect(as: .backup)
+        for _ in 0..<50 { _ = try other.begin() }
+        let peak = Processes.status("VmHWM", of: daemon.processID)
+        #expect(peak < 48 << 10, "\(peak) KiB")
+        withExtendedLifetime(flood) {}
+    }
 }

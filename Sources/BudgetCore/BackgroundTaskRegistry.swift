@@ -88,18 +88,6 @@ package struct BackgroundTaskRegistry: Sendable {
         else { throw .noSuchTask(id) }
         return record
     }
-
-    /// The ids of tasks that have not ended, in ascending order; of all owners where none is named.
-    package func identifiers(of owner: OwnerID?) -> [TaskID] {
-        (owner.map(table.slots(of:)) ?? table.allSlots())
-            .map { table[$0].id }
-            .filter { table[run: $0]?.isAdmitted ?? true }
-    }
-
-    /// The ids of ended tasks that are still kept, in ascending order.
-    package func endedIdentifiers(of owner: OwnerID?) -> [TaskID] {
-        ended.identifiers(of: owner)
-    }
 }
 
 /// What has been counted since the start.

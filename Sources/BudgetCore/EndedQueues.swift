@@ -41,6 +41,15 @@ struct EndedQueues: Sendable {
         return id
     }
 
+    /// Adds the ids of one owner, or of all, that come after one.
+    func collect(of owner: OwnerID?, after last: TaskID, into found: inout FirstIdentifiers) {
+        if let owner {
+            if let place = places[owner] { heap[place].ids.collect(after: last, into: &found) }
+        } else {
+            for queue in heap { queue.ids.collect(after: last, into: &found) }
+        }
+    }
+
     private mutating func rise(from start: Int) {
         var place = start
         while place > 0 {
@@ -83,6 +92,10 @@ private struct Ring: Sendable {
 
     var count: Int { ids.count - start }
     var first: TaskID { ids[start] }
+
+    func collect(after last: TaskID, into found: inout FirstIdentifiers) {
+        for id in ids[start...] where id > last { found.add(id) }
+    }
 
     mutating func append(_ id: TaskID) {
         ids.append(id)

@@ -25,11 +25,8 @@ struct EndedTasks: Sendable {
         while run.count > limits.endedRunMax, let id = run.removeOldest() { records[id] = nil }
     }
 
-    /// The ids of one owner's ended tasks, or of all, in ascending order.
-    func identifiers(of owner: OwnerID?) -> [TaskID] {
-        records.values.lazy
-            .filter { owner == nil || $0.task.owner == owner }
-            .map(\.task.id)
-            .sorted()
+    /// Adds the ids of one owner's ended tasks, or of all, that come after one.
+    func collect(of owner: OwnerID?, after last: TaskID, into found: inout FirstIdentifiers) {
+        for queues in [held, run] { queues.collect(of: owner, after: last, into: &found) }
     }
 }

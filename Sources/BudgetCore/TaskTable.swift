@@ -211,6 +211,28 @@ struct TaskTable: Sendable {
         return result
     }
 
+    /// Adds the ids of one owner's tasks, or of all, that come after one; run tasks once they are admitted.
+    func collect(of owner: OwnerID?, after last: TaskID, into found: inout FirstIdentifiers) {
+        guard let owner else {
+            for (id, slot) in slots where id > last && isAdmitted(Int(slot)) { found.add(id) }
+            return
+        }
+        var next = owners[owner]?.tasks.firstSlot
+        if let slot = slots[last].map(Int.init), entries[slot].task.owner == owner {
+            next = ownerLists.next(after: slot)
+        }
+        while !found.isFull, let slot = next {
+            let id = entries[slot].task.id
+            if id > last, isAdmitted(slot) { found.add(id) }
+            next = ownerLists.next(after: slot)
+        }
+    }
+
+    private func isAdmitted(_ slot: Int) -> Bool {
+        let task = entries[slot].task
+        return task.kind == .held || runs[task.id]?.isAdmitted ?? true
+    }
+
     /// The slots of all tasks in the order of their ids.
     func allSlots() -> [Int] {
         slots.sorted { $0.key < $1.key }.map { Int($0.value) }

@@ -35,6 +35,8 @@ final class Client {
     var isReady = false
     /// Whether the next turn is to go on with it, without anything having come.
     var wantsTurn = false
+    /// Whether its listing has had a part of this turn.
+    var hadTurn = false
     /// What the epoll waits for.
     var watchedFor: Readiness = [.input, .peerClosed]
     /// Whether it is not read, because its owner's buffers are full.
@@ -110,35 +112,5 @@ final class Client {
                 return
             }
         }
-    }
-}
-
-/// Where a listing has come to.
-struct ListCursor {
-    /// Tasks in one answer without `more`.
-    private static let countMax = 1000
-
-    var identifiers: ArraySlice<TaskID>
-    let filter: ListFilter
-    /// What the one answer without `more` will hold; `nil` with `more`, where each task is a reply.
-    private(set) var collected: [Tasks.Task]?
-    private(set) var isTruncated = false
-    private var bytes = 0
-
-    init(_ identifiers: [TaskID], _ filter: ListFilter, more: Bool) {
-        self.identifiers = identifiers[...]
-        self.filter = filter
-        collected = more ? nil : []
-    }
-
-    /// Takes a task into the answer.
-    ///
-    /// - Returns: whether there was room for it.
-    mutating func collect(_ task: Tasks.Task, bytesMax: Int) -> Bool {
-        bytes += task.command?.reduce(0) { $0 + $1.utf8.count } ?? 0
-        let count = collected?.count ?? 0
-        isTruncated = count == ListCursor.countMax || bytes > bytesMax && count > 0
-        if !isTruncated { collected?.append(task) }
-        return !isTruncated
     }
 }

@@ -130,10 +130,14 @@ extension Daemon {
                 index += 1
             }
         } while !crowded.isEmpty
-        // Those with something left to be made are taken up again by the turn that was asked for.
-        pending = pending.filter { !$0.isClosed && $0.wantsTurn }
+        // Those with something left to be made are taken up again by the turn that was asked for, those
+        // first for whom there was nothing of this one.
+        let left = pending.filter { !$0.isClosed && $0.wantsTurn }
+        pending = left.filter { !$0.hadTurn } + left.filter(\.hadTurn)
+        listScansLeft = Daemon.listScansPerTurn
         for client in pending {
             client.wantsTurn = false
+            client.hadTurn = false
             client.isPending = true
         }
         if ready.count > 0 { continueLater() }

@@ -27,11 +27,8 @@ extension Daemon {
         guard input.sinceMs ?? 0 >= 0 else { throw .invalid("sinceMs") }
         let caller = try caller(client, all: input.all)
         let owner = caller.seesAll ? nil : caller.owner
-        var identifiers = registry.identifiers(of: owner)
-        if ListFilter.includesEnded(input) {
-            identifiers = (identifiers + registry.endedIdentifiers(of: owner)).sorted()
-        }
-        let cursor = ListCursor(identifiers, ListFilter(input), more: call.more)
+        let cursor = ListCursor(
+            input, of: owner, through: registry.identifierLast, more: call.more)
         open(.list(cursor), task: nil, for: client)
         pump(client)
     }

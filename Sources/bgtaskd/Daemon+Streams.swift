@@ -6,8 +6,9 @@ internal import Varlink
 extension Daemon {
     /// Bytes of a listing or of output that are made before the reader has taken some.
     static let pumpMax = 262_144
-    /// Tasks that a listing looks at in one turn.
-    private static let listScanMax = 2000
+    /// Tasks that one listing looks at in one turn, and all listings together.
+    private static let listScanMax = 512
+    static let listScansPerTurn = 4096
     /// Bytes of commands in one answer to a `List` without `more`.
     private static let listBytesMax = 1 << 20
 
@@ -153,13 +154,15 @@ extension Daemon {
     private func pumpList(_ client: Client, _ start: ListCursor) {
         var cursor = start
         let now = now
-        for _ in 0..<Daemon.listScanMax {
+        client.hadTurn = listScansLeft > 0
+        for _ in 0..<min(Daemon.listScanMax, listScansLeft) {
+            listScansLeft -= 1
             guard mayMakeMore(for: client) else {
-                client.openCall = .list(cursor)
+                keep(cursor, of: client)
                 return makePending(client)
             }
-            guard let id = cursor.identifiers.popFirst() else { return finishList(client, cursor) }
-            guard let record = registry.record(id), cursor.filter.includes(record.task, at: now)
+            guard let id = cursor.next(in: registry) else { return finishList(client, cursor) }
+            guard let record = registry.record(id), cursor.includes(record.task, at: now)
             else { continue }
             let task = Tasks.Task(record, in: registry, at: now)
             guard cursor.collected != nil else {
@@ -172,14 +175,23 @@ extension Daemon {
                 return finishList(client, cursor)
             }
         }
-        client.openCall = .list(cursor)
+        keep(cursor, of: client)
         client.wantsTurn = true
         makePending(client)
         continueLater()
     }
 
+    /// Keeps a listing for its next part, and counts what it holds.
+    private func keep(_ cursor: ListCursor, of client: Client) {
+        guard !client.isClosed else { return }
+        client.openCall = .list(cursor)
+        client.listedBytes = cursor.heldBytes
+        account(client)
+    }
+
     private func finishList(_ client: Client, _ cursor: ListCursor) {
         watchers.remove(client)
+        client.listedBytes = 0
         var output = Tasks.List.Output()
         output.tasks = cursor.collected
         output.truncated = cursor.isTruncated ? true : nil

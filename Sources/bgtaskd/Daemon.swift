@@ -44,6 +44,8 @@ final class Daemon {
     /// Owners with clients that wait for room in their buffers, to be looked at in this turn.
     var crowded: [OwnerID] = []
     var watchers = Watchers()
+    /// Tasks that listings may still look at in this turn.
+    var listScansLeft = Daemon.listScansPerTurn
     /// What the log takes of closed connections.
     var refusals = EntryAllowance(perSecondMax: 10)
 

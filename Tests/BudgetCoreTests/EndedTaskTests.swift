@@ -15,7 +15,7 @@ struct EndedTaskTests {
             clerk.registry.forgetExcess()
         }
         #expect(clerk.registry.record(kept)?.task.outcome == .completed)
-        #expect(clerk.registry.endedIdentifiers(of: nil) == [kept] + ids.suffix(9))
+        #expect(clerk.registry.identifiers(of: nil, includingEnded: true) == [kept] + ids.suffix(9))
     }
 
     @Test("owners who have as many give in turn, the oldest first")
@@ -29,6 +29,37 @@ struct EndedTaskTests {
             _ = try clerk.end(ids[number], by: caller)
             clerk.registry.forgetExcess()
         }
-        #expect(clerk.registry.endedIdentifiers(of: nil) == Array(ids.suffix(4)))
+        #expect(clerk.registry.identifiers(of: nil, includingEnded: true) == Array(ids.suffix(4)))
+    }
+
+    @Test("ids are told a few at a time, in ascending order, of one owner and of all")
+    func batches() throws {
+        var clerk = Clerk { $0.endedHeldMax = 400 }
+        var ids: [Caller: [TaskID]] = [:]
+        for number in 0..<1000 {
+            let caller = number % 3 == 0 ? Clerk.bob : Clerk.ann
+            let id = try clerk.begin(by: caller)
+            if number % 4 == 1 { _ = try clerk.end(id, by: caller) }
+            ids[caller, default: []].append(id)
+        }
+        let all = ids.values.joined().sorted()
+        let cases: [(OwnerID?, [TaskID])] = [
+            (nil, all), (Clerk.ann.owner, ids[Clerk.ann] ?? []),
+            (Clerk.bob.owner, ids[Clerk.bob] ?? []),
+        ]
+        for (owner, wanted) in cases {
+            for includingEnded in [false, true] {
+                var found: [TaskID] = []
+                while true {
+                    let next = clerk.registry.identifiers(
+                        of: owner, after: found.last ?? .invalid, includingEnded: includingEnded,
+                        countMax: 7)
+                    found += next
+                    guard next.count == 7 else { break }
+                }
+                let live = wanted.filter { clerk.task($0)?.state != .ended }
+                #expect(found == (includingEnded ? wanted : live))
+            }
+        }
     }
 }

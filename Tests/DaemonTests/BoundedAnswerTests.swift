@@ -96,4 +96,21 @@ struct BoundedAnswerTests {
         #expect(peak < 48 << 10, "\(peak) KiB")
         withExtendedLifetime(flood) {}
     }
+
+    @Test("a listing goes on where it was, however many tasks begin and end meanwhile")
+    func changingList() throws {
+        let daemon = try DaemonProcess(.supervisor, settings: "limits.tasksPerOwnerMax = 3000")
+        let client = try daemon.connect()
+        let name = String(repeating: "n", count: 250)
+        let ids = try (0..<2000).map { _ in try client.begin(name) }
+        let lister = try daemon.connect()
+        try lister.send(Tasks.List.self, Tasks.List.Input(), more: true)
+        var listed = [try #require(try lister.receive(Tasks.List.self).output.task?.id)]
+        // It has stopped by now, since more than this does not fit into the buffers.
+        let last = try #require(ids.last)
+        _ = try client.ask(Tasks.End.self) { $0.id = last }
+        for _ in 0..<500 { _ = try client.begin(name) }
+        while let task = try lister.receive(Tasks.List.self).output.task { listed.append(task.id) }
+        #expect(listed == Array(ids.dropLast()))
+    }
 }

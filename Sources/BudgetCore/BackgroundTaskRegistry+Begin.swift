@@ -173,11 +173,12 @@ extension BackgroundTaskRegistry {
     }
 
     private func check(_ name: String, _ parameter: String) throws(Refusal) {
-        guard !name.isEmpty, !name.unicodeScalars.contains(where: \.steersText) else {
-            throw .invalidParameter(parameter)
-        }
+        // First, since looking through a name takes as long as the peer has made it.
         guard name.utf8.count <= limits.nameBytesMax else {
             throw .limitReached(limit: "nameBytesMax", value: limits.nameBytesMax)
+        }
+        guard !name.isEmpty, !name.unicodeScalars.contains(where: \.steersText) else {
+            throw .invalidParameter(parameter)
         }
     }
 

@@ -69,6 +69,9 @@ struct LimitTests {
         #expect(throws: Refusal.limitReached(limit: "nameBytesMax", value: 255)) {
             try clerk.begin(String(repeating: "ä", count: 128))
         }
+        #expect(throws: Refusal.limitReached(limit: "nameBytesMax", value: 255)) {
+            try clerk.begin(String(repeating: "\n", count: 1 << 24))
+        }
         let steering = ["\u{1B}[2J", "\u{7F}", "\u{9B}2J", "a\u{2028}b", "\u{202E}txt", "\u{2066}"]
         for name in ["", "a\nb"] + steering {
             #expect(throws: Refusal.invalidParameter("name")) { try clerk.begin(name) }

@@ -30,7 +30,8 @@ extension Daemon {
         let cursor = ListCursor(
             input, of: owner, through: registry.identifierLast, more: call.more)
         open(.list(cursor), task: nil, for: client)
-        pump(client)
+        // Behind the listings that have begun: many short ones do not keep a long one from its end.
+        makePending(client)
     }
 
     func watch(_ client: Client, _ call: Call, _ now: Instant) throws(CallFailure) {

@@ -69,9 +69,12 @@ package struct BackgroundTaskRegistry: Sendable {
         }
     }
 
-    /// Forgets the oldest ended tasks beyond the limits. The shell calls this when it has performed the
-    /// actions of a turn, so that each of them still finds its task.
-    package mutating func forgetExcess() {
+    /// Forgets ended tasks beyond the limits. The shell calls this when it has performed the actions of a
+    /// turn, so that each of them still finds its task.
+    ///
+    /// - Returns: the run tasks among them, of which the shell may have kept something.
+    @discardableResult
+    package mutating func forgetExcess() -> [BackgroundTask] {
         ended.trim(to: limits)
     }
 

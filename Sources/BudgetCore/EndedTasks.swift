@@ -20,9 +20,15 @@ struct EndedTasks: Sendable {
     }
 
     /// Forgets what is beyond the limits.
-    mutating func trim(to limits: RegistryLimits) {
+    ///
+    /// - Returns: the run tasks among it.
+    mutating func trim(to limits: RegistryLimits) -> [BackgroundTask] {
         while held.count > limits.endedHeldMax, let id = held.removeOldest() { records[id] = nil }
-        while run.count > limits.endedRunMax, let id = run.removeOldest() { records[id] = nil }
+        var forgotten: [BackgroundTask] = []
+        while run.count > limits.endedRunMax, let id = run.removeOldest() {
+            if let record = records.removeValue(forKey: id) { forgotten.append(record.task) }
+        }
+        return forgotten
     }
 
     /// Adds the ids of one owner's ended tasks, or of all, that come after one.

@@ -169,8 +169,7 @@ extension Daemon {
         for pipe in task.pipes { close(pipe) }
         task.processes.close()
         outputs.taskEnded(
-            id, of: task.owner, totalMax: loaded.settings.limits.outputTotalBytesMax,
-            countMax: registry.limits.endedRunMax)
+            id, of: task.owner, totalMax: loaded.settings.limits.outputTotalBytesMax)
     }
 }
 

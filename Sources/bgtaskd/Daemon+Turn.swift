@@ -29,7 +29,7 @@ extension Daemon {
         launchPending(at: now)
         sendPending()
         releaseHolders()
-        registry.forgetExcess()
+        for task in registry.forgetExcess() { outputs.forget(task.id, of: task.owner) }
         // Clients that closed may have let tasks start.
         if !launches.isEmpty { continueLater() }
         statusChanged()

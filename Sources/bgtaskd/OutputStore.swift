@@ -12,7 +12,6 @@ struct OutputStore {
     }
 
     private var logs: [TaskID: OutputLog] = [:]
-    private var ended: ArraySlice<(task: TaskID, owner: OwnerID)> = []
     private var kept: [OwnerID: Kept] = [:]
     private var keptBytes = 0
 
@@ -25,19 +24,20 @@ struct OutputStore {
     }
 
     /// Counts a task's output among the ended ones, and makes room for it: the owner who has most loses
-    /// the oldest bytes, and tasks that are not known any more are forgotten.
-    mutating func taskEnded(_ id: TaskID, of owner: OwnerID, totalMax: Int, countMax: Int) {
+    /// the oldest bytes.
+    mutating func taskEnded(_ id: TaskID, of owner: OwnerID, totalMax: Int) {
         guard let log = logs[id] else { return }
-        ended.append((id, owner))
         let bytes = log.byteCount + OutputStore.overhead
         kept[owner, default: Kept()].tasks.append(id)
         kept[owner]?.bytes += bytes
         keptBytes += bytes
         while keptBytes > totalMax, let most = ownerOfMost { emptyOldest(of: most) }
-        while ended.count > countMax, let oldest = ended.popFirst() {
-            if kept[oldest.owner]?.tasks.first == oldest.task { emptyOldest(of: oldest.owner) }
-            logs[oldest.task] = nil
-        }
+    }
+
+    /// Forgets an ended task that is not known any more, the oldest of its owner.
+    mutating func forget(_ id: TaskID, of owner: OwnerID) {
+        if kept[owner]?.tasks.first == id { emptyOldest(of: owner) }
+        logs[id] = nil
     }
 
     /// The same one for the same history, whatever the order of the table.

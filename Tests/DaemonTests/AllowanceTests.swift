@@ -38,6 +38,23 @@ struct AllowanceTests {
     }
 
     @Test(
+        "another's many ended tasks take neither a task's outcome away nor its output",
+        .enabled(if: geteuid() == 0))
+    func forgetting() throws {
+        let daemon = try DaemonProcess.forEverybody(.supervisor, settings: "store.historyMax = 5")
+        let small = try daemon.connect(as: .backup)
+        let kept = try small.submit(["echo", "kept"])
+        _ = try small.ended(kept)
+        let big = try daemon.connect(as: .games)
+        let tasks = try (0..<20).map { _ in try big.submit(["echo", "much"]) }
+        for id in tasks { try LeakTests.waitForEnd(of: id, on: big) }
+        #expect(try small.show(kept).outcome == .completed)
+        #expect(try daemon.text(of: kept, as: .backup) == "kept\n")
+        #expect(try big.refusal(of: Tasks.Show.self) { $0.id = tasks[0] } == .noSuchTask(tasks[0]))
+        #expect(try daemon.text(of: tasks[19], as: .games) == "much\n")
+    }
+
+    @Test(
         "refused connections of one user are counted, and leave another's in the log",
         .enabled(if: geteuid() == 0))
     func refusals() throws {

@@ -69,6 +69,16 @@ let package = Package(
             dependencies: ["CSystemd", logging],
             swiftSettings: swiftSettings
         ),
+        .systemLibrary(
+            name: "CSQLite",
+            pkgConfig: "sqlite3",
+            providers: [.apt(["libsqlite3-dev"])]
+        ),
+        .target(
+            name: "TaskStore",
+            dependencies: ["BudgetCore", "CSQLite", "Varlink"],
+            swiftSettings: swiftSettings
+        ),
         .executableTarget(
             name: "bgtask-supervisor",
             dependencies: ["CLinux"],

@@ -18,7 +18,7 @@ enum ImportTable {
         "CSystemd": [],
         "Systemd": ["CSystemd", "Logging", "Glibc", "Synchronization"],
         "CSQLite": [],
-        "TaskStore": system.union(["BudgetCore", "CSQLite"]),
+        "TaskStore": system.union(["BudgetCore", "CSQLite", "Varlink"]),
         "bgtaskd": system.union(collections).union([
             "BudgetCore", "Varlink", "TaskAPI", "Settings", "LinuxSystem", "Systemd", "TaskStore",
             "Logging", "ArgumentParser",

@@ -1,0 +1,98 @@
+internal import BudgetCore
+
+extension EndRow {
+    init(_ end: StoredEnd) {
+        endedAtUs = end.at.microseconds
+        outcome = end.outcome.code
+        switch end.exit {
+        case .status(let status): exitStatus = Int64(status)
+        case .signal(let signal): exitSignal = Int64(signal.rawValue)
+        case nil: break
+        }
+        usedMs = milliseconds(end.used)
+        cpuMs = end.cpu.map(milliseconds)
+        memoryPeakBytes = end.memoryPeakBytes.map { Int64($0) }
+        setReason(end.reason)
+    }
+
+    private mutating func setReason(_ value: Reason?) {
+        guard let value else { return }
+        switch value {
+        case .budgetSpent: reason = "budgetSpent"
+        case .applicationTimeSpent: reason = "applicationTimeSpent"
+        case .simulated: reason = "simulated"
+        case .shutdown: reason = "shutdown"
+        case .connectionClosed: reason = "connectionClosed"
+        case .processExited: reason = "processExited"
+        case .queueLost: reason = "queueLost"
+        case .cancelled(let owner, let text):
+            reason = "cancelled"
+            reasonOwner = Int64(owner.rawValue)
+            reasonText = text
+        case .notStarted(let text):
+            reason = "notStarted"
+            reasonText = text
+        }
+    }
+
+    /// The end that the columns describe; `nil` where they say that there is none.
+    func end(_ check: RowCheck) throws(StoreError) -> StoredEnd? {
+        guard let endedAtUs else { return nil }
+        return StoredEnd(
+            at: WallTime(microseconds: endedAtUs),
+            outcome: try check.known(outcome.flatMap(Outcome.init(code:)), "outcome"),
+            exit: try exit(check),
+            reason: try reason(check),
+            used: .milliseconds(usedMs ?? 0),
+            cpu: cpuMs.map { .milliseconds($0) },
+            memoryPeakBytes: memoryPeakBytes.map { Int($0) })
+    }
+
+    private func exit(_ check: RowCheck) throws(StoreError) -> ProcessExit? {
+        if let status: Int32 = try check.number(exitStatus, "exit_status") {
+            return .status(status)
+        }
+        return try check.number(exitSignal, "exit_signal").map {
+            .signal(SignalNumber(rawValue: $0))
+        }
+    }
+
+    private func reason(_ check: RowCheck) throws(StoreError) -> Reason? {
+        switch reason {
+        case nil: return nil
+        case "budgetSpent": return .budgetSpent
+        case "applicationTimeSpent": return .applicationTimeSpent
+        case "simulated": return .simulated
+        case "shutdown": return .shutdown
+        case "connectionClosed": return .connectionClosed
+        case "processExited": return .processExited
+        case "queueLost": return .queueLost
+        case "notStarted": return .notStarted(reasonText ?? "")
+        case "cancelled":
+            let owner: UInt32? = try check.number(reasonOwner, "reason_uid")
+            let known = try check.known(owner, "reason_uid")
+            return .cancelled(by: OwnerID(rawValue: known), text: reasonText)
+        default: return try check.known(nil, "reason")
+        }
+    }
+}
+
+extension Outcome {
+    /// The number in the database, which must never change its meaning.
+    var code: Int64 {
+        switch self {
+        case .completed: 0
+        case .failed: 1
+        case .expired: 2
+        case .overrun: 3
+        case .cancelled: 4
+        case .abandoned: 5
+        case .interrupted: 6
+        }
+    }
+
+    init?(code: Int64) {
+        guard let outcome = Outcome.allCases.first(where: { $0.code == code }) else { return nil }
+        self = outcome
+    }
+}

@@ -1,0 +1,60 @@
+package import BudgetCore
+
+/// Which ended tasks are asked for; what is `nil` or empty leaves all through.
+package struct HistoryFilter: Equatable, Sendable {
+    package var owner: OwnerID?
+    package var name: String?
+    package var application: String?
+    package var group: String?
+    /// Any of these; empty: all.
+    package var outcomes: Set<Outcome>
+    /// Ended at that time or later.
+    package var since: WallTime?
+
+    package init(
+        owner: OwnerID? = nil,
+        name: String? = nil,
+        application: String? = nil,
+        group: String? = nil,
+        outcomes: Set<Outcome> = [],
+        since: WallTime? = nil
+    ) {
+        self.owner = owner
+        self.name = name
+        self.application = application
+        self.group = group
+        self.outcomes = outcomes
+        self.since = since
+    }
+}
+
+/// Where a page of the history ended, and the next one goes on.
+package struct HistoryCursor: Equatable, Sendable {
+    package var endedAt: WallTime
+    package var id: TaskID
+
+    package init(endedAt: WallTime, id: TaskID) {
+        self.endedAt = endedAt
+        self.id = id
+    }
+}
+
+/// Ended tasks, the newest end first.
+package struct HistoryPage: Equatable, Sendable {
+    package var tasks: [StoredTask]
+    /// Where to go on; `nil` where there is no more.
+    package var next: HistoryCursor?
+}
+
+/// How much of the history is kept.
+package struct HistoryBounds: Equatable, Sendable {
+    /// Ended tasks, the newest.
+    package var countMax: Int
+    /// How long ago they ended at most; `nil`: however long.
+    package var ageMax: Duration?
+
+    package init(countMax: Int, ageMax: Duration?) {
+        self.countMax = countMax
+        self.ageMax = ageMax
+    }
+}

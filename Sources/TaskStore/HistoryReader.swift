@@ -1,0 +1,56 @@
+package import BudgetCore
+internal import CSQLite
+
+/// Answers questions about stored tasks on a thread of its own: with a connection that only reads, so that
+/// it never holds up who writes, nor is held up. A store in memory has one connection for both.
+package final class HistoryReader: Sendable {
+    private let connection: Connection
+    private let queries: TaskQueries
+    // Keeps a store in memory alive, and the lock on the folder.
+    private let store: TaskStore
+
+    init(beside store: TaskStore) throws(StoreError) {
+        self.store = store
+        if store.isInMemory {
+            connection = store.connection
+        } else {
+            connection = try Connection(
+                path: store.connection.path, flags: SQLITE_OPEN_READONLY, vfs: store.vfs)
+        }
+        queries = TaskQueries(connection: connection)
+    }
+
+    /// A page of the ended tasks that the filter lets through, newest end first.
+    ///
+    /// - Parameter cursor: where the page before ended; `nil`: from the newest.
+    package func history(
+        _ filter: HistoryFilter = HistoryFilter(),
+        after cursor: HistoryCursor? = nil,
+        countMax: Int
+    ) throws(StoreError) -> HistoryPage {
+        try connection.exclusively { () throws(StoreError) in
+            try queries.history(filter, after: cursor, countMax: countMax)
+        }
+    }
+
+    /// A task, queued, started or ended; `nil` where there is none, or no longer.
+    package func task(_ id: TaskID) throws(StoreError) -> StoredTask? {
+        try connection.exclusively { () throws(StoreError) in try queries.task(id) }
+    }
+
+    /// The attempts after which a task was queued again, from the first.
+    package func attempts(of id: TaskID) throws(StoreError) -> [StoredAttempt] {
+        try connection.exclusively { () throws(StoreError) in try queries.attempts(of: id) }
+    }
+
+    /// How many ended tasks are kept.
+    package func endedCount() throws(StoreError) -> Int {
+        try connection.exclusively { () throws(StoreError) in try queries.endedCount() }
+    }
+
+    /// Ends the connection; a store in memory keeps its own.
+    package func close() throws(StoreError) {
+        guard !store.isInMemory else { return }
+        try connection.exclusively { () throws(StoreError) in connection.close() }
+    }
+}

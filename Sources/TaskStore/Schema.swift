@@ -1,0 +1,144 @@
+/// The layout of the database. Its comments are kept in the file, so that `.schema` in sqlite3(1) shows
+/// them; a user may read the tables, and nobody else writes them.
+enum Schema {
+    /// `application_id`: "bgtk" in ASCII; see file(1) and sqlite.org, PRAGMA application_id.
+    static let applicationID: Int64 = 0x6267_746B
+
+    /// What brings a database from one version to the next; the first makes the tables. The version of a
+    /// database (`user_version`) is the number of steps that it has been through.
+    static let steps = [version1]
+
+    static var version: Int { steps.count }
+
+    private static let version1 = [tasks, ends, attempts, successes, identifiers, views].joined()
+
+    private static let tasks = """
+        CREATE TABLE tasks (
+            -- One row a run task, kept some time after its end ([store] historyMax, historyAge).
+            -- Times ending in _at_us are microseconds since 1970-01-01 00:00 UTC.
+            id INTEGER PRIMARY KEY,
+            owner INTEGER NOT NULL,              -- uid of who submitted it
+            name TEXT NOT NULL,
+            application TEXT,
+            profile TEXT NOT NULL,
+            duration_ms INTEGER,                 -- the hard limit; NULL: none
+            grace_ms INTEGER NOT NULL,           -- the handler fires this long before the hard limit
+            lifetime_max_ms INTEGER,             -- over all extensions; NULL: no limit
+            is_cut_by_lifetime INTEGER NOT NULL, -- 1: lifetime_max_ms cut the duration asked for
+            command TEXT NOT NULL,               -- a JSON array; cut at the end where it is long
+            directory TEXT,
+            environment TEXT,                    -- a JSON object; NULL after the end
+            handler_signal INTEGER,              -- of the expiration handler; NULL: none
+            handler_command TEXT,                -- a JSON array; NULL: none
+            primary_gid INTEGER,                 -- groups of the submitter; NULL: the daemon's own
+            supplementary_gids TEXT,             -- a JSON array
+            group_name TEXT,
+            priority INTEGER NOT NULL,           -- higher runs first
+            earliest_begin_ms INTEGER,           -- counted from queued_at_us
+            conditions TEXT,                     -- a JSON array of network, externalPower, idle
+            minimum_interval_ms INTEGER,         -- since the last success of this owner and name
+            unique_name TEXT,                    -- keep or replace; NULL: names may repeat
+            retry_attempts INTEGER,              -- the first included; NULL: no retries
+            retry_delay_ms INTEGER,
+            retry_on_interruption INTEGER,
+            submitted_at_us INTEGER NOT NULL,
+            queued_at_us INTEGER NOT NULL,       -- the submission, or the end of the attempt before
+            started_at_us INTEGER,               -- of this attempt; NULL: waits, or never started
+            attempt INTEGER NOT NULL,            -- from 1; those before it are in attempts
+            ended_at_us INTEGER,                 -- NULL: queued or started
+            outcome INTEGER,                     -- 0 completed, 1 failed, 2 expired, 3 overrun,
+                                                 -- 4 cancelled, 5 abandoned, 6 interrupted
+            exit_status INTEGER,                 -- of the main process
+            exit_signal INTEGER,                 -- that ended it instead
+            reason TEXT,                         -- why it was stopped or told to end
+            reason_uid INTEGER,                  -- who cancelled it
+            reason_text TEXT,                    -- in their words, or the error of the start
+            used_ms INTEGER,                     -- how long the clock of its budget ran
+            cpu_ms INTEGER,
+            memory_peak_bytes INTEGER
+        ) STRICT;
+        CREATE INDEX tasks_live ON tasks (id) WHERE ended_at_us IS NULL;
+
+        """
+
+    /// An index for each way to ask for the history; the columns behind the time let a second condition
+    /// be decided without the row.
+    private static let ends = """
+        CREATE INDEX tasks_ended ON tasks (ended_at_us, outcome)
+            WHERE ended_at_us IS NOT NULL;
+        CREATE INDEX tasks_ended_owner ON tasks (owner, ended_at_us, outcome)
+            WHERE ended_at_us IS NOT NULL;
+        CREATE INDEX tasks_ended_name ON tasks (name, ended_at_us, owner, outcome)
+            WHERE ended_at_us IS NOT NULL;
+        CREATE INDEX tasks_ended_outcome ON tasks (outcome, ended_at_us, owner)
+            WHERE ended_at_us IS NOT NULL;
+        CREATE INDEX tasks_ended_application ON tasks (application, ended_at_us, owner, outcome)
+            WHERE ended_at_us IS NOT NULL AND application IS NOT NULL;
+        CREATE INDEX tasks_ended_group ON tasks (group_name, ended_at_us, owner, outcome)
+            WHERE ended_at_us IS NOT NULL AND group_name IS NOT NULL;
+
+        """
+
+    private static let attempts = """
+        CREATE TABLE attempts (
+            -- Attempts after which a task was queued again; the last one is in tasks.
+            task INTEGER NOT NULL,
+            attempt INTEGER NOT NULL,
+            started_at_us INTEGER,
+            ended_at_us INTEGER NOT NULL,
+            outcome INTEGER NOT NULL,
+            exit_status INTEGER,
+            exit_signal INTEGER,
+            reason TEXT,
+            reason_uid INTEGER,
+            reason_text TEXT,
+            used_ms INTEGER NOT NULL,
+            cpu_ms INTEGER,
+            memory_peak_bytes INTEGER,
+            PRIMARY KEY (task, attempt)
+        ) STRICT, WITHOUT ROWID;
+
+        """
+
+    private static let successes = """
+        CREATE TABLE last_successes (
+            -- The last completed task of each owner and name that keeps a minimum interval; a row stays
+            -- until that interval is over, however short the history is.
+            owner INTEGER NOT NULL,
+            name TEXT NOT NULL,
+            ended_at_us INTEGER NOT NULL,
+            minimum_interval_ms INTEGER NOT NULL, -- the longest that was asked for
+            PRIMARY KEY (owner, name)
+        ) STRICT, WITHOUT ROWID;
+
+        """
+
+    private static let identifiers = """
+        CREATE TABLE identifiers (
+            -- One row. Ids up to this one may have been used, and are never handed out again.
+            reserved_through INTEGER NOT NULL
+        ) STRICT;
+        INSERT INTO identifiers VALUES (0);
+
+        """
+
+    private static let views = """
+        CREATE VIEW tasks_readable AS
+            -- The tasks with words for numbers, and times on the clock of whoever reads.
+            SELECT id, owner, name, application, group_name,
+                CASE WHEN ended_at_us IS NOT NULL THEN 'ended'
+                    WHEN started_at_us IS NOT NULL THEN 'started' ELSE 'queued' END AS state,
+                CASE outcome WHEN 0 THEN 'completed' WHEN 1 THEN 'failed' WHEN 2 THEN 'expired'
+                    WHEN 3 THEN 'overrun' WHEN 4 THEN 'cancelled' WHEN 5 THEN 'abandoned'
+                    WHEN 6 THEN 'interrupted' END AS outcome,
+                exit_status, exit_signal, reason, reason_text, attempt, used_ms, command,
+                strftime('%Y-%m-%d %H:%M:%f', submitted_at_us / 1e6, 'unixepoch', 'localtime')
+                    AS submitted_at,
+                strftime('%Y-%m-%d %H:%M:%f', started_at_us / 1e6, 'unixepoch', 'localtime')
+                    AS started_at,
+                strftime('%Y-%m-%d %H:%M:%f', ended_at_us / 1e6, 'unixepoch', 'localtime')
+                    AS ended_at
+            FROM tasks;
+
+        """
+}

@@ -1,0 +1,164 @@
+package import BudgetCore
+
+/// Everything of a run task that survives a restart.
+///
+/// Durations are kept in whole milliseconds, rounded down; that of the budget is rounded up.
+package struct StoredTask: Equatable, Sendable {
+    /// Where a task stands; it follows from the times that are recorded.
+    package enum State: Sendable {
+        case queued, started, ended
+    }
+
+    package var id: TaskID
+    package var owner: OwnerID
+    package var name: String
+    package var application: String?
+    package var profile: String
+    /// What was granted; `nil` where there is no limit.
+    package let budget: Budget?
+    /// How long before the hard limit the handler fires, also where the task is stopped early; the
+    /// budget's own where there is one.
+    package let grace: Duration
+    /// How long it may last over all its extensions; `nil` where there is no limit.
+    package var lifetimeMax: Duration?
+    /// Whether the budget that was asked for was cut by that limit.
+    package var isCutByLifetime: Bool
+    /// The command and what it needs. Of an ended task the command alone is kept, cut where it is long,
+    /// since its environment may hold secrets and will not be needed again.
+    package var work: Work
+    package var queueing: StoredQueueing
+    package var submittedAt: WallTime
+    /// Since when it waits in the queue: the submission, or the end of the attempt before this one.
+    package var queuedAt: WallTime
+    /// When the present attempt started; `nil` while it waits, and where it could not be started.
+    package var startedAt: WallTime?
+    /// The present attempt, from 1.
+    package var attempt: Int
+    package var end: StoredEnd?
+
+    package var state: State {
+        if end != nil { return .ended }
+        return startedAt == nil ? .queued : .started
+    }
+
+    package init(
+        id: TaskID,
+        owner: OwnerID,
+        name: String,
+        application: String? = nil,
+        profile: String,
+        budget: Budget?,
+        grace: Duration,
+        lifetimeMax: Duration? = nil,
+        isCutByLifetime: Bool = false,
+        work: Work,
+        queueing: StoredQueueing = StoredQueueing(),
+        submittedAt: WallTime,
+        startedAt: WallTime? = nil
+    ) {
+        self.id = id
+        self.owner = owner
+        self.name = name
+        self.application = application
+        self.profile = profile
+        self.budget = budget
+        self.grace = budget?.grace ?? grace
+        self.lifetimeMax = lifetimeMax
+        self.isCutByLifetime = isCutByLifetime
+        self.work = work
+        self.queueing = queueing
+        self.submittedAt = submittedAt
+        queuedAt = submittedAt
+        self.startedAt = startedAt
+        attempt = 1
+    }
+}
+
+/// What decides when a queued task may run.
+package struct StoredQueueing: Equatable, Sendable {
+    /// What must be so before the task starts.
+    package enum Condition: String, Sendable, CaseIterable {
+        case network, externalPower, idle
+    }
+
+    /// What happens to a submission whose name is live already.
+    package enum Unique: String, Sendable, CaseIterable {
+        case keep, replace
+    }
+
+    package var group: String?
+    /// Higher runs first.
+    package var priority = 0
+    /// Counted from `StoredTask.queuedAt`; of a retry it is the delay before it.
+    package var earliestBegin: Duration?
+    package var conditions: [Condition] = []
+    /// Counted from the last successful end of this owner's tasks of the same name.
+    package var minimumInterval: Duration?
+    package var unique: Unique?
+    package var retry: StoredRetry?
+
+    package init() {}
+}
+
+/// How often and when a failed task is tried again.
+package struct StoredRetry: Equatable, Sendable {
+    /// All attempts, the first included.
+    package var attempts: Int
+    /// Before the second attempt; `nil`: the usual one.
+    package var delay: Duration?
+    /// Whether it is queued again where the daemon or the machine stopped under it.
+    package var onInterruption: Bool
+
+    package init(attempts: Int, delay: Duration? = nil, onInterruption: Bool = false) {
+        self.attempts = attempts
+        self.delay = delay
+        self.onInterruption = onInterruption
+    }
+}
+
+/// How a task, or one attempt of it, ended.
+package struct StoredEnd: Equatable, Sendable {
+    package var at: WallTime
+    package var outcome: Outcome
+    package var exit: ProcessExit?
+    package var reason: Reason?
+    /// How long the clock of its budget has run.
+    package var used: Duration
+    package var cpu: Duration?
+    package var memoryPeakBytes: Int?
+
+    package init(
+        at: WallTime,
+        outcome: Outcome,
+        exit: ProcessExit? = nil,
+        reason: Reason? = nil,
+        used: Duration,
+        cpu: Duration? = nil,
+        memoryPeakBytes: Int? = nil
+    ) {
+        self.at = at
+        self.outcome = outcome
+        self.exit = exit
+        self.reason = reason
+        self.used = used
+        self.cpu = cpu
+        self.memoryPeakBytes = memoryPeakBytes
+    }
+}
+
+/// An attempt of a task that was queued again after it.
+package struct StoredAttempt: Equatable, Sendable {
+    /// From 1.
+    package var attempt: Int
+    package var startedAt: WallTime?
+    package var end: StoredEnd
+}
+
+/// When a task of this owner and name last ended as `completed`.
+package struct StoredSuccess: Equatable, Sendable {
+    package var owner: OwnerID
+    package var name: String
+    package var endedAt: WallTime
+    /// The longest minimum interval that tasks of this name have asked for.
+    package var minimumInterval: Duration
+}

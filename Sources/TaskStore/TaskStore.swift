@@ -1,0 +1,153 @@
+package import BudgetCore
+internal import CSQLite
+
+/// What must survive a restart: run tasks, their ends, intervals, and the ids that may have been used.
+///
+/// One database, `tasks.db`, whose layout is written in it (`sqlite3 tasks.db .schema`). Changes are on
+/// disk when `apply` returns. Calls wait for the disk, so they belong on a thread of their own; calls from
+/// several threads wait for one another.
+package final class TaskStore: Sendable {
+    /// When what `apply` has taken is safe.
+    package enum Durability: Sendable {
+        /// When `apply` returns: the disk has it.
+        case commit
+        /// Never: there is no file, and the path means nothing.
+        case memory
+    }
+
+    let connection: Connection
+    let queries: TaskQueries
+    let writes: TaskWrites
+    let isInMemory: Bool
+    let vfs: String?
+    private let file: FileHold
+
+    /// Keeps the lock on the folder for as long as the store lives.
+    private final class FileHold: Sendable {
+        private let file: StoreFile?
+
+        init(_ file: consuming StoreFile?) {
+            self.file = file
+        }
+    }
+
+    /// Opens a store, and makes it where there is none.
+    ///
+    /// A file that is damaged, of another program or of a later version is refused and left as it is.
+    ///
+    /// - Parameter vfs: the name of the layer below SQLite; `nil` is the system's own.
+    /// - Throws: a `StoreError` whose text is one line for people, with what to do.
+    package static func open(
+        path: String,
+        durability: Durability,
+        vfs: String? = nil
+    ) throws(StoreError) -> TaskStore {
+        switch durability {
+        case .commit:
+            let file = try StoreFile(path)
+            let connection = try Connection(
+                path: path, flags: SQLITE_OPEN_READWRITE, vfs: vfs)
+            return try TaskStore(connection, FileHold(file), vfs: vfs)
+        case .memory:
+            let connection = try Connection(
+                path: ":memory:", flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
+            return try TaskStore(connection, FileHold(nil), isInMemory: true)
+        }
+    }
+
+    private init(
+        _ connection: Connection, _ file: FileHold, isInMemory: Bool = false, vfs: String? = nil
+    ) throws(StoreError) {
+        self.connection = connection
+        self.file = file
+        self.isInMemory = isInMemory
+        self.vfs = vfs
+        let migration = Migration(connection: connection)
+        let version = try migration.check()
+        try TaskStore.configure(connection, journal: isInMemory ? "memory" : "wal")
+        try migration.run(from: version)
+        queries = TaskQueries(connection: connection)
+        writes = try TaskWrites(connection)
+    }
+
+    /// Settings that the file itself keeps come before the first table.
+    private static func configure(
+        _ connection: Connection, journal: String
+    ) throws(StoreError) {
+        try connection.execute("PRAGMA auto_vacuum = INCREMENTAL", "open")
+        let statement = try connection.statement("PRAGMA journal_mode = \(journal)", "open")
+        defer { statement.reset() }
+        guard try statement.step(), statement.text(0) == journal else {
+            throw StoreError(
+                cause: .other, operation: "open", path: connection.path,
+                text: "this file system cannot hold the database (no write-ahead log); "
+                    + "give --state-dir a folder on a local disk")
+        }
+        try connection.execute(
+            "PRAGMA synchronous = FULL; PRAGMA journal_size_limit = \(logBytesKept); "
+                + "PRAGMA cache_size = -8192; PRAGMA temp_store = MEMORY", "open")
+    }
+
+    /// What the write-ahead log takes at most once it has been brought into the database.
+    private static let logBytesKept = 67_108_864
+
+    /// Writes all of it, or nothing.
+    ///
+    /// - Throws: what kept it from the disk. Nothing has changed then, and the store goes on: the same
+    ///   changes may be given again.
+    package func apply(_ changes: [StoreChange]) throws(StoreError) {
+        guard !changes.isEmpty else { return }
+        try connection.exclusively { () throws(StoreError) in
+            try writes.transaction("commit") { () throws(StoreError) in
+                for change in changes { try writes.write(change) }
+            }
+        }
+    }
+
+    /// Whether the store takes changes again; really writes, and changes nothing.
+    package func probe() throws(StoreError) {
+        try connection.exclusively { () throws(StoreError) in
+            try writes.transaction("probe") { () throws(StoreError) in
+                try writes.rewriteIdentifiers()
+            }
+        }
+    }
+
+    /// How many ended tasks are kept.
+    package func endedCount() throws(StoreError) -> Int {
+        try connection.exclusively { () throws(StoreError) in writes.endedCount }
+    }
+
+    /// Ids up to this one may have been used.
+    package func reservedIdentifiers() throws(StoreError) -> TaskID {
+        try connection.exclusively { () throws(StoreError) in
+            let number = try connection.number(
+                "SELECT max(reserved_through, (SELECT coalesce(max(id), 0) FROM tasks)) "
+                    + "FROM identifiers", "read")
+            return TaskID(rawValue: UInt64(max(number, 0)))
+        }
+    }
+
+    // MARK: - The write-ahead log
+
+    /// Brings the log into the database when it has grown. To be called after each `apply`, when the
+    /// answers have left, for it may take longer than a commit; nothing else keeps the log short.
+    package func checkpointIfDue() throws(StoreError) {
+        try connection.exclusively { () throws(StoreError) in
+            guard connection.logPages >= TaskStore.logPagesDue else { return }
+            try connection.checkpoint(isLast: false)
+        }
+    }
+
+    /// Brings all of the log into the database and ends the store. Readers of the history end first.
+    ///
+    /// What the checkpoint throws costs nothing that was committed: the next start reads the log.
+    package func close() throws(StoreError) {
+        try connection.exclusively { () throws(StoreError) in
+            defer { connection.close() }
+            try connection.checkpoint(isLast: true)
+        }
+    }
+
+    private static let logPagesDue = 1000
+}

@@ -1,0 +1,37 @@
+/// A time of day and date, for people, and to reckon with across restarts: microseconds since
+/// 1970-01-01 00:00 UTC.
+///
+/// No deadline of a run is set by it (DESIGN.md rule 7). A restart has nothing else to go by; `elapsed`
+/// says how what was recorded before it becomes a time that has passed.
+package struct WallTime: Hashable, Comparable, Sendable {
+    package let microseconds: Int64
+
+    package init(microseconds: Int64) {
+        self.microseconds = microseconds
+    }
+
+    package static func < (lhs: WallTime, rhs: WallTime) -> Bool {
+        lhs.microseconds < rhs.microseconds
+    }
+
+    /// How long ago this was; zero where the clock has been set back to before it.
+    ///
+    /// A rule that counts from a recorded time (a minimum interval, an earliest begin) takes from this what
+    /// has passed when the daemon starts, and goes on with CLOCK_BOOTTIME. A clock that was set back makes
+    /// such a wait start anew, and never longer than it was asked for; a clock that was set forward cuts
+    /// it short, which nothing recorded on disk can tell from time that has passed.
+    package func elapsed(at now: WallTime) -> Duration {
+        let (difference, overflow) = now.microseconds.subtractingReportingOverflow(microseconds)
+        return overflow || difference < 0 ? .zero : .microseconds(difference)
+    }
+
+    /// The time that much earlier, saturating.
+    package func earlier(by duration: Duration) -> WallTime {
+        let (seconds, attoseconds) = duration.components
+        let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
+        guard !overflow else { return WallTime(microseconds: seconds < 0 ? .max : .min) }
+        let delta = product + attoseconds / 1_000_000_000_000
+        let (result, isOut) = microseconds.subtractingReportingOverflow(delta)
+        return WallTime(microseconds: isOut ? (delta < 0 ? .max : .min) : result)
+    }
+}

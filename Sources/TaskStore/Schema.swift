@@ -61,20 +61,20 @@ enum Schema {
 
         """
 
-    /// An index for each way to ask for the history; the columns behind the time let a second condition
-    /// be decided without the row.
+    /// An index for each way to ask for the history, in the order of its pages; the columns behind the id
+    /// let a second condition be decided without the row.
     private static let ends = """
-        CREATE INDEX tasks_ended ON tasks (ended_at_us, outcome)
+        CREATE INDEX tasks_ended ON tasks (ended_at_us)
             WHERE ended_at_us IS NOT NULL;
-        CREATE INDEX tasks_ended_owner ON tasks (owner, ended_at_us, outcome)
+        CREATE INDEX tasks_ended_outcome ON tasks (outcome, ended_at_us)
             WHERE ended_at_us IS NOT NULL;
-        CREATE INDEX tasks_ended_name ON tasks (name, ended_at_us, owner, outcome)
+        CREATE INDEX tasks_ended_owner ON tasks (owner, ended_at_us, id, outcome)
             WHERE ended_at_us IS NOT NULL;
-        CREATE INDEX tasks_ended_outcome ON tasks (outcome, ended_at_us, owner)
+        CREATE INDEX tasks_ended_name ON tasks (name, ended_at_us, id, owner, outcome)
             WHERE ended_at_us IS NOT NULL;
-        CREATE INDEX tasks_ended_application ON tasks (application, ended_at_us, owner, outcome)
+        CREATE INDEX tasks_ended_application ON tasks (application, ended_at_us, id, owner, outcome)
             WHERE ended_at_us IS NOT NULL AND application IS NOT NULL;
-        CREATE INDEX tasks_ended_group ON tasks (group_name, ended_at_us, owner, outcome)
+        CREATE INDEX tasks_ended_group ON tasks (group_name, ended_at_us, id, owner, outcome)
             WHERE ended_at_us IS NOT NULL AND group_name IS NOT NULL;
 
         """

@@ -31,6 +31,7 @@ extension StoreError {
         case SQLITE_BUSY, SQLITE_LOCKED: return .locked
         case SQLITE_CORRUPT: return .damaged
         case SQLITE_NOTADB: return .foreign
+        case SQLITE_CONSTRAINT: return .contradiction
         case SQLITE_IOERR, SQLITE_CANTOPEN, SQLITE_PERM:
             switch errno {
             case ENOSPC, EDQUOT: return .diskFull

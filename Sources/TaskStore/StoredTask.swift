@@ -152,6 +152,12 @@ package struct StoredAttempt: Equatable, Sendable {
     package var attempt: Int
     package var startedAt: WallTime?
     package var end: StoredEnd
+
+    package init(attempt: Int, startedAt: WallTime?, end: StoredEnd) {
+        self.attempt = attempt
+        self.startedAt = startedAt
+        self.end = end
+    }
 }
 
 /// When a task of this owner and name last ended as `completed`.

@@ -14,7 +14,7 @@ extension TaskQueries {
         for outcome in outcomes.isEmpty ? [nil] : outcomes.map(Optional.some) {
             let query = HistoryQuery(filter, outcome, after: cursor)
             found += try tasks(
-                query.sql(selecting: ColumnNames.ofTask.joined(separator: ", ")),
+                query.sql,
                 query.parameters + [.number(Int64(countMax) + 1)])
         }
         if outcomes.count > 1 {
@@ -31,7 +31,7 @@ extension TaskQueries {
 }
 
 /// The statement that answers a filter for one outcome, or for all.
-private struct HistoryQuery {
+struct HistoryQuery {
     private(set) var parameters: [SQLValue] = []
     private var conditions = ["ended_at_us IS NOT NULL"]
     private let index: String
@@ -50,8 +50,8 @@ private struct HistoryQuery {
         }
     }
 
-    func sql(selecting columns: String) -> String {
-        "SELECT \(columns) FROM tasks INDEXED BY \(index) WHERE "
+    var sql: String {
+        "SELECT \(ColumnNames.ofTask.joined(separator: ", ")) FROM tasks INDEXED BY \(index) WHERE "
             + conditions.joined(separator: " AND ")
             + " ORDER BY ended_at_us DESC, id DESC LIMIT ?"
     }

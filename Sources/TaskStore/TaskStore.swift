@@ -22,12 +22,18 @@ package final class TaskStore: Sendable {
     let vfs: String?
     private let file: FileHold
 
-    /// Keeps the lock on the folder for as long as the store lives.
-    private final class FileHold: Sendable {
-        private let file: StoreFile?
+    /// Keeps the lock on the folder until the store is closed, or gone.
+    ///
+    /// `@unchecked Sendable`: let go only by who holds the connection.
+    private final class FileHold: @unchecked Sendable {
+        private var file: StoreFile?
 
         init(_ file: consuming StoreFile?) {
             self.file = file
+        }
+
+        func release() {
+            file = nil
         }
     }
 
@@ -139,12 +145,22 @@ package final class TaskStore: Sendable {
         }
     }
 
+    /// Brings as much of the log into the database as readers let through.
+    package func checkpoint() throws(StoreError) {
+        try connection.exclusively { () throws(StoreError) in
+            try connection.checkpoint(isLast: false)
+        }
+    }
+
     /// Brings all of the log into the database and ends the store. Readers of the history end first.
     ///
     /// What the checkpoint throws costs nothing that was committed: the next start reads the log.
     package func close() throws(StoreError) {
         try connection.exclusively { () throws(StoreError) in
-            defer { connection.close() }
+            defer {
+                connection.close()
+                file.release()
+            }
             try connection.checkpoint(isLast: true)
         }
     }

@@ -1,0 +1,130 @@
+import BudgetCore
+import TaskStore
+import Testing
+
+@Suite("Changes fit what is stored, or nothing is changed")
+struct ChangeTests {
+    private let store: TaskStore
+
+    init() throws {
+        store = try TaskStore.open(path: "", durability: .memory)
+    }
+
+    /// Why changes are refused.
+    private func refusal(_ changes: [StoreChange]) -> StoreError? {
+        do throws(StoreError) {
+            try store.apply(changes)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test("a task ends once")
+    func endsOnce() throws {
+        let task = Samples.task(1)
+        try store.apply([.submitted(task), .ended(task.id, Samples.end(1))])
+        #expect(refusal([.ended(task.id, Samples.end(2))])?.cause == .contradiction)
+        #expect(try store.historyReader().task(task.id)?.end == Samples.end(1))
+    }
+
+    @Test("a task that is not queued does not start")
+    func startsOnce() throws {
+        let task = Samples.task(1)
+        let start = StoreChange.started(task.id, at: Samples.time(1))
+        #expect(refusal([start])?.cause == .contradiction)
+        try store.apply([.submitted(task), start])
+        let error = refusal([start])
+        #expect(error?.cause == .contradiction)
+        #expect(error?.description == "start :memory:: task 1 is not queued in the store")
+        try store.apply([.ended(task.id, Samples.end(1))])
+        #expect(refusal([start])?.cause == .contradiction)
+    }
+
+    @Test("a task that is not started is not queued again")
+    func requeuesStarted() throws {
+        let again = StoreChange.requeued(
+            TaskID(rawValue: 1), StoredRequeue(end: Samples.end(1, .failed), attempt: 2))
+        try store.apply([.submitted(Samples.task(1))])
+        #expect(refusal([again])?.cause == .contradiction)
+        try store.apply([.started(TaskID(rawValue: 1), at: Samples.time(1)), again])
+        #expect(refusal([again])?.cause == .contradiction)
+    }
+
+    @Test("an id is used once")
+    func idOnce() throws {
+        try store.apply([.submitted(Samples.task(1))])
+        #expect(refusal([.submitted(Samples.task(1))])?.cause == .contradiction)
+    }
+
+    @Test("one change that does not fit undoes those before it, and the store goes on")
+    func allOrNothing() throws {
+        try store.apply([.submitted(Samples.task(1))])
+        let changes: [StoreChange] = [
+            .submitted(Samples.task(2)), .ended(TaskID(rawValue: 1), Samples.end(1)),
+            .identifiersReserved(through: TaskID(rawValue: 500)),
+            .ended(TaskID(rawValue: 9), Samples.end(1)),
+        ]
+        #expect(refusal(changes)?.cause == .contradiction)
+        #expect(try store.live() == [Samples.task(1)])
+        #expect(try store.endedCount() == 0)
+        #expect(try store.reservedIdentifiers() == TaskID(rawValue: 1))
+        try store.apply(Array(changes.dropLast()))
+        #expect(try store.live() == [Samples.task(2)])
+        #expect(try store.endedCount() == 1)
+    }
+
+    @Test("a closed store says so")
+    func closed() throws {
+        try store.close()
+        #expect(refusal([.submitted(Samples.task(1))])?.cause == .closed)
+        #expect(refusal([]) == nil)
+    }
+
+    // MARK: - Intervals
+
+    private func run(_ id: UInt64, _ seconds: Int, _ outcome: Outcome, interval: Int?) throws {
+        var task = Samples.task(id)
+        task.queueing.minimumInterval = interval.map { .seconds($0) }
+        try store.apply([.submitted(task), .ended(task.id, Samples.end(seconds, outcome))])
+    }
+
+    @Test(
+        "the last success counts, of tasks with and without an interval, and no failure (rule 25)")
+    func lastSuccess() throws {
+        let owner = OwnerID(rawValue: 1000)
+        #expect(try store.lastSuccess(owner: owner, name: "upload") == nil)
+        try run(1, 10, .completed, interval: nil)
+        #expect(try store.lastSuccess(owner: owner, name: "upload")?.endedAt == Samples.time(10))
+        #expect(try store.lastSuccesses().isEmpty)
+        try run(2, 20, .completed, interval: 600)
+        try run(3, 30, .failed, interval: 600)
+        try run(4, 40, .completed, interval: nil)
+        try run(5, 50, .cancelled, interval: nil)
+        let success = try #require(try store.lastSuccess(owner: owner, name: "upload"))
+        #expect(success.endedAt == Samples.time(40))
+        #expect(success.minimumInterval == .seconds(600))
+        #expect(try store.lastSuccesses() == [success])
+        #expect(try store.lastSuccess(owner: .root, name: "upload") == nil)
+    }
+
+    @Test("an interval outlives the history, and is forgotten when it is over")
+    func intervalOutlivesHistory() throws {
+        try run(1, 0, .completed, interval: 600)
+        let bounds = HistoryBounds(countMax: 0, ageMax: nil)
+        while try !store.prune(to: bounds, at: Samples.time(599)).isComplete {}
+        #expect(try store.endedCount() == 0)
+        #expect(try store.lastSuccesses().count == 1)
+        #expect(try store.prune(to: bounds, at: Samples.time(600)).isComplete)
+        #expect(try store.lastSuccesses().isEmpty)
+    }
+
+    @Test("a clock that was set back starts a wait anew, and none becomes longer")
+    func elapsed() {
+        #expect(Samples.time(5).elapsed(at: Samples.time(65)) == .seconds(60))
+        #expect(Samples.time(65).elapsed(at: Samples.time(5)) == .zero)
+        #expect(WallTime(microseconds: .min).elapsed(at: WallTime(microseconds: .max)) == .zero)
+        #expect(Samples.time(5).earlier(by: .seconds(5)) == Samples.time(0))
+        #expect(WallTime(microseconds: .min).earlier(by: .seconds(1)).microseconds == .min)
+    }
+}

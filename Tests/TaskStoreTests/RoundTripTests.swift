@@ -1,0 +1,109 @@
+import BudgetCore
+import TaskStore
+import TestKit
+import Testing
+
+@Suite("What the store takes, it gives back")
+struct RoundTripTests {
+    @Test("every field of a queued and of a started task", arguments: 1...200)
+    func live(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        let folder = try Folder()
+        let task = Samples.task(seed, using: &random)
+        try folder.open().apply([.submitted(task)])
+        #expect(try folder.open().live() == [task])
+    }
+
+    @Test("every field of an ended task but what its start needed", arguments: 1...200)
+    func ended(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        let store = try TaskStore.open(path: "", durability: .memory)
+        let task = Samples.task(seed, using: &random)
+        let end = Samples.end(9, using: &random)
+        try store.apply([.submitted(task), .ended(task.id, end)])
+        #expect(try store.live().isEmpty)
+        #expect(try store.historyReader().task(task.id) == task.ended(end))
+        #expect(try store.historyReader().history(countMax: 9).tasks == [task.ended(end)])
+    }
+
+    @Test("a long command is kept whole until its end, and its first word after it")
+    func longCommand() throws {
+        let store = try TaskStore.open(path: "", durability: .memory)
+        var task = Samples.task(1)
+        task.work.command = ["first"] + (0..<1000).map { "argument \($0)" }
+        try store.apply([.submitted(task)])
+        #expect(try store.live() == [task])
+        try store.apply([.ended(task.id, Samples.end(1))])
+        #expect(try store.historyReader().task(task.id)?.work.command == ["first", "…"])
+    }
+
+    @Test("the start and the end come back after another opening")
+    func startAndEnd() throws {
+        let folder = try Folder()
+        var task = Samples.task(1)
+        try folder.open().apply([.submitted(task)])
+        try folder.open().apply([.started(task.id, at: Samples.time(3))])
+        task.startedAt = Samples.time(3)
+        #expect(try folder.open().live() == [task])
+        #expect(try folder.open().live().first?.state == .started)
+        try folder.open().apply([.ended(task.id, Samples.end(4))])
+        let store = try folder.open()
+        #expect(try store.historyReader().task(task.id) == task.ended(Samples.end(4)))
+        #expect(try store.endedCount() == 1)
+    }
+
+    @Test("an attempt that is over is kept, and the task waits for the next one")
+    func attempts() throws {
+        let folder = try Folder()
+        let store = try folder.open()
+        var task = Samples.task(1)
+        task.startedAt = Samples.time(1)
+        let failed = Samples.end(5, .failed, exit: .status(3))
+        let again = StoredRequeue(end: failed, attempt: 2, earliestBegin: .seconds(30))
+        try store.apply([.submitted(task), .requeued(task.id, again)])
+        var expected = task
+        expected.startedAt = nil
+        expected.queuedAt = Samples.time(5)
+        expected.queueing.earliestBegin = .seconds(30)
+        expected.attempt = 2
+        #expect(try store.live() == [expected])
+        #expect(expected.state == .queued)
+        try store.apply([.started(task.id, at: Samples.time(40)), .ended(task.id, Samples.end(41))])
+        let reader = try store.historyReader()
+        let attempts = try reader.attempts(of: task.id)
+        #expect(attempts.map(\.attempt) == [1])
+        #expect(attempts.first?.startedAt == Samples.time(1))
+        #expect(attempts.first?.end == failed)
+        #expect(try reader.task(task.id)?.attempt == 2)
+    }
+
+    @Test("reserved ids never fall below an id that is used")
+    func identifiers() throws {
+        let folder = try Folder()
+        let store = try folder.open()
+        #expect(try store.reservedIdentifiers() == TaskID(rawValue: 0))
+        try store.apply([.identifiersReserved(through: TaskID(rawValue: 1 << 40))])
+        #expect(try store.reservedIdentifiers() == TaskID(rawValue: 1 << 40))
+        try store.apply([
+            .submitted(Samples.task(70)), .identifiersReserved(through: TaskID(rawValue: 69)),
+        ])
+        #expect(try store.reservedIdentifiers() == TaskID(rawValue: 70))
+    }
+
+    @Test("the view for people has the words that the interface has")
+    func view() throws {
+        let folder = try Folder()
+        let store = try folder.open()
+        for (index, outcome) in Outcome.allCases.enumerated() {
+            let task = Samples.task(UInt64(index) + 1)
+            try store.apply([.submitted(task), .ended(task.id, Samples.end(index, outcome))])
+        }
+        try store.apply([.submitted(Samples.task(90))])
+        let visitor = try Visitor(folder.database)
+        let rows = try visitor.rows("SELECT outcome, state FROM tasks_readable ORDER BY id")
+        #expect(rows == Outcome.allCases.map { "\($0)|ended" } + ["|queued"])
+        #expect(
+            try visitor.rows("SELECT strftime('%s', ended_at, 'utc') FROM tasks_readable LIMIT 1")
+                == ["1700000000"])
+    }
+}

@@ -176,6 +176,17 @@ let package = Package(
             path: "Tests/Helpers/CTestUsers",
             cSettings: cSettings
         ),
+        .target(
+            name: "CFaultyVFS",
+            dependencies: ["CSQLite"],
+            path: "Tests/Helpers/CFaultyVFS",
+            cSettings: cSettings
+        ),
+        .testTarget(
+            name: "TaskStoreTests",
+            dependencies: ["BudgetCore", "CFaultyVFS", "CSQLite", "TaskStore", "TestKit"],
+            swiftSettings: swiftSettings
+        ),
         .testTarget(
             name: "DaemonTests",
             dependencies: [

@@ -23,10 +23,12 @@ final class Connection: @unchecked Sendable {
         self.path = path
         pthread_mutex_init(mutex, nil)
         var opened: OpaquePointer?
+        errno = 0
         let code = sqlite3_open_v2(path, &opened, flags | SQLITE_OPEN_NOMUTEX, vfs)
         handle = opened
         guard code == SQLITE_OK else {
-            throw StoreError(code: code, handle: opened, operation: "open", path: path)
+            throw StoreError(
+                code: code, errno: errno, handle: opened, operation: "open", path: path)
         }
         sqlite3_extended_result_codes(opened, 1)
         sqlite3_busy_timeout(opened, Connection.busyMilliseconds)
@@ -66,16 +68,20 @@ final class Connection: @unchecked Sendable {
 
     /// Runs statements that answer nothing.
     func execute(_ sql: String, _ operation: String) throws(StoreError) {
-        let code = sqlite3_exec(try open(operation), sql, nil, nil, nil)
+        let handle = try open(operation)
+        errno = 0
+        let code = sqlite3_exec(handle, sql, nil, nil, nil)
         guard code == SQLITE_OK else { throw error(code, operation) }
     }
 
     /// The statement of this text, which is prepared once; its text is one of few.
     func statement(_ sql: String, _ operation: String) throws(StoreError) -> Statement {
         if let statement = statements[sql] { return statement }
+        let handle = try open(operation)
         var prepared: OpaquePointer?
         let flags = UInt32(SQLITE_PREPARE_PERSISTENT)
-        let code = sqlite3_prepare_v3(try open(operation), sql, -1, flags, &prepared, nil)
+        errno = 0
+        let code = sqlite3_prepare_v3(handle, sql, -1, flags, &prepared, nil)
         guard code == SQLITE_OK, let prepared else { throw error(code, operation) }
         let statement = Statement(prepared, of: self, operation)
         statements[sql] = statement
@@ -117,15 +123,17 @@ final class Connection: @unchecked Sendable {
         let mode = isLast ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE
         var pages: Int32 = 0
         var written: Int32 = 0
-        let code = sqlite3_wal_checkpoint_v2(
-            try open("checkpoint"), nil, mode, &pages, &written)
+        let handle = try open("checkpoint")
+        errno = 0
+        let code = sqlite3_wal_checkpoint_v2(handle, nil, mode, &pages, &written)
         guard code == SQLITE_OK else { throw error(code, "checkpoint") }
         // Nothing is counted where a reader keeps the log from being used from its start again.
         if written == pages { logPages = 0 }
     }
 
+    /// The error of a call that has just failed, before which `errno` was 0.
     func error(_ code: Int32, _ operation: String) -> StoreError {
-        StoreError(code: code, handle: handle, operation: operation, path: path)
+        StoreError(code: code, errno: errno, handle: handle, operation: operation, path: path)
     }
 
     /// How many rows the last statement has changed.

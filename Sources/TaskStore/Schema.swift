@@ -119,6 +119,11 @@ enum Schema {
             reserved_through INTEGER NOT NULL
         ) STRICT;
         INSERT INTO identifiers VALUES (0);
+        CREATE TABLE probes (
+            -- One row. It is written to see whether the disk takes it, after it did not.
+            count INTEGER NOT NULL
+        ) STRICT;
+        INSERT INTO probes VALUES (0);
 
         """
 

@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import Glibc
 
 /// A prepared statement, which is used again and again.
 ///
@@ -60,6 +61,7 @@ final class Statement {
 
     /// Goes on to the next row; an error names that operation.
     func step(as operation: String) throws(StoreError) -> Bool {
+        errno = 0
         switch sqlite3_step(handle) {
         case SQLITE_ROW: return true
         case SQLITE_DONE: return false

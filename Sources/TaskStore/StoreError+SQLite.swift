@@ -4,9 +4,14 @@ internal import Glibc
 extension StoreError {
     /// The error that a connection has just answered with.
     ///
-    /// - Parameter handle: the connection, which knows more; `nil` where there is none.
-    init(code: Int32, handle: OpaquePointer?, operation: String, path: String) {
-        let systemError = handle.map { sqlite3_system_errno($0) } ?? 0
+    /// - Parameters:
+    ///   - systemError: the errno that the call left, and 0 where no system call failed; SQLite keeps
+    ///     none of a failed commit.
+    ///   - handle: the connection, which has the words; `nil` where there is none.
+    init(
+        code: Int32, errno systemError: Int32, handle: OpaquePointer?, operation: String,
+        path: String
+    ) {
         let cause = StoreError.cause(code: code, errno: systemError)
         self.init(
             cause: cause, operation: operation, path: path, code: code,

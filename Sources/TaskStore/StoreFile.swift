@@ -44,6 +44,8 @@ struct StoreFile: ~Copyable {
                     cause: .foreign, operation: "open", path: path,
                     text: "not a regular file; move it away to start with an empty store")
             }
+            // SQLite would open it for reading alone, and say so at the first write.
+            guard access(path, R_OK | W_OK) == 0 else { throw error("open", path, errno) }
             return
         }
         guard errno == ENOENT else { throw error("stat", path, errno) }

@@ -110,11 +110,11 @@ package final class TaskStore: Sendable {
         }
     }
 
-    /// Whether the store takes changes again; really writes, and changes nothing.
+    /// Whether the store takes changes again; really writes, and changes nothing that matters.
     package func probe() throws(StoreError) {
         try connection.exclusively { () throws(StoreError) in
             try writes.transaction("probe") { () throws(StoreError) in
-                try writes.rewriteIdentifiers()
+                try writes.probe()
             }
         }
     }

@@ -33,17 +33,24 @@ struct FaultTests {
         ]
     }
 
-    /// So much that a transaction does not fit SQLite's cache, and pages go to the log before the commit.
-    private func changes(_ round: UInt64) -> [StoreChange] {
-        (UInt64(1)...40).map { number in
+    private func changes(_ round: UInt64, bytes: Int = 3000) -> [StoreChange] {
+        (UInt64(1)...10).map { number in
             var task = Samples.task(round * 1000 + number)
-            task.work.environment = ["A": String(repeating: "x", count: 3000)]
+            task.work.environment = ["A": String(repeating: "x", count: bytes)]
             return .submitted(task)
         }
     }
 
+    /// The ids that the changes of a round bring.
+    private func identifiers(of round: UInt64) -> [UInt64] {
+        (1...10).map { round * 1000 + $0 }
+    }
+
+    /// What any connection sees.
     private func identifiers() throws -> [UInt64] {
-        try store.live().map(\.id.rawValue)
+        try Visitor(folder.database).rows("SELECT id FROM tasks ORDER BY id").compactMap {
+            UInt64($0)
+        }
     }
 
     @Test("each write and sync of a commit in turn", arguments: Fault.all)
@@ -56,7 +63,7 @@ struct FaultTests {
             disk.fault = { at, _ in at == number ? fault.errno : 0 }
             do throws(StoreError) {
                 try store.apply(changes(round))
-                expected += (1...40).map { round * 1000 + $0 }
+                expected += identifiers(of: round)
                 if disk.count <= number { break }
             } catch {
                 #expect(error.cause == fault.cause, "\(error)")
@@ -65,7 +72,7 @@ struct FaultTests {
                 disk.fault = { _, _ in 0 }
                 try store.probe()
                 try store.apply(changes(round))
-                expected += (1...40).map { round * 1000 + $0 }
+                expected += identifiers(of: round)
             }
             #expect(try identifiers() == expected)
             number += 1
@@ -80,7 +87,7 @@ struct FaultTests {
         var number = 0
         for round in UInt64(1)... {
             try store.apply(changes(round))
-            expected += (1...40).map { round * 1000 + $0 }
+            expected += identifiers(of: round)
             disk.count = 0
             disk.fault = { at, _ in at == number ? fault.errno : 0 }
             do throws(StoreError) {
@@ -92,6 +99,7 @@ struct FaultTests {
             }
             disk.fault = { _, _ in 0 }
             #expect(try identifiers() == expected)
+            try store.checkpoint()
             number += 1
         }
         disk.fault = { _, _ in 0 }
@@ -113,7 +121,26 @@ struct FaultTests {
         try store.probe()
         #expect(try identifiers() == before)
         try store.apply(changes(6))
-        try expectSound(before + (1...40).map { 6000 + $0 })
+        try expectSound(before + identifiers(of: 6))
+    }
+
+    @Test("a transaction larger than the cache, which is in the log before it is committed")
+    func spilled() throws {
+        try store.apply(changes(1))
+        let before = try identifiers()
+        let large = changes(2, bytes: 1_500_000)
+        disk.count = 0
+        try store.apply(large)
+        let count = disk.count
+        for (round, number) in zip(UInt64(3)..., [count / 3, count / 2, count - 2, count - 1]) {
+            disk.count = 0
+            disk.fault = { at, _ in at == number ? EIO : 0 }
+            #expect(throws: StoreError.self) { try store.apply(changes(round, bytes: 1_500_000)) }
+            disk.fault = { _, _ in 0 }
+            #expect(try identifiers() == before + identifiers(of: 2))
+        }
+        try store.apply(changes(9))
+        try expectSound(before + identifiers(of: 2) + identifiers(of: 9))
     }
 
     @Test("each operation of the first opening in turn; the next one makes the store")
@@ -132,7 +159,7 @@ struct FaultTests {
             disk.fault = { _, _ in 0 }
             let store = try folder.open(vfs: disk.name)
             try store.apply(changes(1))
-            #expect(try store.live().count == 40)
+            #expect(try store.live().count == 10)
             if isDone { break }
             number += 1
         }

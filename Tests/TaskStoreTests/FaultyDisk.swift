@@ -35,8 +35,6 @@ final class FaultyDisk: @unchecked Sendable {
     static let torn = Int32(FAULTY_TORN)
 
     init() throws {
-        var pointer = 0
-        withUnsafeMutablePointer(to: &pointer) { _ in }
         name = "faulty-\(UInt64.random(in: 0 ... .max))"
         layer = faulty_vfs_new(
             name,

@@ -3,7 +3,8 @@ import Glibc
 import TaskStore
 import Testing
 
-/// A folder of its own for a test, removed with all that is in it.
+/// A folder of its own for a test, removed with all that is in it; in memory where that can be had, for
+/// tests wait for a disk thousands of times otherwise.
 final class Folder: Sendable {
     let path: String
 
@@ -13,7 +14,8 @@ final class Folder: Sendable {
     }
 
     init() throws {
-        var template = Array("/tmp/bgtaskd-store-XXXXXX".utf8CString)
+        let parent = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"
+        var template = Array("\(parent)/bgtaskd-store-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw Failure(what: "mkdtemp", errno: errno) }
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }

@@ -76,14 +76,15 @@ struct HistoryTests {
             HistoryFilter(application: "app 3", since: since),
             HistoryFilter(group: "night", outcomes: [.completed]),
             HistoryFilter(outcomes: [.failed]),
-            HistoryFilter(outcomes: [.overrun, .failed, .completed]),
+            HistoryFilter(outcomes: [.overrun, .failed, .interrupted]),
+            HistoryFilter(name: "name 3", outcomes: [.completed, .failed, .expired]),
             HistoryFilter(owner: owner, name: "name 7", outcomes: [.cancelled, .expired]),
             HistoryFilter(
                 owner: owner, name: "name 9", application: "app 1", group: "night",
                 outcomes: [.completed], since: since),
             HistoryFilter(name: "unheard of"),
         ]
-        for (filter, size) in zip(filters, [9999, 700, 33, 5, 1000, 100, 20_000, 7, 1, 5]) {
+        for (filter, size) in zip(filters, [9999, 900, 133, 50, 1000, 100, 40, 60, 7, 1, 5]) {
             let expected = rows.filter { $0.passes(filter) }.map(\.id)
             var found: [UInt64] = []
             var cursor: HistoryCursor?

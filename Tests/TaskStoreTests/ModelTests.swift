@@ -6,38 +6,40 @@ import Testing
 
 @Suite("The store holds what a dictionary would, whatever happens")
 struct ModelTests {
-    @Test("random changes with openings, faults, checkpoints and prunings", arguments: 1...60)
+    @Test(
+        "random changes with openings, faults and checkpoints",
+        arguments: 1...Effort.choose(12, 400))
     func random(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let folder = try Folder()
         let disk = try FaultyDisk()
-        var store: TaskStore? = try folder.open(vfs: disk.name)
         var model = Model()
-        for step in 0..<80 {
-            let open = try #require(store)
-            switch Int.random(in: 0..<20, using: &random) {
-            case 0:
-                if Bool.random(using: &random) { try open.close() }
-                store = nil
-                store = try folder.open(vfs: disk.name)
-            case 1:
-                try? withFaults(disk, &random) { try open.checkpoint() }
-            case 2:
-                try? withFaults(disk, &random) { try open.probe() }
-            case 3:
-                #expect(throws: StoreError.self) {
-                    try open.apply([
-                        .submitted(Samples.task(1 << 50)), .ended(.invalid, Samples.end(1)),
-                    ])
-                }
-            case 4...8:
-                try applyWithFaults(open, &model, disk, &random)
-            default:
-                try open.apply(model.changes(using: &random))
+        for life in 0..<6 {
+            let store = try folder.open(vfs: disk.name)
+            for step in 0..<14 {
+                try act(on: store, &model, disk, &random)
+                guard step == 13 else { continue }
+                let difference = try model.difference(from: store)
+                #expect(difference == nil, "seed \(seed), life \(life)")
             }
-            if step % 8 == 0 || step == 79, let store {
-                #expect(try model.difference(from: store) == nil, "seed \(seed), step \(step)")
+            if Bool.random(using: &random) { try store.close() }
+        }
+    }
+
+    private func act(
+        on store: TaskStore, _ model: inout Model, _ disk: FaultyDisk,
+        _ random: inout SeededGenerator
+    ) throws {
+        switch Int.random(in: 0..<20, using: &random) {
+        case 0: try? withFaults(disk, &random) { try store.checkpoint() }
+        case 1: try? withFaults(disk, &random) { try store.probe() }
+        case 2:
+            #expect(throws: StoreError.self) {
+                let task = Samples.task(1 << 50)
+                try store.apply([.submitted(task), .ended(.invalid, Samples.end(1))])
             }
+        case 3...8: try applyWithFaults(store, &model, disk, &random)
+        default: try store.apply(model.changes(using: &random))
         }
     }
 
@@ -72,7 +74,7 @@ struct ModelTests {
 
     @Test(
         "copies of the files between any two changes hold just what was committed",
-        arguments: 1...10)
+        arguments: 1...Effort.choose(4, 40))
     func copies(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let folder = try Folder()

@@ -17,14 +17,14 @@ struct PowerCutTests {
 
     @Test(
         "wherever the power is cut, with what was not synced lost, torn or out of order",
-        arguments: 1...20)
+        arguments: 1...Effort.choose(6, 200))
     func cuts(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let folder = try Folder()
         let disk = try FaultyDisk()
         disk.isRecording = true
         let epochs = try record(folder, disk, &random)
-        for _ in 0..<60 {
+        for _ in 0..<25 {
             let cut = Int.random(in: 0...disk.operations.count, using: &random)
             let image = try Folder()
             for (path, bytes) in disk.filesAfterPowerCut(at: cut, using: &random) {

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("What the store takes, it gives back")
 struct RoundTripTests {
-    @Test("every field of a queued and of a started task", arguments: 1...200)
+    @Test("every field of a queued and of a started task", arguments: 1...Effort.choose(60, 1000))
     func live(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let folder = try Folder()
@@ -14,7 +14,9 @@ struct RoundTripTests {
         #expect(try folder.open().live() == [task])
     }
 
-    @Test("every field of an ended task but what its start needed", arguments: 1...200)
+    @Test(
+        "every field of an ended task but what its start needed",
+        arguments: 1...Effort.choose(60, 1000))
     func ended(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let store = try TaskStore.open(path: "", durability: .memory)

@@ -10,7 +10,6 @@ struct faulty_vfs {
     sqlite3_vfs *real;
     faulty_hook hook;
     void *context;
-    int last_error;
     char name[64];
 };
 
@@ -35,7 +34,8 @@ static int ask(
     const void *bytes, int count) {
     if (path == NULL) return 0;
     int answer = vfs->hook(vfs->context, operation, path, offset, bytes, count);
-    if (answer != 0) vfs->last_error = answer & ~FAULTY_TORN;
+    // What a failed system call leaves.
+    if (answer != 0) errno = answer & ~FAULTY_TORN;
     return answer;
 }
 
@@ -49,8 +49,11 @@ static int file_read(sqlite3_file *file, void *bytes, int count, sqlite3_int64 o
 
 static int file_write(sqlite3_file *file, const void *bytes, int count, sqlite3_int64 offset) {
     int error = ask(own(file)->vfs, FAULTY_WRITE, own(file)->path, offset, bytes, count);
-    if (error & FAULTY_TORN) real(file)->pMethods->xWrite(real(file), bytes, count / 2, offset);
-    error &= ~FAULTY_TORN;
+    if (error & FAULTY_TORN) {
+        error &= ~FAULTY_TORN;
+        real(file)->pMethods->xWrite(real(file), bytes, count / 2, offset);
+        errno = error;
+    }
     if (error == ENOSPC) return SQLITE_FULL;
     if (error != 0) return SQLITE_IOERR_WRITE;
     return real(file)->pMethods->xWrite(real(file), bytes, count, offset);
@@ -157,13 +160,6 @@ static int vfs_delete(sqlite3_vfs *base, const char *path, int sync_folder) {
     return vfs->real->xDelete(vfs->real, path, sync_folder);
 }
 
-static int vfs_last_error(sqlite3_vfs *base, int count, char *text) {
-    struct faulty_vfs *vfs = (struct faulty_vfs *)base;
-    (void)count;
-    (void)text;
-    return vfs->last_error;
-}
-
 struct faulty_vfs *faulty_vfs_new(const char *name, faulty_hook hook, void *context) {
     struct faulty_vfs *vfs = calloc(1, sizeof *vfs);
     sqlite3_vfs *system = sqlite3_vfs_find(NULL);
@@ -182,7 +178,6 @@ struct faulty_vfs *faulty_vfs_new(const char *name, faulty_hook hook, void *cont
     vfs->base.szOsFile = (int)sizeof(struct faulty_file) + system->szOsFile;
     vfs->base.xOpen = vfs_open;
     vfs->base.xDelete = vfs_delete;
-    vfs->base.xGetLastError = vfs_last_error;
     if (sqlite3_vfs_register(&vfs->base, 0) != SQLITE_OK) {
         free(vfs);
         return NULL;

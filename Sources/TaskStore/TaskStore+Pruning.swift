@@ -59,9 +59,9 @@ extension TaskStore {
         try statement.run()
     }
 
-    /// - Returns: whether there was enough to give back, and may be more.
+    /// - Returns: whether there was enough to give back, and some was given.
     private func giveRoomBack() throws(StoreError) -> Bool {
-        let free = try connection.number("PRAGMA freelist_count", "prune")
+        let free = try freePages()
         let pages = try connection.number("PRAGMA page_count", "prune")
         guard free > TaskStore.freePagesMax, free > pages / 4 else { return false }
         let statement = try connection.statement(
@@ -69,7 +69,11 @@ extension TaskStore {
         defer { statement.reset() }
         // A row a page that was given back.
         while try statement.step() {}
-        return true
+        return try freePages() < free
+    }
+
+    private func freePages() throws(StoreError) -> Int64 {
+        try connection.number("PRAGMA freelist_count", "prune")
     }
 
     private static let freePagesMax: Int64 = 256

@@ -88,6 +88,24 @@ struct PruningTests {
         #expect(try Visitor(folder.database).rows("PRAGMA integrity_check") == ["ok"])
     }
 
+    @Test("pruning comes to an end in a file that cannot be cut")
+    func uncut() throws {
+        try store.close()
+        try Visitor(folder.database).execute("PRAGMA auto_vacuum = NONE; VACUUM")
+        let store = try folder.open()
+        try store.apply(
+            (UInt64(1)...4000).map { id in
+                var task = Samples.task(id)
+                task.work.command.append(String(repeating: "x", count: 500))
+                task.end = Samples.end(Int(id))
+                return .submitted(task)
+            })
+        let bounds = HistoryBounds(countMax: 1, ageMax: nil)
+        var steps = 0
+        while try !store.prune(to: bounds, at: Samples.time(0)).isComplete { steps += 1 }
+        #expect(steps == 8)
+    }
+
     @Test("the log is brought into the database before it grows large")
     func logSize() throws {
         var sizeMax = 0

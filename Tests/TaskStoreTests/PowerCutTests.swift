@@ -6,24 +6,35 @@ import Testing
 
 @Suite("After a power cut the store holds what was committed")
 struct PowerCutTests {
-    /// A model, and how many operations the disk had done when it was first and last the truth.
-    private struct Epoch {
+    /// A commit that was tried, and how many operations the disk had done before and after.
+    private struct Attempt {
+        /// What the store holds where it is there.
         var model: Model
-        /// What it became was asked for, and may be there already, after this many.
-        var asked = Int.max
-        /// What it became was answered for, and it must not come back, after this many.
-        var answered = Int.max
+        var begun: Int
+        /// `nil` where it failed.
+        var committed: Int?
     }
 
     @Test(
         "wherever the power is cut, with what was not synced lost, torn or out of order",
         arguments: 1...Effort.choose(6, 200))
     func cuts(seed: UInt64) throws {
+        try check(seed: seed, isFaulty: false)
+    }
+
+    @Test(
+        "what a failing disk refused can come back only until the next commit",
+        arguments: 1...Effort.choose(6, 200))
+    func cutsAfterFaults(seed: UInt64) throws {
+        try check(seed: seed, isFaulty: true)
+    }
+
+    private func check(seed: UInt64, isFaulty: Bool) throws {
         var random = SeededGenerator(seed: seed)
         let folder = try Folder()
         let disk = try FaultyDisk()
         disk.isRecording = true
-        let epochs = try record(folder, disk, &random)
+        let attempts = try record(folder, disk, isFaulty: isFaulty, &random)
         for _ in 0..<25 {
             let cut = Int.random(in: 0...disk.operations.count, using: &random)
             let image = try Folder()
@@ -32,10 +43,11 @@ struct PowerCutTests {
                 try Folder.write(bytes, to: image.path + "/" + name)
             }
             let store = try image.open()
-            let possible = epochs.indices.filter { index in
-                cut <= epochs[index].answered && (index == 0 || epochs[index - 1].asked < cut)
-            }
-            let differences = try possible.map { try epochs[$0].model.difference(from: store) }
+            let last = attempts.lastIndex { $0.committed.map { $0 <= cut } ?? false } ?? 0
+            let possible = attempts[last...].filter { $0.begun < cut || $0.committed == 0 }
+            let differences =
+                try (possible.isEmpty ? [attempts[last]] : possible)
+                .map { try $0.model.difference(from: store) }
             #expect(
                 differences.contains(nil),
                 "seed \(seed), cut at \(cut) of \(disk.operations.count): \(differences)")
@@ -44,22 +56,44 @@ struct PowerCutTests {
 
     /// Fills a store over several lives of it.
     private func record(
-        _ folder: Folder, _ disk: FaultyDisk, _ random: inout SeededGenerator
-    ) throws -> [Epoch] {
-        var epochs = [Epoch(model: Model())]
+        _ folder: Folder, _ disk: FaultyDisk, isFaulty: Bool, _ random: inout SeededGenerator
+    ) throws -> [Attempt] {
+        var model = Model()
+        var attempts = [Attempt(model: model, begun: 0, committed: 0)]
         for _ in 0..<3 {
             let store = try folder.open(vfs: disk.name)
             for _ in 0..<15 {
-                var model = epochs[epochs.count - 1].model
-                let changes = model.changes(using: &random)
-                epochs[epochs.count - 1].asked = disk.operations.count
-                try store.apply(changes)
-                epochs[epochs.count - 1].answered = disk.operations.count - 1
-                epochs.append(Epoch(model: model))
+                var next = model
+                let changes = next.changes(using: &random)
+                var attempt = Attempt(model: next, begun: disk.operations.count)
+                if isFaulty, Bool.random(using: &random) { failSoon(disk, &random) }
+                do throws(StoreError) {
+                    try store.apply(changes)
+                    model = next
+                    attempt.committed = disk.operations.count
+                } catch {
+                    #expect(isFaulty)
+                }
+                disk.fault = { _, _ in 0 }
+                attempts.append(attempt)
                 if Int.random(in: 0..<6, using: &random) == 0 { try store.checkpoint() }
             }
+            try store.probe()
+            attempts.append(
+                Attempt(
+                    model: model, begun: disk.operations.count, committed: disk.operations.count))
             if Bool.random(using: &random) { try store.close() }
         }
-        return epochs
+        return attempts
+    }
+
+    private func failSoon(_ disk: FaultyDisk, _ random: inout SeededGenerator) {
+        disk.count = 0
+        let isSync = Bool.random(using: &random)
+        let at = Int.random(in: 0..<12, using: &random)
+        disk.fault = { number, operation in
+            if isSync, case .sync = operation.kind { return EIO }
+            return number == at ? EIO | FaultyDisk.torn : 0
+        }
     }
 }

@@ -10,6 +10,8 @@ struct faulty_vfs {
     sqlite3_vfs *real;
     faulty_hook hook;
     void *context;
+    /// Those that are open, and the layer itself until it is freed.
+    int users;
     char name[64];
 };
 
@@ -32,15 +34,22 @@ static sqlite3_file *real(sqlite3_file *file) {
 static int ask(
     struct faulty_vfs *vfs, enum faulty_operation operation, const char *path, int64_t offset,
     const void *bytes, int count) {
-    if (path == NULL) return 0;
+    if (path == NULL || vfs->hook == NULL) return 0;
     int answer = vfs->hook(vfs->context, operation, path, offset, bytes, count);
     // What a failed system call leaves.
     if (answer != 0) errno = answer & ~FAULTY_TORN;
     return answer;
 }
 
+static void release(struct faulty_vfs *vfs) {
+    if (--vfs->users == 0) free(vfs);
+}
+
 static int file_close(sqlite3_file *file) {
-    return real(file)->pMethods->xClose(real(file));
+    struct faulty_vfs *vfs = own(file)->vfs;
+    int result = real(file)->pMethods->xClose(real(file));
+    release(vfs);
+    return result;
 }
 
 static int file_read(sqlite3_file *file, void *bytes, int count, sqlite3_int64 offset) {
@@ -150,7 +159,10 @@ static int vfs_open(
     opened->path = path;
     opened->real = (sqlite3_file *)(opened + 1);
     int result = vfs->real->xOpen(vfs->real, path, opened->real, flags, flags_out);
-    if (result == SQLITE_OK) opened->base.pMethods = &methods;
+    if (result == SQLITE_OK) {
+        opened->base.pMethods = &methods;
+        vfs->users += 1;
+    }
     return result;
 }
 
@@ -168,6 +180,7 @@ struct faulty_vfs *faulty_vfs_new(const char *name, faulty_hook hook, void *cont
         return NULL;
     }
     strcpy(vfs->name, name);
+    vfs->users = 1;
     vfs->hook = hook;
     vfs->context = context;
     vfs->real = system;
@@ -187,5 +200,6 @@ struct faulty_vfs *faulty_vfs_new(const char *name, faulty_hook hook, void *cont
 
 void faulty_vfs_free(struct faulty_vfs *vfs) {
     sqlite3_vfs_unregister(&vfs->base);
-    free(vfs);
+    vfs->hook = NULL;
+    release(vfs);
 }

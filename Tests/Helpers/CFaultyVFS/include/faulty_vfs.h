@@ -25,4 +25,5 @@ struct faulty_vfs;
 /// A layer over the system's own, known to SQLite by that name until it is freed; NULL without memory.
 struct faulty_vfs *faulty_vfs_new(const char *name, faulty_hook hook, void *context);
 
+/// The hook is not called any more; files that are open stay usable.
 void faulty_vfs_free(struct faulty_vfs *vfs);

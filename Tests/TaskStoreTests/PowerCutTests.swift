@@ -36,7 +36,7 @@ struct PowerCutTests {
         disk.isRecording = true
         let attempts = try record(folder, disk, isFaulty: isFaulty, &random)
         for _ in 0..<25 {
-            let cut = Int.random(in: 0...disk.operations.count, using: &random)
+            let cut = cut(near: attempts, of: disk.operations.count, &random)
             let image = try Folder()
             for (path, bytes) in disk.filesAfterPowerCut(at: cut, using: &random) {
                 let name = path.split(separator: "/").last.map(String.init) ?? path
@@ -52,6 +52,15 @@ struct PowerCutTests {
                 differences.contains(nil),
                 "seed \(seed), cut at \(cut) of \(disk.operations.count): \(differences)")
         }
+    }
+
+    /// Anywhere, and often where a commit begins: there what was refused before it is still whole.
+    private func cut(
+        near attempts: [Attempt], of count: Int, _ random: inout SeededGenerator
+    ) -> Int {
+        let begun = attempts.randomElement(using: &random)?.begun ?? 0
+        return Bool.random(using: &random)
+            ? begun : Int.random(in: 0...count, using: &random)
     }
 
     /// Fills a store over several lives of it.

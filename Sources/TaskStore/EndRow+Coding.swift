@@ -25,6 +25,10 @@ extension EndRow {
         case .connectionClosed: reason = "connectionClosed"
         case .processExited: reason = "processExited"
         case .queueLost: reason = "queueLost"
+        case .daemonLost: reason = "daemonLost"
+        case .recorded(let text):
+            reason = "recorded"
+            reasonText = text
         case .cancelled(let owner, let text):
             reason = "cancelled"
             reasonOwner = Int64(owner.rawValue)
@@ -67,12 +71,13 @@ extension EndRow {
         case "connectionClosed": return .connectionClosed
         case "processExited": return .processExited
         case "queueLost": return .queueLost
+        case "daemonLost": return .daemonLost
         case "notStarted": return .notStarted(reasonText ?? "")
         case "cancelled":
             let owner: UInt32? = try check.number(reasonOwner, "reason_uid")
             let known = try check.known(owner, "reason_uid")
             return .cancelled(by: OwnerID(rawValue: known), text: reasonText)
-        default: return try check.known(nil, "reason")
+        default: return .recorded(reasonText ?? reason ?? "")
         }
     }
 }

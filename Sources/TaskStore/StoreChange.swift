@@ -6,9 +6,11 @@ package enum StoreChange: Equatable, Sendable {
     case submitted(StoredTask)
     /// A queued task starts now. To be on disk before its process exists.
     case started(TaskID, at: WallTime)
+    /// A started task was not started after all: it is queued as if nothing had been.
+    case startUndone(TaskID)
     /// A queued or started task has ended.
     case ended(TaskID, StoredEnd)
-    /// A started task goes back into the queue.
+    /// An attempt of a started task has ended, and the task goes back into the queue for the next one.
     case requeued(TaskID, StoredRequeue)
     /// Ids up to and including this one may be used. Fewer than before only where what is above it was
     /// never used.

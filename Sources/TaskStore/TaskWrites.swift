@@ -10,6 +10,7 @@ final class TaskWrites: @unchecked Sendable {
     private let connection: Connection
     private let insert: Statement
     private let start: Statement
+    private let undoStart: Statement
     private let end: Statement
     private let succeed: Statement
     private let succeedAgain: Statement
@@ -24,6 +25,7 @@ final class TaskWrites: @unchecked Sendable {
         endedCount = try TaskQueries(connection: connection).endedCount()
         insert = try connection.statement(SQL.insert, "submit")
         start = try connection.statement(SQL.start, "start")
+        undoStart = try connection.statement(SQL.undoStart, "undo the start")
         end = try connection.statement(SQL.end, "end")
         succeed = try connection.statement(SQL.succeed, "end")
         succeedAgain = try connection.statement(SQL.succeedAgain, "end")
@@ -46,7 +48,15 @@ final class TaskWrites: @unchecked Sendable {
     func write(_ change: StoreChange) throws(StoreError) {
         switch change {
         case .submitted(let task): try write(task)
-        case .started(let id, let time): try write(start, "queued", id, time.microseconds)
+        case .started(let id, let time):
+            try start.bind(Int64(clamping: id.rawValue))
+            try start.bind(time.microseconds)
+            try start.run()
+            try checkChanged(id, "queued", "start")
+        case .startUndone(let id):
+            try undoStart.bind(Int64(clamping: id.rawValue))
+            try undoStart.run()
+            try checkChanged(id, "started", "undo the start")
         case .ended(let id, let end): try write(end, of: id)
         case .requeued(let id, let requeue): try write(requeue, of: id)
         case .identifiersReserved(let id):
@@ -114,15 +124,6 @@ final class TaskWrites: @unchecked Sendable {
         try requeue.run()
     }
 
-    private func write(
-        _ statement: Statement, _ state: String, _ id: TaskID, _ time: Int64
-    ) throws(StoreError) {
-        try statement.bind(Int64(clamping: id.rawValue))
-        try statement.bind(time)
-        try statement.run()
-        try checkChanged(id, state, "start")
-    }
-
     private func checkChanged(
         _ id: TaskID, _ state: String, _ operation: String
     ) throws(StoreError) {
@@ -145,6 +146,10 @@ private enum SQL {
     static let start =
         "UPDATE tasks SET started_at_us = ?2 "
         + "WHERE id = ?1 AND started_at_us IS NULL AND ended_at_us IS NULL"
+
+    static let undoStart =
+        "UPDATE tasks SET started_at_us = NULL "
+        + "WHERE id = ? AND started_at_us IS NOT NULL AND ended_at_us IS NULL"
 
     /// Of a long command its first word is kept.
     static let end =

@@ -51,6 +51,17 @@ struct ChangeTests {
         #expect(refusal([again])?.cause == .contradiction)
     }
 
+    @Test("a start that is undone leaves the task as it was queued")
+    func undoesStart() throws {
+        let task = Samples.task(1)
+        #expect(refusal([.startUndone(task.id)])?.cause == .contradiction)
+        try store.apply([.submitted(task)])
+        #expect(refusal([.startUndone(task.id)])?.cause == .contradiction)
+        try store.apply([.started(task.id, at: Samples.time(1)), .startUndone(task.id)])
+        #expect(try store.live() == [task])
+        #expect(try store.historyReader().attempts(of: task.id).isEmpty)
+    }
+
     @Test("an id is used once")
     func idOnce() throws {
         try store.apply([.submitted(Samples.task(1))])

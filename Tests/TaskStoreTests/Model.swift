@@ -23,7 +23,7 @@ struct Model: Equatable {
         seconds += 1
         let live = tasks.values.filter { $0.end == nil }.sorted { $0.id < $1.id }
         let chosen = live.randomElement(using: &random)
-        switch (Int.random(in: 0..<8, using: &random), chosen) {
+        switch (Int.random(in: 0..<9, using: &random), chosen) {
         case (0, _):
             return .identifiersReserved(through: TaskID(rawValue: lastID + 1000))
         case (1, .some(let task)) where task.state == .queued:
@@ -33,7 +33,9 @@ struct Model: Equatable {
             let delay: Duration? = Bool.random(using: &random) ? .seconds(30) : nil
             return .requeued(
                 task.id, StoredRequeue(end: end, attempt: task.attempt + 1, earliestBegin: delay))
-        case (3...5, .some(let task)):
+        case (3, .some(let task)) where task.state == .started:
+            return .startUndone(task.id)
+        case (4...6, .some(let task)):
             return .ended(task.id, Samples.end(seconds, using: &random))
         default:
             lastID += UInt64(Int.random(in: 1...3, using: &random))
@@ -47,6 +49,8 @@ struct Model: Equatable {
             tasks[task.id] = task
         case .started(let id, let time):
             tasks[id]?.startedAt = time
+        case .startUndone(let id):
+            tasks[id]?.startedAt = nil
         case .ended(let id, let end):
             tasks[id] = tasks[id]?.ended(end)
         case .requeued(let id, let again):

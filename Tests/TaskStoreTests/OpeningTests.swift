@@ -1,3 +1,4 @@
+import BudgetCore
 import Glibc
 import TaskStore
 import Testing
@@ -129,6 +130,16 @@ struct OpeningTests {
         let error = #expect(throws: StoreError.self) { try store.live() }
         #expect(error?.cause == .damaged)
         #expect(error?.text.hasPrefix("the command of task 5 makes no sense; ") == true)
+    }
+
+    @Test("a reason that is not known is told in the words that were recorded")
+    func unknownReason() throws {
+        let store = try folder.open()
+        let task = Samples.task(5)
+        try store.apply([.submitted(task), .ended(task.id, Samples.end(1))])
+        try Visitor(folder.database).execute("UPDATE tasks SET reason = 'eaten'")
+        let reader = try store.historyReader()
+        #expect(try reader.task(task.id)?.end?.reason == .recorded("eaten"))
     }
 
     @Test("what is no regular file is refused")

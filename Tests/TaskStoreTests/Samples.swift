@@ -85,7 +85,8 @@ enum Samples {
         let owner = OwnerID(rawValue: .max)
         let reasons: [Reason?] = [
             nil, .budgetSpent, .applicationTimeSpent, .simulated, .shutdown, .connectionClosed,
-            .processExited, .queueLost, .notStarted("no such file"), .notStarted(""),
+            .processExited, .queueLost, .daemonLost, .recorded("words"),
+            .notStarted("no such file"), .notStarted(""),
             .cancelled(by: owner, text: nil), .cancelled(by: owner, text: "é"),
         ]
         let exits: [ProcessExit?] = [nil, .status(0), .status(255), .signal(.kill)]

@@ -88,7 +88,8 @@ let package = Package(
         .executableTarget(
             name: "bgtaskd",
             dependencies: [
-                "BudgetCore", "LinuxSystem", "Settings", "Systemd", "TaskAPI", "Varlink",
+                "BudgetCore", "LinuxSystem", "Settings", "Systemd", "TaskAPI", "TaskStore",
+                "Varlink",
                 argumentParser, logging,
             ],
             swiftSettings: swiftSettings

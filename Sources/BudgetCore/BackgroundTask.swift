@@ -90,9 +90,9 @@ package struct BackgroundTask: Equatable, Sendable {
     /// The hard limit of the task's own budget, before an application's deadline cuts it.
     var ownHardAt: Instant = .never
     /// How long it may last over all its extensions.
-    var lifetimeMax: Duration?
+    package internal(set) var lifetimeMax: Duration?
     /// Whether its last grant was cut by that limit.
-    var isCutByLifetime = false
+    package internal(set) var isCutByLifetime = false
     /// The end of what extensions can reach.
     package internal(set) var lifetimeEndsAt: Instant = .never
     /// What ends the remaining time first.
@@ -140,6 +140,18 @@ package struct BackgroundTask: Equatable, Sendable {
         submittedAt = restored.submittedAt
         begunAt = .never
         endedAt = .never
+    }
+
+    init(_ restored: RestoredTask, _ end: RestoredEnd) {
+        self.init(restored)
+        lifetimeMax = restored.lifetimeMax
+        isCutByLifetime = restored.isCutByLifetime
+        begunAt = restored.begunAt ?? .never
+        endedAt = end.endedAt
+        clockUsed = end.used
+        state = .ended
+        outcome = end.outcome
+        reason = end.reason
     }
 
     /// Whether the task counts as live: begun and not ended.

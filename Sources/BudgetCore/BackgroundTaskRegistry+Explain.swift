@@ -97,7 +97,8 @@ extension BackgroundTaskRegistry {
         )
     }
 
-    private func explainEnd(_ record: TaskRecord) -> Explanation {
+    /// Why an ended task ended as it did.
+    package func explainEnd(_ record: TaskRecord) -> Explanation {
         let task = record.task
         let duration = task.budget?.duration.wholeMilliseconds
         let (rule, text, value): (String, String, Int?) =

@@ -90,8 +90,8 @@ extension BackgroundTaskRegistry {
     }
 
     /// Takes over the newest ended tasks that the disk knows, the oldest first.
-    package mutating func restore(ended records: [TaskRecord]) {
-        for record in records { ended.append(record) }
+    package mutating func restore(ended tasks: [RestoredTask]) {
+        for record in tasks.compactMap(TaskRecord.init(ended:)) { ended.append(record) }
     }
 
     /// How a run task ended is decided: its slot is free, and it is told once the disk has it.

@@ -23,6 +23,9 @@ package struct BackgroundTaskRegistry: Sendable {
     var unstoredEnds: [TaskID: TaskRecord] = [:]
     package internal(set) var counts = RegistryCounts()
 
+    /// Ids that are reserved on disk at once.
+    package static var identifierBlock: UInt64 { IdentifierSource.blockSize }
+
     /// - Parameter identifiers: the ids that are reserved on disk for this run.
     package init(
         limits: RegistryLimits,

@@ -39,6 +39,8 @@ package struct RestoredTask: Sendable {
     package var submittedAt: Instant
     /// When it was started; `nil` where it waited.
     package var begunAt: Instant?
+    /// How it ended; `nil` where it had not.
+    package var end: RestoredEnd?
 
     package init(
         id: TaskID, submission: Submission, profile: String, budget: Budget?, grace: Duration,
@@ -53,5 +55,35 @@ package struct RestoredTask: Sendable {
         self.isCutByLifetime = isCutByLifetime
         self.submittedAt = submittedAt
         self.begunAt = begunAt
+    }
+}
+
+/// The end of a run task as an earlier daemon recorded it, or an earlier hour of this one.
+package struct RestoredEnd: Sendable {
+    package var outcome: Outcome
+    package var reason: Reason?
+    package var exit: ProcessExit?
+    package var endedAt: Instant
+    package var used: Duration
+
+    package init(
+        outcome: Outcome, reason: Reason?, exit: ProcessExit?, endedAt: Instant, used: Duration
+    ) {
+        self.outcome = outcome
+        self.reason = reason
+        self.exit = exit
+        self.endedAt = endedAt
+        self.used = used
+    }
+}
+
+extension TaskRecord {
+    /// The record of an ended task; `nil` where it has not ended.
+    package init?(ended restored: RestoredTask) {
+        guard let end = restored.end else { return nil }
+        var run = RunTask(work: restored.submission.work)
+        run.isAdmitted = true
+        run.exit = end.exit
+        self.init(task: BackgroundTask(restored, end), run: run)
     }
 }

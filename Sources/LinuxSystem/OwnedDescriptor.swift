@@ -33,9 +33,19 @@ package struct OwnedDescriptor: ~Copyable {
     /// Makes reads and writes answer EAGAIN where they would wait. (Of the open file, so that
     /// it is true of every duplicate as well.)
     package func setNonBlocking() throws(SystemError) {
+        try setStatusFlags { $0 | O_NONBLOCK }
+    }
+
+    /// Makes reads and writes wait. (Of the open file, as above.)
+    package func setBlocking() throws(SystemError) {
+        try setStatusFlags { $0 & ~O_NONBLOCK }
+    }
+
+    private func setStatusFlags(_ change: (Int32) -> Int32) throws(SystemError) {
         let number = rawValue
         let flags = try systemCall("fcntl", "\(number)") { fcntl(number, F_GETFL) }
-        try systemCall("fcntl", "\(number)") { fcntl(number, F_SETFL, flags | O_NONBLOCK) }
+        let changed = change(flags)
+        try systemCall("fcntl", "\(number)") { fcntl(number, F_SETFL, changed) }
     }
 
     /// Keeps the descriptor from programs that this process executes.
@@ -67,6 +77,27 @@ extension OwnedDescriptor {
                 eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
             }
         )
+    }
+
+    /// Adds one to the counter of an eventfd(2), which makes it readable.
+    package func countEvent() {
+        var one: UInt64 = 1
+        // Fails on a full counter only, and that is readable.
+        _ = Glibc.write(rawValue, &one, MemoryLayout<UInt64>.size)
+    }
+
+    /// Takes the counter of an eventfd(2) back to 0; waits for an event where the descriptor does.
+    package func takeEvents() {
+        var count: UInt64 = 0
+        _ = Glibc.read(rawValue, &count, MemoryLayout<UInt64>.size)
+    }
+
+    /// Waits for the descriptor to be readable, so long at most.
+    ///
+    /// - Returns: whether it is.
+    package func waitReadable(milliseconds: Int32) -> Bool {
+        var wanted = pollfd(fd: rawValue, events: Int16(POLLIN), revents: 0)
+        return poll(&wanted, 1, milliseconds) > 0
     }
 
     /// A pidfd(2) of a running process; readable when it has ended.

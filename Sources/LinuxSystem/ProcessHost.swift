@@ -7,6 +7,8 @@ internal import Glibc
 /// thread.
 package final class ProcessHost {
     package let containment: Containment
+    /// What supervisors hold for as long as they live.
+    let stateLock: Int32?
     let watches: WatchList
     let launches: LaunchBoard
     /// /dev/null, which every command reads.
@@ -18,8 +20,11 @@ package final class ProcessHost {
     /// Without a cgroup it makes this process a child subreaper (PR_SET_CHILD_SUBREAPER): the
     /// descendants of a supervisor that was killed come here to be ended, and any child that
     /// this host did not start is taken for one.
-    package init(_ containment: Containment) throws(SystemError) {
+    ///
+    /// - Parameter stateLock: the descriptor of the lock on the state folder, which outlives this host.
+    package init(_ containment: Containment, stateLock: Int32? = nil) throws(SystemError) {
         self.containment = containment
+        self.stateLock = stateLock
         watches = try WatchList()
         launches = try LaunchBoard(watches: watches)
         emptyInput = try .open("/dev/null", flags: O_RDONLY)

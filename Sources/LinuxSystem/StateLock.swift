@@ -8,7 +8,16 @@ internal import Glibc
 package struct StateLock: ~Copyable {
     private let file: OwnedDescriptor
 
+    /// What the lock is held with: whoever inherits it holds the lock too.
+    package var descriptor: Int32 { file.rawValue }
+
+    /// How long what a dead owner left may hold the lock.
+    private static let patienceMilliseconds = 5000
+    private static let pauseMilliseconds = 20
+
     /// Locks `folder/lock`, which is made where it is missing, and writes the caller's pid in it.
+    ///
+    /// Children of an owner that was killed may have the lock for a moment longer; they are waited for.
     ///
     /// - Throws: EWOULDBLOCK, with the pid of the owner in words, where another process has it.
     package init(folder: String) throws(SystemError) {
@@ -16,32 +25,36 @@ package struct StateLock: ~Copyable {
         let flags = O_RDWR | O_CREAT | O_NOFOLLOW
         let file = try OwnedDescriptor.open(path, flags: flags, mode: 0o600)
         let descriptor = file.rawValue
-        do {
-            try systemCall("lock", folder) { flock(descriptor, LOCK_EX | LOCK_NB) }
-        } catch {
-            throw error.errno == EWOULDBLOCK ? Self.heldError(folder, descriptor, path) : error
+        var milliseconds = 0
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            let error = errno
+            guard error == EWOULDBLOCK else {
+                throw SystemError(operation: "lock", errno: error, subject: folder)
+            }
+            let owner = Self.owner(descriptor, path)
+            guard let owner, kill(owner, 0) != 0, errno == ESRCH,
+                milliseconds < Self.patienceMilliseconds
+            else { throw Self.heldError(folder, owner) }
+            poll(nil, 0, Int32(Self.pauseMilliseconds))
+            milliseconds += Self.pauseMilliseconds
         }
         try systemCall("truncate", path) { ftruncate(descriptor, 0) }
         try writeText("\(getpid())\n", of: descriptor, path)
         self.file = file
     }
 
-    private static func heldError(
-        _ folder: String,
-        _ descriptor: Int32,
-        _ path: String
-    ) -> SystemError {
-        var owner = "another process"
-        if let text = try? readText(of: descriptor, path, countMax: 32),
-            let processID = Int32(text.prefix { $0.isNumber })
-        {
-            owner = "process \(processID)"
-        }
-        return SystemError(
+    /// Whose pid the file has.
+    private static func owner(_ descriptor: Int32, _ path: String) -> Int32? {
+        guard let text = try? readText(of: descriptor, path, countMax: 32) else { return nil }
+        return Int32(text.prefix { $0.isNumber })
+    }
+
+    private static func heldError(_ folder: String, _ owner: Int32?) -> SystemError {
+        SystemError(
             operation: "lock",
             errno: EWOULDBLOCK,
             subject: folder,
-            detail: "in use by \(owner)"
+            detail: "in use by " + (owner.map { "process \($0)" } ?? "another process")
         )
     }
 }

@@ -220,7 +220,7 @@ final class SupervisedCommand {
                 descriptors: [
                     host.emptyInput.rawValue, output.output, output.error, control.rawValue,
                     file.rawValue,
-                ]
+                ] + (host.stateLock.map { [$0] } ?? [])
             )
         } catch {
             throw SystemError(operation: supervisorOperation, errno: error.errno, subject: path)

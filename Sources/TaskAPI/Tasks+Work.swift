@@ -84,6 +84,7 @@ extension Tasks {
         package var remaining: Remaining?
         package var usedMs = 0
         package var ageMs = 0
+        package var endedMs: Int?
         package var attempt = 0
         package var pid: Int?
         package var command: [String]?
@@ -111,6 +112,7 @@ extension Tasks {
             try fields.field("remaining", &remaining)
             try fields.field("usedMs", &usedMs)
             try fields.field("ageMs", &ageMs)
+            try fields.field("endedMs", &endedMs)
             try fields.field("attempt", &attempt)
             try fields.field("pid", &pid)
             try fields.field("command", &command)

@@ -65,6 +65,7 @@ static int set_up(void) {
     if (clx_become_subreaper() < 0) return -1;
     if (fcntl(CLX_SUPERVISOR_CONTROL, F_SETFD, FD_CLOEXEC) < 0) return -1;
     if (fcntl(CLX_SUPERVISOR_REQUEST, F_SETFD, FD_CLOEXEC) < 0) return -1;
+    if (fcntl(CLX_SUPERVISOR_LOCK, F_SETFD, FD_CLOEXEC) < 0 && errno != EBADF) return -1;
     self.children_changed = signalfd(-1, &child, SFD_NONBLOCK | SFD_CLOEXEC);
     return self.children_changed < 0 ? -1 : prctl(PR_SET_NAME, "bgtask-superv", 0, 0, 0);
 }

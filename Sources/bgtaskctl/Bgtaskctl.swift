@@ -32,6 +32,7 @@ struct Bgtaskctl: ParsableCommand {
                 name: "Looking",
                 subcommands: [
                     List.self, Show.self, Watch.self, Logs.self, Wait.self, Explain.self,
+                    History.self,
                 ]),
             CommandGroup(name: "Intervening", subcommands: [Cancel.self, SimulateExpiration.self]),
             CommandGroup(

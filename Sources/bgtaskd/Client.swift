@@ -15,6 +15,9 @@ final class Client {
         case list(ListCursor)
         /// A submission or a cancel that is answered when the disk has it.
         case order(TaskID, isSubmission: Bool)
+        /// A question about a task that only the disk knows.
+        case lookUp(TaskID, LookUp, by: Caller)
+        case history(HistoryListing)
     }
 
     let number: UInt64
@@ -37,6 +40,8 @@ final class Client {
     var wantsTurn = false
     /// Whether its listing has had a part of this turn.
     var hadTurn = false
+    /// Whether a listing of the history goes on when the reader has taken what was made.
+    var wantsPage = false
     /// What the epoll waits for.
     var watchedFor: Readiness = [.input, .peerClosed]
     /// Whether it is not read, because its owner's buffers are full.

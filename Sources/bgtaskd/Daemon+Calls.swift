@@ -17,6 +17,7 @@ extension Daemon {
         Tasks.RemainingTime.name: Daemon.remainingTime,
         Tasks.Show.name: Daemon.show,
         Tasks.List.name: Daemon.list,
+        Tasks.History.name: Daemon.history,
         Tasks.Watch.name: Daemon.watch,
         Tasks.Output.name: Daemon.output,
         Tasks.Wait.name: Daemon.wait,

@@ -157,8 +157,8 @@ extension Daemon {
         guard client.isInputAtEnd else { return false }
         // A streaming call ends when the peer closes; other calls that came are still answered.
         switch client.openCall {
-        case .wait, .order: return false
-        case .begin, .watch, .output, .list, nil: break
+        case .wait, .order, .lookUp: return false
+        case .begin, .watch, .output, .list, .history, nil: break
         }
         return client.connection.isCallInProgress
             || client.connection.callsWaiting == 0 && client.connection.pendingOutputCount == 0

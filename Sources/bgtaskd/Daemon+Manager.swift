@@ -3,6 +3,7 @@ internal import LinuxSystem
 internal import Settings
 internal import Systemd
 internal import TaskAPI
+internal import TaskStore
 internal import Varlink
 
 // Calls about the daemon itself.
@@ -96,6 +97,7 @@ extension Daemon {
                 journal.writer.level = JournalLevel(loaded.settings.daemon.logLevel)
             }
             registry.limitsChanged(at: now, &actions)
+            storeThread.keep(HistoryBounds(loaded.settings))
             journal.allowance.perSecondMax = loaded.settings.limits.auditRatePerOwnerMax
             var fields: [JournalField: String] = [
                 .changed: "\(difference.changed.joined(separator: " "))",
@@ -147,7 +149,7 @@ extension RegistryLimits {
         queueDepthMax = settings.limits.queueDepthMax
         queueDepthPerOwnerMax = settings.limits.queueDepthPerOwnerMax
         endedHeldMax = settings.limits.endedHeldMax
-        // While the history is in memory, it holds no more than this.
+        // More are on disk.
         endedRunMax = min(settings.store.historyMax, 10_000)
         slots = settings.queue.slots
         warnAfter = settings.budget.warnAfter ?? .nanoseconds(Int64.max)

@@ -16,7 +16,9 @@ extension Daemon {
 
     func show(_ client: Client, _ call: Call, _ now: Instant) throws(CallFailure) {
         let input = try decode(call, as: Tasks.Show.Input.self)
-        let record = try record(identifier(input.id), for: caller(client, all: input.all))
+        let caller = try caller(client, all: input.all)
+        guard let record = try record(identifier(input.id), for: caller, .show, of: client)
+        else { return }
         var output = Tasks.Show.Output()
         output.task = Tasks.Task(record, in: registry, at: now)
         client.reply(output)
@@ -69,7 +71,8 @@ extension Daemon {
         let input = try decode(call, as: Tasks.Wait.Input.self)
         guard input.timeoutMs ?? 0 >= 0 else { throw .invalid("timeoutMs") }
         let id = try identifier(input.id)
-        let record = try record(id, for: caller(client, all: input.all))
+        let caller = try caller(client, all: input.all)
+        guard let record = try record(id, for: caller, .wait, of: client) else { return }
         if record.task.state == .ended {
             var output = Tasks.Wait.Output()
             output.task = Tasks.Task(record, in: registry, at: now)
@@ -84,6 +87,7 @@ extension Daemon {
         let input = try decode(call, as: Tasks.Explain.Input.self)
         let id = try identifier(input.id)
         let caller = try caller(client, all: input.all)
+        guard try record(id, for: caller, .explain, of: client) != nil else { return }
         let explanations = try ask { registry, _ throws(Refusal) in
             try registry.explain(id, for: caller, at: now)
         }

@@ -1,6 +1,7 @@
 internal import BudgetCore
 internal import Glibc
 internal import LinuxSystem
+internal import Settings
 internal import Systemd
 internal import Varlink
 
@@ -23,7 +24,7 @@ extension Daemon {
             return endTurn(at: now)
         }
         log.say(.stopping, [.reason: "\(reason)"])
-        registry.drain(keepsQueue: false, at: now, &actions)
+        registry.drain(keepsQueue: keepsQueue, at: now, &actions)
         do {
             try notifier.stopping(status: statusText())
             let longest = registry.longestRemaining(at: now) + .seconds(5)
@@ -37,12 +38,39 @@ extension Daemon {
 
     /// Ends the loop once nothing is live any more and every call that came has its answer.
     func finishDraining() {
-        guard registry.liveCount == 0 || stopSignals > 1, running.isEmpty, !isLastTurn
+        guard registry.liveCount == 0 || stopSignals > 1, running.isEmpty, !isLastTurn,
+            !waitsForStore()
         else { return }
         isLastTurn = true
         takeLastCalls()
         loop.exit(0)
     }
+
+    /// Whether what ended is still on its way to the disk, which gets some seconds for it.
+    private func waitsForStore() -> Bool {
+        guard !storeQueue.isIdle else { return false }
+        let now = now
+        let endsAt = storeWaitEndsAt ?? now + Daemon.storeWait
+        guard now < endsAt else {
+            log.say(.storeNotWaitedFor)
+            return false
+        }
+        guard storeWaitEndsAt == nil else { return true }
+        storeWaitEndsAt = endsAt
+        do {
+            try armTimer()
+        } catch {
+            log.say(.timerNotArmed, [.reason: "\(error)"])
+            return false
+        }
+        return true
+    }
+
+    /// Whether what is queued at a stop is on disk for the daemon after this one.
+    private var keepsQueue: Bool { loaded.settings.store.durability == .commit }
+
+    /// How long a stop waits for the disk.
+    private static let storeWait = Duration.seconds(10)
 
     /// What the last calls may take: who has sent more than that does not hold up the stop.
     private static let lastCallsTime = Duration.seconds(1)
@@ -86,7 +114,9 @@ extension Daemon {
         for client in clients.values where client.connection.pendingOutputCount > 0 {
             client.send()
         }
-        identifierFile.close(used: registry.identifierLast.rawValue)
+        if !(historyThread.close() && storeThread.close(used: registry.identifierLast)) {
+            log.say(.storeNotWaitedFor)
+        }
         removeGroup()
         watched.removeAll()
         log.say(.stopped)

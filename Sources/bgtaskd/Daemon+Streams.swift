@@ -9,8 +9,6 @@ extension Daemon {
     /// Tasks that one listing looks at in one turn, and all listings together.
     private static let listScanMax = 512
     static let listScansPerTurn = 4096
-    /// Bytes of commands in one answer to a `List` without `more`.
-    private static let listBytesMax = 1 << 20
 
     /// Tells everybody who watches a task what happened to it.
     func tellWatchers(_ happening: Happening, _ record: TaskRecord, at now: Instant) {
@@ -58,7 +56,7 @@ extension Daemon {
         case .watch(let id, _, _):
             guard id == nil || kind != .ended else { return }
             send(event, to: client)
-        case .wait, .output, .list, .order, nil: break
+        case .wait, .output, .list, .order, .lookUp, .history, nil: break
         }
     }
 
@@ -109,7 +107,7 @@ extension Daemon {
             watchers.remove(client)
             client.reply(output)
         case .output: pump(client)
-        case .list, .order: return
+        case .list, .order, .lookUp, .history: return
         }
         resume(client)
     }
@@ -147,6 +145,7 @@ extension Daemon {
         case .list(let cursor): pumpList(client, cursor)
         case .output(let id, let position, let follow):
             pumpOutput(client, id, position, follow: follow)
+        case .history(let listing): pumpHistory(client, listing)
         default: break
         }
     }
@@ -171,7 +170,7 @@ extension Daemon {
                 client.reply(output, continues: true)
                 continue
             }
-            guard cursor.collect(task, bytesMax: Daemon.listBytesMax) else {
+            guard cursor.collected?.take(task) == true else {
                 return finishList(client, cursor)
             }
         }
@@ -193,8 +192,8 @@ extension Daemon {
         watchers.remove(client)
         client.listedBytes = 0
         var output = Tasks.List.Output()
-        output.tasks = cursor.collected
-        output.truncated = cursor.isTruncated ? true : nil
+        output.tasks = cursor.collected?.tasks
+        output.truncated = cursor.collected?.isTruncated == true ? true : nil
         client.reply(output)
         resume(client)
     }
@@ -226,7 +225,7 @@ extension Daemon {
     }
 
     /// A client's open call has had its last reply: those that wait behind it are taken next.
-    private func resume(_ client: Client) {
+    func resume(_ client: Client) {
         account(client)
         makePending(client)
         if client.connection.callsWaiting > 0 { continueLater() }

@@ -19,6 +19,7 @@ extension Daemon {
         resumeResting(at: now)
         journal.reportMissed(at: now)
         reportRefusals(at: now)
+        probeStore(at: now)
         if let again = acceptAgainAt, again <= now { startAccepting() }
         endTurn(at: now)
     }
@@ -27,8 +28,11 @@ extension Daemon {
     func endTurn(at now: Instant) {
         perform(at: now)
         launchPending(at: now)
+        writeSteps()
         sendPending()
         releaseHolders()
+        // Clients that closed may have ended what others wait for.
+        writeSteps()
         for task in registry.forgetExcess() { outputs.forget(task.id, of: task.owner) }
         // Clients that closed may have let tasks start.
         if !launches.isEmpty { continueLater() }
@@ -60,9 +64,7 @@ extension Daemon {
         case .launchHandler(let id): launchHandler(id, at: now)
         case .signal(let id, let signal): send(signal, to: id, at: now)
         case .killAll(let id): killAll(id, at: now)
-        case .store(.identifiersReserved(let last)):
-            identifierFile.reserve(through: last.rawValue)
-        case .store(let step): registry.stored(step, at: now, &actions)
+        case .store(let step): order(step, at: now)
         case .answer(let id, let refusal): answerOrders(about: id, refusal)
         case .oldTasksNotNamed(let count): journal.oldTasksNotNamed(count)
         }
@@ -94,23 +96,6 @@ extension Daemon {
         isContinuing = false
         let now = now
         takeCalls(at: now)
-        endTurn(at: now)
-    }
-
-    /// The disk has confirmed a block of ids.
-    func identifiersReady() {
-        switch identifierFile.takeResult() {
-        case .reserved(let last):
-            registry.stored(
-                .identifiersReserved(through: TaskID(rawValue: last)), at: now, &actions)
-        case .failed(let text):
-            registry.notStored(
-                .identifiersReserved(through: registry.identifierLast), "\(text)", at: now, &actions
-            )
-            registry.storeHealed(at: now, &actions)
-            log.say(.identifiersNotReserved, [.reason: "\(text)"])
-        case nil: break
-        }
         endTurn(at: now)
     }
 }

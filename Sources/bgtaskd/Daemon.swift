@@ -3,6 +3,7 @@ internal import LinuxSystem
 internal import Logging
 internal import Settings
 internal import Systemd
+internal import TaskStore
 internal import Varlink
 
 /// Performs what the core decides: one process, one thread that decides, one loop.
@@ -22,7 +23,8 @@ final class Daemon {
     let notifier = ServiceNotifier()
     let host: ProcessHost
     let service: ServiceInterface
-    let identifierFile: IdentifierFile
+    let storeThread: StoreThread
+    let historyThread: HistoryThread
     let taskEnvironment: TaskEnvironment
     let userDatabase: UserDatabase
 
@@ -57,6 +59,10 @@ final class Daemon {
     /// Pipes of tasks that flood, until they are read again.
     var resting: [UInt64: Instant] = [:]
     var processEvents: [TaskEvent] = []
+    var storeQueue = StoreQueue()
+    var questions = QuestionQueue()
+    /// When a stop does not wait for the disk any longer.
+    var storeWaitEndsAt: Instant?
     /// Processes that hold tasks, by pid.
     var holders: [Int32: HolderProcess] = [:]
     /// Whether one of them may hold nothing, since a task ended or was not begun.
@@ -80,7 +86,10 @@ final class Daemon {
         journal = parts.journal
         log = parts.log
         host = parts.host
-        identifierFile = parts.identifierFile
+        storeThread = try StoreThread(
+            parts.store.store, identifiers: parts.store.identifierStore,
+            bounds: HistoryBounds(loaded.settings))
+        historyThread = try HistoryThread(parts.store.reader)
         taskEnvironment = parts.taskEnvironment
         epoll = try Epoll()
         userDatabase = try UserDatabase()
@@ -88,7 +97,7 @@ final class Daemon {
         registry = BackgroundTaskRegistry(
             limits: RegistryLimits(loaded.settings),
             profiles: loaded.settings.profileList.compactMap(Profile.init),
-            identifiers: parts.identifiers
+            identifiers: parts.store.identifiers
         )
     }
 
@@ -102,8 +111,7 @@ final class Daemon {
         let journal: AuditTrail
         let log: Logger
         let host: ProcessHost
-        let identifierFile: IdentifierFile
-        let identifiers: ClosedRange<UInt64>
+        let store: OpenedStore
         let taskEnvironment: TaskEnvironment
     }
 
@@ -145,8 +153,11 @@ final class Daemon {
             [unowned self] _ in try clientsReady()
         }
         try loop.addDescriptor(
-            identifierFile.descriptor, events: .readable, priority: .processes
-        ) { [unowned self] _ in identifiersReady() }
+            storeThread.descriptor, events: .readable, priority: .processes
+        ) { [unowned self] _ in storeReady() }
+        try loop.addDescriptor(
+            historyThread.descriptor, events: .readable, priority: .clients
+        ) { [unowned self] _ in historyReady() }
         try loop.addDescriptor(
             userDatabase.descriptor, events: .readable, priority: .processes
         ) { [unowned self] _ in usersReady() }
@@ -161,7 +172,8 @@ final class Daemon {
     func armTimer() throws {
         let instants = [
             registry.nextDeadline, watchers.nextDeadline, resting.values.min(), acceptAgainAt,
-            journal.allowance.nextReport, refusals.nextReport,
+            journal.allowance.nextReport, refusals.nextReport, storeQueue.probeAt,
+            storeWaitEndsAt,
         ]
         guard let next = instants.compactMap(\.self).min() else {
             timer?.disarm()

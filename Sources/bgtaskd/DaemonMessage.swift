@@ -103,9 +103,18 @@ extension DaemonMessage {
     /// There were more than the end has time for.
     static let lastCallsNotTaken = DaemonMessage(
         "fb69c24075ac405faa8d72786a541734", .notice, "calls are left without an answer")
-    /// No task can begin once those in hand are used.
-    static let identifiersNotReserved = DaemonMessage(
-        "f7d4836e0b3b2357a698b248a2e24ca2", .error, "ids cannot be reserved on disk")
+    /// A commit failed: nothing new is taken in until the disk takes writes again.
+    static let storeFailed = DaemonMessage(
+        "5d0cc9a2f5b34d1b8e1f0c9d7a64be10", .error, "tasks cannot be stored")
+    /// The disk takes writes again.
+    static let storeHealed = DaemonMessage(
+        "b1f6a7de3c0f4a7b96c1e2d4f08a5573", .notice, "tasks are stored again")
+    /// What the store does beside commits: the write-ahead log, the bounds of the history.
+    static let storeNotKept = DaemonMessage(
+        "3c9b8f52d1e64f0aa7d5c6e1820b94f7", .warning, "the store cannot be kept in order")
+    /// At the end of a stop.
+    static let storeNotWaitedFor = DaemonMessage(
+        "e7a4d0b96f1c48b3952ad8c3f6017be2", .error, "the disk did not take what ended in time")
     /// sd_notify(3) failed.
     static let statusNotSent = DaemonMessage(
         "e5c74d8ad5821ca9e300346f4cf20226", .error, "systemd cannot be told the status")

@@ -4,6 +4,7 @@ internal import LinuxSystem
 internal import Logging
 internal import Settings
 internal import Systemd
+internal import TaskStore
 
 /// Why the daemon does not serve: one plain line that says what to do, and an exit status.
 struct StartFailure: Error, CustomStringConvertible {
@@ -38,8 +39,7 @@ enum Start {
         try makeFolder(configuration.stateFolder)
         let lock = try lock(configuration.stateFolder)
         let openFilesSoft = raiseOpenFiles()
-        let (file, identifiers) = try identifierFile(configuration.stateFolder)
-        let host = try makeHost(configuration, loaded, log)
+        let opened = try openStore(configuration.stateFolder, loaded.settings)
         let environment = TaskEnvironment(
             socketPath: configuration.socketPath, changesUser: configuration.servesEverybody,
             openFilesSoft: openFilesSoft, inherited: configuration.environment)
@@ -48,10 +48,12 @@ enum Start {
             Daemon.Parts(
                 loop: loop,
                 journal: AuditTrail(writer, loaded.settings.limits),
-                log: log, host: host, identifierFile: file,
-                identifiers: identifiers, taskEnvironment: environment))
+                log: log, host: try makeHost(configuration, loaded, log, lock.descriptor),
+                store: opened,
+                taskEnvironment: environment))
         daemon = made
         do {
+            try recover(made, opened)
             try listen(made, inherited)
         } catch {
             made.removeGroup()
@@ -104,19 +106,28 @@ enum Start {
         }
     }
 
-    private static func identifierFile(
-        _ folder: String
-    ) throws -> (file: IdentifierFile, identifiers: ClosedRange<UInt64>) {
+    private static func openStore(
+        _ folder: String, _ settings: Settings
+    ) throws(StartFailure) -> OpenedStore {
         do {
-            return try IdentifierFile.open(inFolder: folder)
+            return try OpenedStore(inFolder: folder, settings)
         } catch {
-            throw StartFailure("cannot reserve ids: \(error)", ExitStatus.cannotCreate)
+            throw StartFailure("cannot use the store: \(error)", ExitStatus.cannotCreate)
+        }
+    }
+
+    private static func recover(_ daemon: Daemon, _ opened: OpenedStore) throws(StartFailure) {
+        do {
+            try daemon.recover(from: opened.store, opened.identifierStore, opened.found)
+        } catch {
+            throw StartFailure(
+                "cannot record what an earlier daemon left: \(error)", ExitStatus.cannotCreate)
         }
     }
 
     /// Finds how processes are kept together, and ends what an earlier daemon left.
     private static func makeHost(
-        _ configuration: Configuration, _ loaded: LoadedSettings, _ log: Logger
+        _ configuration: Configuration, _ loaded: LoadedSettings, _ log: Logger, _ lock: Int32
     ) throws -> ProcessHost {
         do {
             let containment = try containment(configuration, loaded, log)
@@ -128,7 +139,7 @@ enum Start {
                         [.count: "\(count)"])
                 }
             }
-            return try ProcessHost(containment)
+            return try ProcessHost(containment, stateLock: lock)
         } catch let error as SystemError {
             throw StartFailure("cannot keep processes together: \(error)", ExitStatus.system)
         } catch let refusal as ContainmentRefusal {

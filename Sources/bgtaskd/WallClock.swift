@@ -1,5 +1,6 @@
 internal import BudgetCore
 internal import Glibc
+internal import TaskStore
 
 /// The time of day, for people to read; no deadline depends on it.
 enum WallClock {
@@ -11,6 +12,13 @@ enum WallClock {
         return [parts.tm_hour, parts.tm_min, parts.tm_sec]
             .map { $0 < 10 ? "0\($0)" : "\($0)" }
             .joined(separator: ":")
+    }
+
+    /// The time that is recorded on disk.
+    static func now() -> WallTime {
+        var now = timespec()
+        clock_gettime(CLOCK_REALTIME, &now)
+        return WallTime(microseconds: Int64(now.tv_sec) * 1_000_000 + Int64(now.tv_nsec) / 1000)
     }
 
     private static func wallClockSeconds() -> Int64 {

@@ -41,7 +41,10 @@ struct Watchers {
     }
 
     mutating func add(_ client: Client, task: TaskID?) {
-        if case .list = client.openCall { return }
+        switch client.openCall {
+        case .list, .lookUp, .history: return
+        default: break
+        }
         if let task {
             ofTask[task, default: []].append(client)
         } else if case .watch(nil, _, by: let caller) = client.openCall, caller.seesAll {
@@ -69,7 +72,7 @@ struct Watchers {
         case .watch(nil, _, let caller):
             ofOwner[caller.owner]?.removeAll { $0 === client }
             if ofOwner[caller.owner]?.isEmpty == true { ofOwner[caller.owner] = nil }
-        case .list: break
+        case .list, .lookUp, .history: break
         }
     }
 

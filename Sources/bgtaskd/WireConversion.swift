@@ -30,6 +30,13 @@ extension Tasks.Outcome {
     }
 }
 
+extension Outcome {
+    /// The outcomes that a call names.
+    static func those(in named: [Tasks.Outcome]) -> Set<Outcome> {
+        Set(Outcome.allCases.filter { named.contains(Tasks.Outcome($0)) })
+    }
+}
+
 extension Tasks.State {
     init(_ state: TaskState) {
         self =
@@ -110,6 +117,7 @@ extension Tasks.Task {
         }
         usedMs = task.used(at: now).wholeMilliseconds
         ageMs = task.age(at: now).wholeMilliseconds
+        if task.state == .ended { endedMs = (now - task.endedAt).wholeMilliseconds }
         attempt = 1
         waiting = registry.waitingRule(of: task)
         if task.state != .ended { pid = task.holderProcess.map { Int($0.rawValue) } }

@@ -52,6 +52,7 @@ enum AccessTable {
         Tasks.Begin.name: .everybody(.fine),
         Tasks.Submit.name: .everybody(.fine),
         Tasks.List.name: .everybody(.fine),
+        Tasks.History.name: .everybody(.fine),
         Tasks.PauseGroup.name: .everybody(.unbuilt),
         Tasks.ResumeGroup.name: .everybody(.unbuilt),
         Manager.Describe.name: .everybody(.fine),

@@ -143,7 +143,7 @@ struct StartTests {
         #expect(user.error.contains("--socket"))
     }
 
-    @Test("a state folder that cannot be made, and ids that cannot be read, are plain lines")
+    @Test("a state folder that cannot be made, and a store that is none, are plain lines")
     func badState() throws {
         let folder = try TemporaryFolder()
         let file = folder.path + "/settings.toml"
@@ -154,12 +154,13 @@ struct StartTests {
         #expect(isOneLine(notFolder.error))
         let state = folder.path + "/state"
         mkdir(state, 0o700)
-        for garbage in ["", "12", "twelve\n", "-1\n", "99999999999999999999\n"] {
-            try Files.write(garbage, to: state + "/ids")
+        for garbage in ["twelve\n", String(repeating: "garbage ", count: 4096)] {
+            try Files.write(garbage, to: state + "/tasks.db")
             let told = try run(arguments + [state], in: folder)
             #expect(told.ending == .status(73), "\(garbage)")
             #expect(isOneLine(told.error), "\(told.error)")
-            #expect(told.error.contains(state + "/ids"))
+            #expect(told.error.contains(state + "/tasks.db"))
+            #expect(Files.text(state + "/tasks.db") == garbage)
         }
         #expect(!Files.exists(folder.path + "/socket"))
     }

@@ -170,6 +170,20 @@ extension LinuxTests {
             _ = try StateLock(folder: folder.path)
         }
 
+        @Test("what a dead owner's children still hold of a state folder's lock is waited for")
+        func lockOfDead() throws {
+            // Beyond what /proc/sys/kernel/pid_max can be.
+            let dead = 1 << 23
+            let path = folder.path + "/lock"
+            let held = try OwnedDescriptor.open(path, flags: O_RDWR | O_CREAT, mode: 0o600)
+            #expect(flock(held.rawValue, LOCK_EX | LOCK_NB) == 0)
+            let text = Array("\(dead)\n".utf8)
+            #expect(write(held.rawValue, text, text.count) == text.count)
+            let number = held.take()
+            try startThread { close(number) }
+            _ = try StateLock(folder: folder.path)
+        }
+
         @Test("a failed call reads as the manual page would say it")
         func description() {
             let error = failure { () throws(SystemError) in

@@ -2,7 +2,9 @@
 enum Rules {
     /// Files that may read the wall clock, each with its reason. Never for a deadline.
     static let wallClockReaders: [String: String] = [
-        "Sources/bgtaskd/WallClock.swift": "STATUS names the next expiry by the time of day"
+        "Sources/bgtaskd/WallClock.swift":
+            "STATUS names the next expiry by the time of day, and the history says when tasks ended",
+        "Sources/bgtaskctl/Rendering/WallClock.swift": "shows when tasks ended",
     ]
 
     static let all = [

@@ -17,6 +17,23 @@ enum TaskText {
         return Table(columns: columns, rows: tasks.map { row($0, owner: owners) })
     }
 
+    /// A table of tasks that have ended, with when they did.
+    static func history(_ tasks: [Tasks.Task], owners: Bool) -> Table {
+        var columns = [
+            Table.Column("ID", isRight: true), Table.Column("NAME", widthMin: 12),
+            Table.Column("OUTCOME"), Table.Column("ENDED"), Table.Column("USED", isRight: true),
+            Table.Column("COMMAND", widthMin: 8),
+        ]
+        if owners { columns.insert(Table.Column("OWNER", isRight: true), at: 1) }
+        let rows = tasks.map { task in
+            var cells = row(task, owner: owners)
+            cells[owners ? 4 : 3] = Table.Cell(
+                task.endedMs.map(WallClock.text(millisecondsAgo:)) ?? "-")
+            return cells
+        }
+        return Table(columns: columns, rows: rows)
+    }
+
     private static func row(_ task: Tasks.Task, owner: Bool) -> [Table.Cell] {
         var cells = [
             Table.Cell(String(task.id)), Table.Cell(task.name),
@@ -71,6 +88,7 @@ enum TaskText {
     private static func addUse(of task: Tasks.Task, to fields: inout Fields) {
         fields.add("used", TimeText.span(task.usedMs))
         fields.add("age", TimeText.span(task.ageMs))
+        if let ended = task.endedMs { fields.add("ended", WallClock.text(millisecondsAgo: ended)) }
         fields.add("attempt", String(task.attempt))
         fields.add("pid", task.pid.map(String.init))
         fields.add("command", task.command.map(CommandText.line))

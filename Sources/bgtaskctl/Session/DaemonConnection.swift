@@ -94,11 +94,20 @@ final class DaemonConnection {
     func stream<M: Method>(
         _ method: M.Type, _ input: M.Input, _ each: (M.Output) throws(Failure) -> Void
     ) throws(Failure) {
+        try streamWhile(method, input) { output throws(Failure) in
+            try each(output)
+            return true
+        }
+    }
+
+    /// The same, for as long as `each` wants to go on. The connection is of no more use where it does not.
+    func streamWhile<M: Method>(
+        _ method: M.Type, _ input: M.Input, _ each: (M.Output) throws(Failure) -> Bool
+    ) throws(Failure) {
         try send(method, input, more: true)
         while true {
             guard case .reply(let output, let continues) = try next(method, nil) else { return }
-            try each(output)
-            guard continues else { return }
+            guard try each(output), continues else { return }
         }
     }
 }

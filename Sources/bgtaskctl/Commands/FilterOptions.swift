@@ -1,0 +1,34 @@
+internal import ArgumentParser
+internal import TaskAPI
+
+extension Tasks.State: ExpressibleByArgument {}
+extension Tasks.Outcome: ExpressibleByArgument {}
+
+/// Which tasks a listing is about.
+struct FilterOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Only tasks of this name.", valueName: "name"))
+    var name: String?
+
+    @Option(help: ArgumentHelp("Only tasks of this application.", valueName: "id"))
+    var application: String?
+
+    @Option(help: ArgumentHelp("Only tasks of this group.", valueName: "group"))
+    var group: String?
+
+    @Option(
+        help: ArgumentHelp("Only tasks that ended so; may be repeated.", valueName: "outcome"))
+    var outcome: [Tasks.Outcome] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Only tasks that ended at most so long ago, \(SpanOption.help).", valueName: "span"),
+        transform: SpanOption.milliseconds)
+    var since: Int?
+
+    @Flag(help: "Tasks of all users; for root and the group of operators.")
+    var all = false
+
+    var outcomes: [Tasks.Outcome]? { outcome.isEmpty ? nil : outcome }
+    /// `all` as the interface has it, where false is left out.
+    var allUsers: Bool? { all ? true : nil }
+}

@@ -1,0 +1,20 @@
+internal import Glibc
+
+/// The time of day, for people to read.
+enum WallClock {
+    /// The local date and time so many milliseconds ago: `2026-03-01 14:03:07`.
+    static func text(millisecondsAgo milliseconds: Int) -> String {
+        var now = timespec()
+        clock_gettime(CLOCK_REALTIME, &now)
+        let seconds =
+            (Int64(now.tv_sec) * 1000 + Int64(now.tv_nsec) / 1_000_000 - Int64(milliseconds)) / 1000
+        var time = time_t(seconds)
+        var parts = tm()
+        var bytes = [CChar](repeating: 0, count: 32)
+        guard localtime_r(&time, &parts) != nil,
+            strftime(&bytes, bytes.count, "%Y-%m-%d %H:%M:%S", &parts) > 0
+        else { return "?" }
+        return String(
+            decoding: bytes.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+}

@@ -1,0 +1,120 @@
+internal import BudgetCore
+internal import LinuxSystem
+internal import Logging
+internal import Systemd
+internal import TaskStore
+
+/// What is ordered to be on disk and is not confirmed yet.
+struct StoreQueue {
+    /// What the next order to the store's thread will be about.
+    var steps: [StoreStep] = []
+    var changes: [StoreChange] = []
+    /// What the thread has in hand.
+    var inHand: [StoreStep] = []
+    var isProbing = false
+    /// When a disk that failed is looked at again.
+    var probeAt: Instant?
+
+    var isIdle: Bool { steps.isEmpty && inHand.isEmpty }
+}
+
+extension Daemon {
+    /// How long a disk that failed is left alone.
+    private static let probeInterval = Duration.seconds(1)
+
+    /// Takes down what must be on disk before it is true; written at the end of the turn.
+    func order(_ step: StoreStep, at now: Instant) {
+        let clocks = ClockPair(instant: now, time: WallClock.now())
+        guard let change = StoreChange(step, step.task.flatMap(registry.record), clocks) else {
+            return registry.notStored(step, "its task is not known", at: now, &actions)
+        }
+        storeQueue.steps.append(step)
+        storeQueue.changes.append(change)
+    }
+
+    /// Gives the store's thread what has come up, once it is done with what it has.
+    func writeSteps() {
+        guard storeQueue.inHand.isEmpty, !storeQueue.isProbing, !storeQueue.steps.isEmpty
+        else { return }
+        storeThread.perform(.write(storeQueue.changes))
+        storeQueue.inHand = storeQueue.steps
+        storeQueue.steps = []
+        storeQueue.changes = []
+    }
+
+    /// The store's thread is done with an order.
+    func storeReady() {
+        let now = now
+        let (result, complaint) = storeThread.takeResult()
+        if let complaint { log.say(.storeNotKept, [.reason: "\(complaint)"]) }
+        if let result { take(result, at: now) }
+        endTurn(at: now)
+    }
+
+    private func take(_ result: StoreThread.Result, at now: Instant) {
+        let steps = storeQueue.inHand
+        storeQueue.inHand = []
+        storeQueue.isProbing = false
+        switch result {
+        case .done:
+            for step in steps { registry.stored(step, at: now, &actions) }
+            guard registry.storeFault != nil else { return }
+            log.say(.storeHealed)
+            storeQueue.probeAt = nil
+            registry.storeHealed(at: now, &actions)
+        case .failed(let error):
+            let isNew = registry.storeFault == nil
+            for step in steps {
+                registry.notStored(step, Daemon.words(for: error), at: now, &actions)
+            }
+            if isNew, registry.storeFault != nil {
+                log.say(.storeFailed, [.reason: "\(error)"])
+            }
+            storeQueue.probeAt = now + Daemon.probeInterval
+        }
+    }
+
+    /// What a submitter is told; the path is the administrator's business.
+    static func words(for error: StoreError) -> String {
+        "tasks cannot be stored: \(error.text)"
+    }
+
+    /// Looks at a disk that failed again, when it is time.
+    func probeStore(at now: Instant) {
+        guard let probeAt = storeQueue.probeAt, probeAt <= now, storeQueue.isIdle else { return }
+        storeQueue.probeAt = nil
+        storeQueue.isProbing = true
+        storeThread.perform(.probe)
+    }
+
+    /// Takes over what an earlier daemon left, and has it on disk before anybody is served.
+    ///
+    /// - Throws: `StoreError`, where it cannot be read or written.
+    func recover(from store: TaskStore, _ identifiers: TaskStore, _ found: FoundTasks)
+        throws(StoreError)
+    {
+        let now = now
+        let clocks = ClockPair(instant: now, time: WallClock.now())
+        registry.restore(ended: found.ended.map { RestoredTask($0, clocks) })
+        registry.restore(found.live.map { RestoredTask($0, clocks) }, at: now, &actions)
+        perform(at: now)
+        while !storeQueue.steps.isEmpty {
+            let (steps, changes) = (storeQueue.steps, storeQueue.changes)
+            storeQueue = StoreQueue()
+            try StoreThread.write(changes, to: store, identifiers)
+            for step in steps { registry.stored(step, at: now, &actions) }
+            perform(at: now)
+        }
+        if !launches.isEmpty { continueLater() }
+    }
+}
+
+extension StoreStep {
+    /// The task that it is about.
+    fileprivate var task: TaskID? {
+        switch self {
+        case .submitted(let id, _), .started(let id), .requeued(let id), .ended(let id): id
+        case .identifiersReserved: nil
+        }
+    }
+}

@@ -1,0 +1,99 @@
+internal import BudgetCore
+internal import LinuxSystem
+internal import TaskStore
+
+/// Answers questions about ended tasks that are on disk alone, on a thread of its own.
+final class HistoryThread: Sendable {
+    enum Question: Sendable {
+        case task(TaskID)
+        case page(HistoryFilter, after: HistoryCursor?, countMax: Int)
+    }
+
+    enum Answer: Sendable {
+        case task(StoredTask?)
+        case page(HistoryPage)
+        case failed(StoreError)
+    }
+
+    private struct Shared {
+        var questions: [(number: UInt64, question: Question)] = []
+        var answers: [(number: UInt64, answer: Answer)] = []
+        var isClosing = false
+    }
+
+    private let reader: HistoryReader
+    private let shared = LockedState(Shared())
+    private let request: OwnedDescriptor
+    private let answer: OwnedDescriptor
+    private let ended: OwnedDescriptor
+
+    /// Readable when answers wait.
+    var descriptor: Int32 { answer.rawValue }
+
+    /// Starts the thread.
+    init(_ reader: HistoryReader) throws(SystemError) {
+        self.reader = reader
+        request = try .event()
+        answer = try .event()
+        ended = try .event()
+        try request.setBlocking()
+        try startThread { [self] in serve() }
+    }
+
+    /// Asks; the answer comes with the number that was given.
+    func ask(_ question: Question, number: UInt64) {
+        shared.withLock { $0.questions.append((number, question)) }
+        request.countEvent()
+    }
+
+    /// The answers since the last call.
+    func takeAnswers() -> [(number: UInt64, answer: Answer)] {
+        answer.takeEvents()
+        return shared.withLock { state in
+            defer { state.answers = [] }
+            return state.answers
+        }
+    }
+
+    /// Ends the thread and its connection to the store.
+    ///
+    /// - Returns: whether it ended in time.
+    func close() -> Bool {
+        shared.withLock { $0.isClosing = true }
+        request.countEvent()
+        return ended.waitReadable(milliseconds: StoreThread.closeMilliseconds)
+    }
+
+    private func serve() {
+        while true {
+            request.takeEvents()
+            while let (number, question) = next() {
+                let found = find(question)
+                shared.withLock { $0.answers.append((number, found)) }
+                answer.countEvent()
+            }
+            guard shared.withLock({ $0.isClosing }) else { continue }
+            // A connection that only reads loses nothing.
+            try? reader.close()
+            return ended.countEvent()
+        }
+    }
+
+    private func next() -> (number: UInt64, question: Question)? {
+        shared.withLock { state in
+            state.isClosing || state.questions.isEmpty ? nil : state.questions.removeFirst()
+        }
+    }
+
+    private func find(_ question: Question) -> Answer {
+        do throws(StoreError) {
+            switch question {
+            case .task(let id): return .task(try reader.task(id))
+            case .page(let filter, let cursor, let countMax):
+                return .page(try reader.history(filter, after: cursor, countMax: countMax))
+            }
+        } catch {
+            return .failed(error)
+        }
+    }
+}

@@ -1,0 +1,76 @@
+internal import BudgetCore
+internal import TaskStore
+
+/// The clock of this run and the time of day at one moment, to tell the one from the other: instants
+/// mean nothing to another run.
+struct ClockPair {
+    let instant: Instant
+    let time: WallTime
+
+    /// The time of day at an instant.
+    func time(at other: Instant) -> WallTime {
+        time.earlier(by: instant - other)
+    }
+
+    /// When something that was recorded happened; now at the latest, where the clock was set back.
+    func instant(at other: WallTime) -> Instant {
+        instant - other.elapsed(at: time)
+    }
+}
+
+extension StoreChange {
+    /// What a step says of its task, which the record has at the moment of the order.
+    init?(_ step: StoreStep, _ record: TaskRecord?, _ clocks: ClockPair) {
+        switch step {
+        case .identifiersReserved(let last): self = .identifiersReserved(through: last)
+        case .started(let id): self = .started(id, at: clocks.time)
+        case .requeued(let id): self = .startUndone(id)
+        case .submitted(_, let isStarted):
+            guard let record, let run = record.run else { return nil }
+            self = .submitted(
+                StoredTask(record.task, run, startedAt: isStarted ? clocks.time : nil, clocks))
+        case .ended(let id):
+            guard let record, let end = StoredEnd(record, clocks) else { return nil }
+            self = .ended(id, end)
+        }
+    }
+}
+
+extension StoredTask {
+    fileprivate init(
+        _ task: BackgroundTask, _ run: RunTask, startedAt: WallTime?, _ clocks: ClockPair
+    ) {
+        self.init(
+            id: task.id, owner: task.owner, name: task.name, application: task.application,
+            profile: task.profile, budget: task.budget, grace: task.grace,
+            lifetimeMax: task.lifetimeMax, isCutByLifetime: task.isCutByLifetime, work: run.work,
+            submittedAt: clocks.time(at: task.submittedAt), startedAt: startedAt)
+    }
+}
+
+extension StoredEnd {
+    fileprivate init?(_ record: TaskRecord, _ clocks: ClockPair) {
+        guard let run = record.run, let conclusion = run.conclusion else { return nil }
+        self.init(
+            at: clocks.time(at: conclusion.endedAt), outcome: conclusion.outcome, exit: run.exit,
+            reason: conclusion.reason, used: record.task.used(at: conclusion.endedAt))
+    }
+}
+
+extension RestoredTask {
+    init(_ stored: StoredTask, _ clocks: ClockPair) {
+        var submission = Submission(name: stored.name, owner: stored.owner, work: stored.work)
+        submission.application = stored.application
+        self.init(
+            id: stored.id, submission: submission, profile: stored.profile, budget: stored.budget,
+            grace: stored.grace, lifetimeMax: stored.lifetimeMax,
+            isCutByLifetime: stored.isCutByLifetime,
+            submittedAt: clocks.instant(at: stored.submittedAt),
+            begunAt: stored.startedAt.map(clocks.instant))
+        end = stored.end.map { end in
+            RestoredEnd(
+                outcome: end.outcome, reason: end.reason, exit: end.exit,
+                endedAt: clocks.instant(at: end.at), used: end.used)
+        }
+    }
+}

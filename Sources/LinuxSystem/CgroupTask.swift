@@ -65,7 +65,11 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client {
     }
 
     func signal(_ number: Int32) throws(SystemError) -> Int? {
-        isReleased ? 0 : try group.signal(number)
+        if isReleased { return 0 }
+        // Nothing but SIGKILL acts on the frozen; without a freeze the write changes nothing, and a
+        // look before it could come too early.
+        if number != SIGKILL { try group.setFrozen(false) }
+        return try group.signal(number)
     }
 
     func kill() throws(SystemError) {

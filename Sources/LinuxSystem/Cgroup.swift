@@ -60,6 +60,41 @@ final class Cgroup {
         try writeText("1", to: "cgroup.kill", relativeTo: descriptor)
     }
 
+    /// Kills all processes in the group and below, and waits until they are gone.
+    ///
+    /// - Returns: how many there were.
+    /// - Throws: ETIMEDOUT where some are still there after that time.
+    func killAndWait(millisecondsMax: Int64) throws(SystemError) -> Int {
+        let found = try processIDs().count
+        do {
+            try kill()
+            try waitUntilEmpty(millisecondsMax: millisecondsMax)
+        } catch {
+            // A group that the service manager has removed meanwhile is empty.
+            guard error.errno == ENODEV || error.errno == ENOENT, access(folder, F_OK) != 0 else {
+                throw error
+            }
+        }
+        return found
+    }
+
+    private func waitUntilEmpty(millisecondsMax: Int64) throws(SystemError) {
+        let deadline = MonotonicClock.now() + millisecondsMax * 1_000_000
+        while try state().isPopulated {
+            let left = (deadline - MonotonicClock.now()) / 1_000_000
+            guard left > 0 else {
+                throw SystemError(
+                    operation: "kill",
+                    errno: ETIMEDOUT,
+                    subject: folder,
+                    detail: "processes are still there after SIGKILL"
+                )
+            }
+            var events = pollfd(fd: eventsDescriptor, events: Int16(POLLPRI), revents: 0)
+            poll(&events, 1, Int32(clamping: left))
+        }
+    }
+
     /// Asks for the freeze or the thaw of the group and all below; done when `state` says so.
     func setFrozen(_ frozen: Bool) throws(SystemError) {
         try writeText(frozen ? "1" : "0", to: "cgroup.freeze", relativeTo: descriptor)

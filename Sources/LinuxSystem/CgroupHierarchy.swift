@@ -15,6 +15,9 @@ struct CgroupHierarchy: Equatable {
     /// The name of our own group as /proc/PID/cgroup shows it: `/system.slice/x.service`.
     let ownName: String
 
+    /// The name of the leaf that a daemon has for itself.
+    static let leafName = "daemon"
+
     /// - Throws: a refusal where there is no such hierarchy, or our group is not in what is
     ///   mounted of it.
     init() throws(ContainmentRefusal) {
@@ -54,17 +57,62 @@ struct CgroupHierarchy: Equatable {
         throw ContainmentRefusal(reason: "the group of this process, \(name), is not mounted")
     }
 
+    private init(ownFolder: String, ownName: String) {
+        self.ownFolder = ownFolder
+        self.ownName = ownName
+    }
+
+    /// Where tasks have their groups: our own group, or the one above where we are in the leaf of a
+    /// delegated one already (`enterLeaf`, or DelegateSubgroup= of systemd.resource-control(5)).
+    var delegated: CgroupHierarchy {
+        let leaf = "/" + Self.leafName
+        guard ownName.hasSuffix(leaf), !hasDelegationMark() else { return self }
+        let above = CgroupHierarchy(
+            ownFolder: String(ownFolder.dropLast(leaf.count)),
+            ownName: String(ownName.dropLast(leaf.count))
+        )
+        return above.isDelegated ? above : self
+    }
+
+    /// Moves this process into a leaf of its delegated group, beside the groups of the tasks: a group
+    /// with processes of its own can give its children no controllers (the kernel's cgroup-v2.rst, "No
+    /// Internal Process Constraint"). A group that was not delegated stays as it is.
+    func enterLeaf() throws(SystemError) {
+        guard isDelegated else { return }
+        let leaf = ownFolder + "/" + Self.leafName
+        if mkdir(leaf, 0o755) != 0, errno != EEXIST {
+            throw SystemError(operation: "mkdir", errno: errno, subject: leaf)
+        }
+        try writeText("0", to: leaf + "/cgroup.procs")
+    }
+
     /// Whether we may make groups below our own, by the rules of systemd's delegation
     /// (systemd.io/CGROUP_DELEGATION): nobody else manages them.
     func checkDelegated() throws(ContainmentRefusal) {
-        if ownName.isEmpty || hasDelegationMark() { return }
-        var status = stat()
-        let isOwn = stat(ownFolder, &status) == 0 && status.st_uid == geteuid()
-        if geteuid() != 0, isOwn, access(ownFolder, W_OK) == 0 { return }
+        if isOurs || isOwned { return }
         throw ContainmentRefusal(
             reason: "the group \(ownName) is not delegated to this process"
                 + " (a unit needs Delegate=yes)"
         )
+    }
+
+    /// Whether groups below our own are ours for good: nobody but us manages them.
+    var isOurs: Bool { ownName.isEmpty || isDelegated }
+
+    /// By the mark that a service manager puts on the group; those of users (systemd 252) put none, and
+    /// there it is a user's own group with no other process in it.
+    private var isDelegated: Bool { hasDelegationMark() || isOwned && isAlone }
+
+    /// Whether the user, who is not root, may make groups in it.
+    private var isOwned: Bool {
+        var status = stat()
+        return geteuid() != 0 && stat(ownFolder, &status) == 0 && status.st_uid == geteuid()
+            && access(ownFolder, W_OK) == 0
+    }
+
+    private var isAlone: Bool {
+        guard let processes = try? readText(ownFolder + "/cgroup.procs") else { return false }
+        return processes.split(separator: "\n").allSatisfy { $0 == "\(getpid())" }
     }
 
     private func hasDelegationMark() -> Bool {

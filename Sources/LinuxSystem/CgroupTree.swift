@@ -23,12 +23,13 @@ package final class CgroupTree {
     ///   - idleMax: how many empty groups are kept for the next tasks.
     /// - Throws: a refusal that says in words why no cgroup can be had here.
     package init(stateFolder: String, idleMax: Int = 16) throws(ContainmentRefusal) {
-        let hierarchy = try CgroupHierarchy()
+        let hierarchy = try CgroupHierarchy().delegated
         try hierarchy.checkDelegated()
-        let name = "/bgtaskd-" + Self.hexadecimal(Self.stableHash(stateFolder))
+        let name = Self.name(stateFolder: stateFolder)
         folder = hierarchy.ownFolder + name
         self.idleMax = idleMax
         do {
+            try hierarchy.enterLeaf()
             root = try Cgroup(folder: folder, name: hierarchy.ownName + name, makes: true)
             try Self.prove(root)
         } catch {
@@ -45,22 +46,7 @@ package final class CgroupTree {
     /// - Returns: how many processes were found.
     /// - Throws: ETIMEDOUT where processes are still there after that time.
     package func killLeftovers(millisecondsMax: Int64 = 10_000) throws(SystemError) -> Int {
-        let found = try root.processIDs().count
-        try root.kill()
-        let deadline = MonotonicClock.now() + millisecondsMax * 1_000_000
-        while try root.state().isPopulated {
-            let left = (deadline - MonotonicClock.now()) / 1_000_000
-            guard left > 0 else {
-                throw SystemError(
-                    operation: "kill",
-                    errno: ETIMEDOUT,
-                    subject: folder,
-                    detail: "processes are still there after SIGKILL"
-                )
-            }
-            var events = pollfd(fd: root.eventsDescriptor, events: Int16(POLLPRI), revents: 0)
-            poll(&events, 1, Int32(clamping: left))
-        }
+        let found = try root.killAndWait(millisecondsMax: millisecondsMax)
         idle = []
         occupied = []
         try root.removeSubgroups()
@@ -176,6 +162,14 @@ package final class CgroupTree {
             subject: group.folder,
             detail: failure.errno == EIO ? "what starts in a new group is killed" : nil
         )
+    }
+
+    /// The tree's place in the group that it is in: `/bgtaskd-0f3c…`.
+    static func name(stateFolder: String) -> String { "/" + unitName(stateFolder: stateFolder) }
+
+    /// The tree's own name, good for a unit too: `bgtaskd-0f3c…`.
+    package static func unitName(stateFolder: String) -> String {
+        "bgtaskd-" + hexadecimal(stableHash(stateFolder))
     }
 
     /// FNV-1a, 64 bits: the same in every run, unlike Swift's own hashes.

@@ -25,11 +25,18 @@ package enum Containment {
     /// Why no cgroup can be had for tasks, as far as can be seen without making one.
     package static func cgroupRefusal() -> ContainmentRefusal? {
         do throws(ContainmentRefusal) {
-            try CgroupHierarchy().checkDelegated()
+            try CgroupHierarchy().delegated.checkDelegated()
             return nil
         } catch {
             return error
         }
+    }
+
+    /// Whether a group from the service manager would be better than what we are in: there is a cgroup
+    /// v2 hierarchy, and our group of it was not delegated to us.
+    package static func lacksGroup() -> Bool {
+        guard let hierarchy = try? CgroupHierarchy() else { return false }
+        return !hierarchy.delegated.isOurs
     }
 
     /// Finds `bgtask-supervisor` beside the daemon's own executable, or in ../libexec/bgtaskd.
@@ -56,6 +63,13 @@ package enum Containment {
             clx_own_executable(&buffer, buffer.count)
         }
         return String(decoding: buffer.prefix(count), as: UTF8.self)
+    }
+}
+
+extension Containment {
+    /// The tree of groups, where there is one.
+    package var tree: CgroupTree? {
+        if case .cgroup(let tree) = self { tree } else { nil }
     }
 }
 

@@ -3,6 +3,7 @@
 // Keeps sd-journal.h from turning sd_journal_sendv into a macro that adds the place of the call.
 #define SD_JOURNAL_SUPPRESS_LOCATION 1
 
+#include <systemd/sd-bus.h>
 #include <systemd/sd-daemon.h>
 #include <systemd/sd-event.h>
 #include <systemd/sd-id128.h>

@@ -88,9 +88,12 @@ extension Daemon {
 
     /// Reads the settings again; what is refused leaves all of them as they were.
     func reloadSettings(orderedBy owner: OwnerID? = nil) throws(CallFailure) -> SettingsDifference {
+        tellReloading()
+        defer { tellReloaded() }
         do throws(SettingsErrors) {
             let new = try SettingsLoader(location: configuration.settingsLocation).load()
             let difference = loaded.reload(new)
+            settingsRefusal = nil
             registry.limits = RegistryLimits(loaded.settings)
             registry.replaceProfiles(loaded.settings.profileList.compactMap(Profile.init))
             if difference.changed.contains("daemon.logLevel") {
@@ -107,6 +110,7 @@ extension Daemon {
             log.say(.settingsRead, fields)
             return difference
         } catch {
+            settingsRefusal = error
             var answer = Manager.BadSettings()
             answer.file = error.first.file
             answer.line = error.first.line

@@ -24,15 +24,9 @@ extension Daemon {
             return endTurn(at: now)
         }
         log.say(.stopping, [.reason: "\(reason)"])
+        countsBeforeStop = registry.counts
         registry.drain(keepsQueue: keepsQueue, at: now, &actions)
-        do {
-            try notifier.stopping(status: statusText())
-            let longest = registry.longestRemaining(at: now) + .seconds(5)
-            try notifier.extendTimeout(
-                microseconds: UInt64(clamping: longest.wholeNanoseconds / 1000))
-        } catch {
-            log.say(.stopNotTold, [.reason: "\(error)"])
-        }
+        tellStopping(at: now)
         endTurn(at: now)
     }
 
@@ -96,15 +90,9 @@ extension Daemon {
 
     private func reloadBySignal() {
         do {
-            try notifier.reloading()
             _ = try reloadSettings()
         } catch {
             log.say(.settingsKept)
-        }
-        do {
-            try notifier.ready(status: statusText())
-        } catch {
-            log.say(.reloadNotTold, [.reason: "\(error)"])
         }
         endTurn(at: now)
     }
@@ -119,6 +107,7 @@ extension Daemon {
         }
         removeGroup()
         watched.removeAll()
+        tellStopped()
         log.say(.stopped)
     }
 
@@ -127,6 +116,7 @@ extension Daemon {
         if case .cgroup(let tree) = host.containment {
             do {
                 try tree.remove()
+                try TreeRecord(stateFolder: configuration.stateFolder).write(nil)
             } catch {
                 log.say(.groupNotRemoved, [.reason: "\(error)"])
             }

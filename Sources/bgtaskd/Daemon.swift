@@ -72,6 +72,12 @@ final class Daemon {
     var hasOverdue = false
     var timer: TimerSource?
     var statusTimer: TimerSource?
+    var stopTimer: TimerSource?
+    /// Until when systemd is asked to wait for the end.
+    var stopLimit: Instant?
+    var countsBeforeStop: RegistryCounts?
+    /// What was wrong with the settings that were read last, until they are good.
+    var settingsRefusal: SettingsErrors?
     var continuation: DeferredSource?
     var isContinuing = false
     var stopSignals = 0
@@ -144,7 +150,8 @@ final class Daemon {
     /// - Returns: the exit status.
     func run() throws -> Int32 {
         timer = try loop.addTimer { [unowned self] in deadlineReached() }
-        statusTimer = try loop.addTimer(priority: .background) { [unowned self] in sendStatus() }
+        statusTimer = try loop.addTimer(priority: .health) { [unowned self] in sendStatus() }
+        stopTimer = try loop.addTimer(priority: .health) { [unowned self] in extendStop(at: now) }
         continuation = try loop.addDefer(priority: .leftovers) { [unowned self] in continueTurn() }
         try loop.addDescriptor(host.descriptor, events: .readable, priority: .processes) {
             [unowned self] _ in try processesReady()

@@ -46,6 +46,12 @@ extension DaemonMessage {
     /// They were found at the start.
     static let leftoversKilled = DaemonMessage(
         "fd3392fd36664e24228af22c6c1aa5ba", .warning, "processes of an earlier daemon were killed")
+    /// A daemon that a shell started has a control group of its own.
+    static let scopeMade = DaemonMessage(
+        "3c9e61d5b1f8427a9d40c57f2e8ab613", .notice, "the service manager made a scope")
+    /// The control group that a shell started the daemon in has to do, or none.
+    static let noScope = DaemonMessage(
+        "b70d28f4e6934c15a8f3d91c604be275", .notice, "the service manager made no scope")
     /// Control groups cannot be used.
     static let supervisorEach = DaemonMessage(
         "a5163eb3734cc82066c920975bb1e2f6", .notice, "tasks get a supervisor each")

@@ -21,6 +21,8 @@ struct StartFailure: Error, CustomStringConvertible {
 enum Start {
     /// How long the journal may take for what is left at the end.
     private static let journalEnd = Duration.seconds(2)
+    /// How long a bus may keep the start waiting.
+    private static let scopeLimit = Duration.seconds(2)
 
     /// Starts, serves, and stops.
     ///
@@ -130,15 +132,12 @@ enum Start {
         _ configuration: Configuration, _ loaded: LoadedSettings, _ log: Logger, _ lock: Int32
     ) throws -> ProcessHost {
         do {
+            let record = TreeRecord(stateFolder: configuration.stateFolder)
+            var count = try record.killLeftovers()
             let containment = try containment(configuration, loaded, log)
-            if case .cgroup(let tree) = containment {
-                let count = try tree.killLeftovers()
-                if count > 0 {
-                    log.say(
-                        .leftoversKilled,
-                        [.count: "\(count)"])
-                }
-            }
+            if let tree = containment.tree { count += try tree.killLeftovers() }
+            try record.write(containment.tree)
+            if count > 0 { log.say(.leftoversKilled, [.count: "\(count)"]) }
             return try ProcessHost(containment, stateLock: lock)
         } catch let error as SystemError {
             throw StartFailure("cannot keep processes together: \(error)", ExitStatus.system)
@@ -156,12 +155,29 @@ enum Start {
         case .cgroup: return .cgroup(try CgroupTree(stateFolder: configuration.stateFolder))
         case .supervisor: return .supervisor(path: try Containment.supervisorPath())
         case .auto:
+            enterScope(configuration, log)
             let (containment, refusal) = try Containment.choose(
                 stateFolder: configuration.stateFolder)
             if let refusal {
                 log.say(.supervisorEach, [.reason: "\(refusal)"])
             }
             return containment
+        }
+    }
+
+    /// Asks the service manager for a group where a shell started the daemon, since that shell's group
+    /// is not ours to divide.
+    private static func enterScope(_ configuration: Configuration, _ log: Logger) {
+        guard Containment.lacksGroup(), !DelegatedScope.isService(configuration.environment)
+        else { return }
+        do {
+            let scope = try DelegatedScope.enter(
+                CgroupTree.unitName(stateFolder: configuration.stateFolder),
+                description: "bgtaskd, started by hand, and its tasks",
+                of: configuration.user == 0 ? .system : .user, within: scopeLimit)
+            log.say(.scopeMade, [.unit: scope.unit])
+        } catch {
+            log.say(.noScope, [.reason: "\(error)"])
         }
     }
 

@@ -49,6 +49,8 @@ package enum JournalField: Hashable, Sendable {
     case stateDirectory
     /// How processes are kept together.
     case containment
+    /// A unit of the service manager.
+    case unit
 
     /// Anything else: metadata of a log statement.
     case metadata(JournalFieldName)
@@ -85,6 +87,7 @@ package enum JournalField: Hashable, Sendable {
         case .socket: "BGTASK_SOCKET"
         case .stateDirectory: "BGTASK_STATE_DIRECTORY"
         case .containment: "BGTASK_CONTAINMENT"
+        case .unit: "BGTASK_UNIT"
         case .metadata(let name): name.rawValue
         }
     }

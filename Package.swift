@@ -145,7 +145,8 @@ let package = Package(
         .testTarget(
             name: "LinuxSystemTests",
             dependencies: [
-                "LinuxSystem", "bgtask-supervisor", "process-test-child", "process-test-daemon",
+                "CLinux", "LinuxSystem", "bgtask-supervisor", "process-test-child",
+                "process-test-daemon",
             ],
             swiftSettings: swiftSettings
         ),

@@ -60,7 +60,8 @@ extension Daemon {
     /// The drain has begun: it may take the longest grace, and some time to end what did not obey.
     func tellStopping(at now: Instant) {
         stopLimit = now + registry.longestRemaining(at: now) + Daemon.stopMargin
-        tell(.stopNotTold) { () throws(SystemdError) in try notifier.stopping(status: statusText()) }
+        tell(.stopNotTold) { () throws(SystemdError) in try notifier.stopping(status: statusText())
+        }
         extendStop(at: now)
     }
 

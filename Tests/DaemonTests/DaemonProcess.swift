@@ -41,11 +41,13 @@ final class DaemonProcess {
     /// - Parameters:
     ///   - settings: what is added to the settings file.
     ///   - folder: of an earlier daemon, to go on where that one ended.
+    ///   - environment: what is added to the daemon's own.
     ///   - wrapper: a command that runs the daemon, which follows it.
     ///   - user: who runs it and owns its files, where the tests' user is root.
     init(
         _ mode: ContainmentMode, settings: String = "", in folder: TemporaryFolder? = nil,
-        arguments: [String] = [], as user: TestUser? = nil, within wrapper: [String] = [],
+        arguments: [String] = [], environment: [String] = [], as user: TestUser? = nil,
+        within wrapper: [String] = [],
         waits: Bool = true
     ) throws {
         let folder = try folder ?? TemporaryFolder()
@@ -60,7 +62,7 @@ final class DaemonProcess {
         let prefix = wrapper + (user.map { ["/usr/bin/setpriv"] + $0.privileges } ?? [])
         child = try Child(
             (prefix + command)[0], (prefix + command).dropFirst() + arguments,
-            environment: ["PATH=/usr/bin:/bin", "HOME=/", "LANG=C.UTF-8"],
+            environment: ["PATH=/usr/bin:/bin", "HOME=/", "LANG=C.UTF-8"] + environment,
             error: folder.path + "/log"
         )
         guard waits else { return }

@@ -1,0 +1,146 @@
+import CLinux
+import Glibc
+import Testing
+
+@testable import LinuxSystem
+
+extension LinuxTests {
+    /// A group that was delegated to a daemon.
+    @Suite(.enabled(if: Kind.refusal == nil && geteuid() == 0, "delegating a group needs root"))
+    struct DelegationTests {
+        /// A group with the mark of delegation, as a service manager makes one.
+        private final class DelegatedGroup {
+            let folder: String
+
+            init() throws {
+                folder = try CgroupHierarchy().ownFolder + "/linux-system-test-\(getpid())"
+                try systemCall("mkdir", folder) { mkdir(folder, 0o755) }
+                try systemCall("setxattr", folder) {
+                    setxattr(folder, "trusted.delegate", "1", 1, 0)
+                }
+            }
+
+            deinit {
+                let group = try? Cgroup(folder: folder, name: "", makes: false)
+                _ = try? group?.killAndWait(millisecondsMax: Harness.millisecondsMax)
+                try? group?.removeSubgroups()
+                try? group?.remove()
+            }
+
+            func processes(in below: String = "") throws -> [String] {
+                try contents(of: folder + below + "/cgroup.procs").split(separator: "\n")
+                    .map(String.init)
+            }
+        }
+
+        @Test(
+            "a daemon moves into a leaf of its group, and its tasks are beside it",
+            arguments: ["", "/daemon"]
+        )
+        func leaf(start: String) throws {
+            let group = try DelegatedGroup()
+            // As with DelegateSubgroup=, which begins in the leaf.
+            if !start.isEmpty { mkdir(group.folder + start, 0o755) }
+            let state = try TemporaryFolder()
+            let harness = try Harness(.supervisor)
+            let task = try harness.makeTask()
+            let enter = "echo $$ >\(group.folder)\(start)/cgroup.procs; exec \"$@\""
+            var process = try task.start(
+                LaunchRequest(arguments: [
+                    "sh", "-c", enter, "sh", try builtProgram("process-test-daemon"), "hold",
+                    "cgroup", state.path, "1", "sh", "-c", "echo; exec sleep 1000",
+                ])
+            )
+            let output = Reader(process.takeStandardOutput())
+            try harness.waitFor { try output.read().contains("\n") }
+            #expect(output.text == "ready\n")
+
+            #expect(try group.processes() == [])
+            #expect(try group.processes(in: "/daemon").count == 1)
+            let tree = CgroupTree.name(stateFolder: state.path)
+            #expect(try group.processes(in: tree + "/task-1").count == 1)
+            try task.kill()
+            try harness.waitUntilGone(task)
+            task.close()
+        }
+
+        @Test("a frozen task is thawed for a signal, and hears it")
+        func thawBeforeSignal() throws {
+            let harness = try Harness(.cgroup)
+            let task = try harness.makeTask()
+            _ = try task.start(LaunchRequest(arguments: ["sleep", "1000"]))
+            try harness.waitFor { harness.startedProcessID != nil }
+            try task.setFrozen(true)
+            try harness.wait { $0.what == .frozen(true) }
+            try task.signal(SIGTERM)
+            try harness.waitUntilGone(task)
+            #expect(harness.events.contains { $0.what == .exited(index: 0, .signal(SIGTERM)) })
+            task.close()
+        }
+
+        @Test("what is left in a tree is found by what was written down of it, and killed")
+        func record() throws {
+            let state = try TemporaryFolder()
+            let tree = try CgroupTree(stateFolder: state.path)
+            let record = TreeRecord(stateFolder: state.path)
+            #expect(try record.killLeftovers() == 0)
+            try record.write(tree)
+            let host = try ProcessHost(.cgroup(tree))
+            let task = try host.makeTask(1)
+            _ = try task.start(LaunchRequest(arguments: ["sleep", "1000"]))
+            var events: [TaskEvent] = []
+            while !events.contains(where: { if case .started = $0.what { true } else { false } }) {
+                var ready = pollfd(fd: host.descriptor, events: Int16(POLLIN), revents: 0)
+                poll(&ready, 1, -1)
+                try host.poll(into: &events)
+            }
+
+            #expect(try record.killLeftovers() == 1)
+            #expect(access(tree.folder, F_OK) != 0)
+            #expect(try record.killLeftovers() == 0)
+            try record.write(nil)
+            #expect(access(state.path + "/group", F_OK) != 0)
+        }
+
+        @Test("a record that names another's group is not followed")
+        func foreignRecord() throws {
+            let state = try TemporaryFolder()
+            let group = try DelegatedGroup()
+            let sleeper = try Harness(.supervisor)
+            let task = try sleeper.makeTask()
+            let enter = "echo $$ >\(group.folder)/cgroup.procs; echo; exec sleep 1000"
+            var process = try task.start(LaunchRequest(arguments: ["sh", "-c", enter]))
+            let output = Reader(process.takeStandardOutput())
+            try sleeper.waitFor { try output.read().contains("\n") }
+
+            let flags = O_WRONLY | O_CREAT
+            let file = try OwnedDescriptor.open(
+                state.path + "/group", flags: flags, mode: 0o600)
+            try writeText(group.folder + "\n", of: file.rawValue, "group")
+            #expect(try TreeRecord(stateFolder: state.path).killLeftovers() == 0)
+            #expect(try group.processes().count == 1)
+            try task.kill()
+            try sleeper.waitUntilGone(task)
+            task.close()
+        }
+    }
+
+    /// The lock of a daemon that was killed while it started a command, which has inherited it.
+    @Suite struct InheritedLockTests {
+        @Test("a lock whose owner is gone is waited for")
+        func inherited() throws {
+            let folder = try TemporaryFolder()
+            let path = folder.path + "/lock"
+            let harness = try Harness(.supervisor)
+            // No process has this number (PID_MAX_LIMIT).
+            let hold = "echo \(Int32.max) >\(path); exec flock \(path) sh -c 'echo; exec sleep 0.3'"
+            let task = try harness.makeTask()
+            var process = try task.start(LaunchRequest(arguments: ["sh", "-c", hold]))
+            let output = Reader(process.takeStandardOutput())
+            try harness.waitFor { try output.read().contains("\n") }
+            _ = try StateLock(folder: folder.path)
+            try harness.waitUntilGone(task)
+            task.close()
+        }
+    }
+}

@@ -1,0 +1,54 @@
+import Testing
+
+extension SystemTests {
+    @Suite("Freezing")
+    struct FreezeTests {
+        /// Each test begins with a daemon that never ran.
+        init() throws {
+            try InstalledUnits.start()
+        }
+
+        @Test("a frozen task is thawed before it is told to end")
+        func frozenTask() throws {
+            let id = try Service.call(
+                "run --budget 600s --grace 200s -- sh -c 'trap \"exit 3\" TERM; sleep 7400 & wait'"
+            ).line
+            try Box.wait(for: "1", from: "sh", "-c", "pgrep -fc '^sleep 7400'")
+            let group = try Box.execRaw(
+                "sh", "-c", "grep ^0:: /proc/$(pgrep -f '^sleep 7400')/cgroup | cut -c 4-"
+            ).line
+            #expect(group.contains("/\(Service.name)/bgtaskd-"))
+            let folder = "/sys/fs/cgroup" + group
+            _ = try Box.execRaw("sh", "-c", "echo 1 >\(folder)/cgroup.freeze")
+            try Box.wait(
+                for: "frozen 1", from: "grep", "frozen", "\(folder)/cgroup.events")
+
+            _ = try Service.call("cancel \(id)")
+            _ = try Service.call("wait \(id)")
+            let ended = try Service.call("show --json \(id)").output
+            #expect(ended.contains(#""outcome":"cancelled""#), "\(ended)")
+            // It ran its trap, which SIGKILL at the end of the grace would not have let it do.
+            #expect(ended.contains(#""status":3"#), "\(ended)")
+        }
+
+        @Test("a unit that is frozen and thawed in time goes on, and its deadlines were not early")
+        func frozenUnit() throws {
+            let id = try Service.call("run --budget 600s --grace 1s -- sleep 7500").line
+            let process = try Service.property("MainPID")
+            #expect(try Box.execRaw("systemctl", "freeze", Service.name).status == 0)
+            #expect(try Service.property("FreezerState") == "frozen")
+            // Waits at the socket until the thaw.
+            let asked = try Box.execRaw(
+                "sh", "-c",
+                "\(Box.buildFolder)/bgtaskctl --system cancel \(id) & systemctl thaw \(Service.name); wait $!"
+            )
+            #expect(asked.status == 0, "\(asked)")
+            #expect(try Service.property("FreezerState") == "running")
+            _ = try Service.call("wait \(id)")
+            #expect(
+                try Service.call("show --json \(id)").output.contains(#""outcome":"cancelled""#))
+            #expect(try Service.property("MainPID") == process)
+            #expect(try Service.property("NRestarts") == "0")
+        }
+    }
+}

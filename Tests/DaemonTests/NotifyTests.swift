@@ -101,11 +101,13 @@ struct NotifyTests {
             Tasks.Show.name, .object([("id", .integer(1))]), flags: ",\"oneway\":true")
         let calls = Array(String(repeating: call + "\0", count: 2000).utf8)
         try flood.send(calls)
-        _ = try service.daemon.connect().begin()
+        let holder = try service.daemon.connect()
+        let held = try holder.begin()
         try eventually("the status is told") {
             try flood.send(calls)
             return service.manager.hasStatus { $0.hasPrefix("1 running") }
         }
+        #expect(try holder.ask(Tasks.End.self) { $0.id = held }.outcome == .completed)
     }
 
     @Test("a stop asks for 15 s again and again, not beyond the grace, and ends with the outcomes")

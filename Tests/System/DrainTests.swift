@@ -12,6 +12,7 @@ extension SystemTests {
 
         @Test("ends 50 tasks, of which 15 ignore SIGTERM, in time, each with its outcome")
         func drain() throws {
+            defer { try? Service.set(nil) }
             let marks = "/run/drain-marks"
             let ready = "touch \(marks)/$BGTASK_ID; exec sleep 7300"
             let submit = """
@@ -41,7 +42,6 @@ extension SystemTests {
             #expect(try Service.entries(of: invocation, "\(ended) BGTASK_OUTCOME=expired") == 35)
             #expect(
                 try Service.entries(of: invocation, "\(ended) BGTASK_OUTCOME=interrupted") == 15)
-            try Service.set(nil)
         }
     }
 }

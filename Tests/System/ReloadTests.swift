@@ -11,6 +11,7 @@ extension SystemTests {
 
         @Test("takes good settings, refuses bad ones whole and says so in the status; tasks go on")
         func reload() throws {
+            defer { try? Service.set(nil) }
             let id = try Service.call("run --budget 600s -- sleep 7200").line
             let process = try Service.property("MainPID")
             try Service.set("queue.slots = 9\n")
@@ -34,7 +35,6 @@ extension SystemTests {
             #expect(try Service.property("NRestarts") == "0")
             #expect(try Service.call("show \(id)").output.contains("running"))
             _ = try Service.call("cancel \(id)")
-            try Service.set(nil)
         }
 
         private func slots() throws -> String {

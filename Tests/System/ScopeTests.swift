@@ -55,11 +55,10 @@ extension SystemTests {
             try #require(lines.count == 4, "\(shown)")
             #expect(lines[0] == #""containment":"cgroup""#)
             #expect(lines[1] == "1")
-            let scope = #/0::/user\.slice/.*/bgtaskd-[0-9a-f]{16}-[0-9]+\.scope/#
+            let scope = #/0::/user\.slice/.*/bgtaskd-[0-9a-f]{16}-[0-9]+\.scope\//#
             let task = try #require(lines[2].prefixMatch(of: scope))
-            #expect(
-                try #/bgtaskd-[0-9a-f]{16}/task-1/#
-                    .wholeMatch(in: lines[2][task.range.upperBound...]) != nil)
+            let group = lines[2][task.range.upperBound...]
+            #expect(try #/bgtaskd-[0-9a-f]{16}\/task-1/#.wholeMatch(in: group) != nil)
             #expect(lines[3] == task.output + "daemon")
             #expect(shown.errors.contains("the service manager made a scope"))
         }
@@ -112,7 +111,7 @@ extension SystemTests {
             try Box.wait(for: silent, from: "ls", silent)
 
             let shown = try shell(
-                "$ctl status --json | grep -o '\"containment\":\"[a-z]*\"'; $ctl run --wait true",
+                "$ctl status --json | grep -o '\"containment\":\"[a-z]*\"'; $ctl run --wait -- true",
                 as: Self.user, environment: "DBUS_SESSION_BUS_ADDRESS=\(address)")
             #expect(shown.output == "\"containment\":\"supervisor\"\n1\n", "\(shown)")
             #expect(shown.errors.contains("the service manager made no scope"))

@@ -31,6 +31,22 @@ extension SystemTests {
             #expect(ended.contains(#""status":3"#), "\(ended)")
         }
 
+        /// Without TimeoutAbortSec= it would hang between SIGABRT, which the frozen do not hear, and SIGKILL.
+        @Test("a unit that is frozen for longer than its watchdog waits is ended and started again")
+        func frozenForTooLong() throws {
+            try InstalledUnits.start(dropIn: "[Service]\nWatchdogSec=5s\n")
+            _ = try Service.call("run --budget 600s -- sleep 7700")
+            let process = try Service.property("MainPID")
+            _ = try Box.execRaw("systemctl", "freeze", Service.name)
+            try Service.wait(for: "1", of: "NRestarts")
+            #expect(try Service.call("run --wait -- sh -c 'exit 7'").status == 7)
+            #expect(try Service.property("MainPID") != process)
+            #expect(try Box.execRaw("pgrep", "-f", "^sleep 7700").status == 1)
+            // systemd 252 takes the new one for frozen until it is told.
+            #expect(try Box.execRaw("systemctl", "thaw", Service.name).status == 0)
+            #expect(try Service.property("FreezerState") == "running")
+        }
+
         @Test("a unit that is frozen and thawed goes on, and does what it was asked meanwhile")
         func frozenUnit() throws {
             let id = try Service.call("run --budget 600s --grace 1s -- sleep 7500").line

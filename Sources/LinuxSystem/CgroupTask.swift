@@ -66,8 +66,8 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client {
 
     func signal(_ number: Int32) throws(SystemError) -> Int? {
         if isReleased { return 0 }
-        // Nothing but SIGKILL acts on the frozen; without a freeze the write changes nothing, and a
-        // look before it could come too early.
+        // The frozen handle no signal; they can only be killed. Without a freeze the write changes
+        // nothing, and a look before it could come too early.
         if number != SIGKILL { try group.setFrozen(false) }
         return try group.signal(number)
     }

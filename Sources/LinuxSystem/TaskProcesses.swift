@@ -64,8 +64,8 @@ package protocol TaskProcesses: AnyObject {
     ///   event for that. ECANCELED after `kill`, `close` or the event `gone`.
     func start(_ request: LaunchRequest) throws(LaunchError) -> StartedProcess
 
-    /// Sends a signal to every process of the task; a frozen task is thawed for any but SIGKILL, which
-    /// alone acts on the frozen. A command that is still being started may not get it.
+    /// Sends a signal to every process of the task; a frozen task is thawed for any but SIGKILL, since
+    /// the frozen handle none. A command that is still being started may not get it.
     ///
     /// - Returns: how many got it; `nil` where a supervisor was told to do it.
     @discardableResult

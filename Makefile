@@ -9,6 +9,9 @@ VARLINK_VERSION := 31.0.0
 VARLINK_ENV := $(CURDIR)/.build/varlink-$(VARLINK_VERSION)
 export VARLINK_PYTHON := $(VARLINK_ENV)/bin/python
 
+# What the virtual machine of the tests boots from.
+VM := .build/vm
+
 SWIFT_FILES := $(wildcard Package.swift Sources Tests Examples Benchmarks)
 
 .PHONY: build completions install uninstall files test test-long demo fuzz sanitize format lint deps
@@ -89,7 +92,7 @@ files:
 
 # FILTER=NAME runs the tests whose identifier matches. The tests of LinuxSystem have a process of their
 # own: beside supervisors they take every child that they did not start for an orphan, and kill it.
-test: deps $(VARLINK_ENV)/ready
+test: deps $(VARLINK_ENV)/ready $(VM)/version
 ifdef FILTER
 	$(SWIFT) test --disable-xctest --filter '$(FILTER)'
 else
@@ -162,3 +165,8 @@ $(VARLINK_ENV)/ready: | deps
 	$(PYTHON) -m venv $(VARLINK_ENV)
 	$(VARLINK_ENV)/bin/pip install --quiet --disable-pip-version-check varlink==$(VARLINK_VERSION)
 	touch $@
+
+# Without it the tests in a virtual machine are skipped, and say so.
+$(VM)/version: Tests/System/vm-prepare | deps
+	@echo 'getting a kernel for the tests in a virtual machine'
+	@Tests/System/vm-prepare $(VM) || true

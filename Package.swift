@@ -165,7 +165,7 @@ let package = Package(
             name: "SystemTests",
             dependencies: ["bgtaskctl", "bgtaskd", "systemd-probe"],
             path: "Tests/System",
-            exclude: ["systemd-box"],
+            exclude: ["systemd-box", "vm", "vm-box", "vm-prepare"],
             swiftSettings: swiftSettings
         ),
         .testTarget(

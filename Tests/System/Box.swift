@@ -132,13 +132,19 @@ enum Box {
     }
 
     private static func script(_ arguments: [String]) throws -> Result {
+        let name = ProcessInfo.processInfo.environment["SYSTEMD_BOX_NAME"] ?? "bgtaskd"
+        return try run("systemd-box", arguments, ["SYSTEMD_BOX_NAME": name])
+    }
+
+    /// Runs a script of this folder, with `variables` beside those of this process.
+    static func run(
+        _ script: String, _ arguments: [String], _ variables: [String: String]
+    ) throws -> Result {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: #filePath)
-            .deletingLastPathComponent().appendingPathComponent("systemd-box")
+            .deletingLastPathComponent().appendingPathComponent(script)
         process.arguments = arguments
-        var environment = ProcessInfo.processInfo.environment
-        environment["SYSTEMD_BOX_NAME"] = environment["SYSTEMD_BOX_NAME"] ?? "bgtaskd"
-        process.environment = environment
+        process.environment = ProcessInfo.processInfo.environment.merging(variables) { $1 }
         process.standardInput = FileHandle.nullDevice
         let (output, errors) = (Pipe(), try temporaryFile())
         process.standardOutput = output

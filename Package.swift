@@ -201,6 +201,11 @@ let package = Package(
             dependencies: ["bgtask-supervisor", "bgtaskd", "hold-example"],
             swiftSettings: swiftSettings
         ),
+        .testTarget(
+            name: "ManualPageTests",
+            dependencies: ["Settings", "bgtaskctl", "bgtaskd"],
+            swiftSettings: swiftSettings
+        ),
         .testTarget(name: "TidyTests", swiftSettings: swiftSettings),
         .target(
             name: "FuzzTargets",

@@ -1,0 +1,42 @@
+import Foundation
+
+/// A program's command line, as swift-argument-parser tells it of the program itself.
+struct CommandLine: Decodable {
+    struct Command: Decodable {
+        var commandName: String
+        var subcommands: [Command]?
+        var arguments: [Argument]?
+
+        /// The names of its options as they are typed, such as `-f` and `--follow`.
+        var options: Set<String> {
+            Set((arguments ?? []).flatMap { $0.names ?? [] }.map(\.typed))
+        }
+    }
+
+    struct Argument: Decodable {
+        var names: [Name]?
+        var valueName: String?
+        var allValues: [String]?
+    }
+
+    struct Name: Decodable {
+        var kind: String
+        var name: String
+
+        var typed: String { (kind == "long" ? "--" : "-") + name }
+    }
+
+    var command: Command
+
+    static func of(_ program: String) throws -> Command {
+        let text = try Program.said(by: Program.own(program), ["--experimental-dump-help"])
+        return try JSONDecoder().decode(CommandLine.self, from: text).command
+    }
+
+    /// The options in a text, as they are typed.
+    static func options(in text: String) -> Set<String> {
+        let words = text.split { !$0.isLetter && !$0.isNumber && $0 != "-" }
+        return Set(
+            words.filter { $0.hasPrefix("-") && $0.contains(where: \.isLetter) }.map(String.init))
+    }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import Testing
+
+@Suite("The manual pages of the programs")
+struct CommandPageTests {
+    @Test("have the sections that readers look for", arguments: ["bgtaskctl.1", "bgtaskd.8"])
+    func sections(name: String) throws {
+        let sections = try ManualPage(name).sections
+        let expected = [
+            "NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXIT STATUS", "ENVIRONMENT", "FILES",
+            "EXAMPLES", "SEE ALSO",
+        ]
+        #expect(sections.filter(expected.contains) == expected)
+    }
+
+    @Test("bgtaskctl(1) has every verb, and with each its own options and no others")
+    func verbs() throws {
+        let verbs = try #require(try CommandLine.of("bgtaskctl").subcommands)
+        let common = Self.common(to: verbs)
+        let parts = try ManualPage("bgtaskctl.1").parts(of: "COMMANDS")
+        #expect(parts.map(\.title).sorted() == verbs.map(\.commandName).sorted())
+        for verb in verbs where verb.commandName != "help" {
+            let part = try #require(parts.first { $0.title == verb.commandName })
+            let own = verb.options.subtracting(common).filter { $0.hasPrefix("--") }
+            #expect(part.usage.hasPrefix("bgtaskctl \(verb.commandName)"))
+            #expect(CommandLine.options(in: part.usage) == own, "\(verb.commandName)")
+        }
+    }
+
+    @Test("bgtaskctl(1) explains each option, and none that does not exist")
+    func options() throws {
+        let verbs = try #require(try CommandLine.of("bgtaskctl").subcommands)
+        let own = verbs.filter { $0.commandName != "help" }.map(\.options)
+        let parts = try ManualPage("bgtaskctl.1").parts(of: "OPTIONS")
+        #expect(Self.explained(parts) == own.reduce([]) { $0.union($1) })
+        #expect(Self.explained(Array(parts.prefix(1))) == Self.common(to: verbs))
+    }
+
+    @Test("bgtaskctl(1) has every outcome, and every state that can be asked for")
+    func outcomes() throws {
+        let verbs = try #require(try CommandLine.of("bgtaskctl").subcommands)
+        let arguments = verbs.flatMap { $0.arguments ?? [] }
+        let page = try ManualPage("bgtaskctl.1")
+        let outcomes = try #require(arguments.first { $0.valueName == "outcome" }?.allValues)
+        #expect(page.section("DESCRIPTION").entries.map(\.tag) == outcomes)
+        let states = try #require(arguments.first { $0.valueName == "state" }?.allValues)
+        let state = page.section("OPTIONS").entries.first { $0.tag == "--state state" }
+        for name in states { #expect(state?.text.contains(name) == true, "\(name)") }
+    }
+
+    @Test("bgtaskd(8) has each option in its synopsis, and explains it")
+    func daemonOptions() throws {
+        let options = try CommandLine.of("bgtaskd").options
+        let page = try ManualPage("bgtaskd.8")
+        #expect(Self.explained([page.section("OPTIONS")]) == options)
+        let usage = CommandLine.options(in: page.section("SYNOPSIS").usage)
+        #expect(usage == options.subtracting(["-h", "--help", "--version"]))
+    }
+
+    @Test("bgtaskd(8) explains each field of the journal")
+    func journalFields() throws {
+        let source = ManualPage.folder.appendingPathComponent(
+            "../../Sources/Systemd/Journal/JournalField.swift")
+        let words = try String(contentsOf: source, encoding: .utf8).split { $0 == "\"" }
+        let fields = words.filter {
+            $0.hasPrefix("BGTASK_") && $0.count > 7 && $0.allSatisfy { $0.isUppercase || $0 == "_" }
+        }
+        let tags = try ManualPage("bgtaskd.8").section("JOURNAL").entries
+            .flatMap { $0.tag.components(separatedBy: ", ") }
+        #expect(fields.count > 10)
+        for field in fields { #expect(tags.contains(String(field)), "\(field)") }
+    }
+
+    /// The options that all verbs have.
+    private static func common(to verbs: [CommandLine.Command]) -> Set<String> {
+        let options = verbs.filter { $0.commandName != "help" }.map(\.options)
+        return options.dropFirst().reduce(options.first ?? []) { $0.intersection($1) }
+    }
+
+    private static func explained(_ parts: [ManualPage.Part]) -> Set<String> {
+        CommandLine.options(in: parts.flatMap(\.entries).map(\.tag).joined(separator: " "))
+    }
+}

@@ -1,0 +1,114 @@
+"""Checks of the torture tests: what was answered is kept, and nothing ran twice.
+
+As a program, in the virtual machine: torture_check.py BGTASKCTL SOCKET MARKS reads lines "ID MARK" of what was
+answered and prints what is wrong, and a last line that counts; its status is 0 where nothing is wrong.
+"""
+import collections
+import json
+import os
+import subprocess
+import sys
+
+ENDED_WELL = {"completed", "interrupted", "expired"}
+
+
+def records(bgtaskctl, path):
+    """All tasks that the daemon knows, by number; a number that comes twice is an error."""
+    listing = [bgtaskctl, "--socket", path, "list", "--ended", "--all", "--json"]
+    tasks = {}
+    with subprocess.Popen(listing, stdout=subprocess.PIPE) as process:
+        for line in process.stdout:
+            task = json.loads(line)
+            if task["id"] in tasks:
+                raise ValueError(f"task {task['id']} is listed twice")
+            tasks[task["id"]] = task
+    if process.returncode != 0:
+        raise ChildProcessError(f"bgtaskctl list: status {process.returncode}")
+    return tasks
+
+
+def count_marks(path):
+    if not os.path.exists(path):
+        return collections.Counter()
+    with open(path, "rb") as file:
+        # What is behind the last newline was cut off by the end of the machine.
+        return collections.Counter(line.decode() for line in file.read().split(b"\n")[:-1])
+
+
+class Findings:
+    """What is wrong, in sentences, and how much was looked at."""
+
+    SHOWN_MAX = 5
+
+    def __init__(self):
+        self.wrong = collections.defaultdict(list)
+        self.outcomes = collections.Counter()
+
+    def add(self, sentence, subject):
+        self.wrong[sentence].append(str(subject))
+
+    def lines(self):
+        for sentence, subjects in self.wrong.items():
+            shown = ", ".join(subjects[:self.SHOWN_MAX])
+            yield f"{len(subjects)} {sentence}: {shown}"
+
+
+def check(answered, tasks, marks, all_ended):
+    """Compares answers with records and marks.
+
+    answered: pairs of number and mark. tasks: `records`. marks: how often each was written.
+    all_ended: whether nothing may be queued or live any more.
+    """
+    findings = Findings()
+    by_number = {}
+    for number, mark in answered:
+        if by_number.setdefault(number, mark) != mark:
+            findings.add("numbers were given twice", number)
+        task = tasks.get(number)
+        if task is None:
+            findings.add("answered tasks are lost", f"{number} ({mark})")
+            continue
+        check_task(findings, task, marks[mark], all_ended)
+        if mark not in task["command"]:
+            findings.add("tasks are not what was submitted", number)
+    for mark, count in marks.items():
+        if count > 1:
+            findings.add("tasks ran more than once", f"{mark} ({count} times)")
+    return findings
+
+
+def check_task(findings, task, count, all_ended):
+    number, outcome = task["id"], task.get("outcome")
+    findings.outcomes[outcome or task["state"]] += 1
+    if (task["state"] == "ended") != (outcome is not None):
+        findings.add("tasks have an outcome and no end, or the reverse", number)
+    if outcome is None and all_ended:
+        findings.add("tasks have not ended", f"{number} ({task['state']})")
+    if outcome is not None and outcome not in ENDED_WELL:
+        findings.add("tasks ended as none should", f"{number} ({outcome}: {task.get('reason')})")
+    if outcome == "completed" and count == 0:
+        findings.add("tasks completed without having run", number)
+    if task["state"] == "queued" and count > 0:
+        findings.add("tasks ran and are queued again", number)
+
+
+def summary(answered, findings):
+    outcomes = ", ".join(f"{count} {name}" for name, count in sorted(findings.outcomes.items()))
+    return f"{len(answered)} answered: {outcomes or 'none found'}"
+
+
+def main():
+    bgtaskctl, path, marks = sys.argv[1:]
+    answered = []
+    for line in sys.stdin:
+        number, mark = line.split()
+        answered.append((int(number), mark))
+    findings = check(answered, records(bgtaskctl, path), count_marks(marks), all_ended=False)
+    for line in findings.lines():
+        print("WRONG:", line)
+    print(summary(answered, findings))
+    sys.exit(bool(findings.wrong))
+
+
+if __name__ == "__main__":
+    main()

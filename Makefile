@@ -14,7 +14,8 @@ VM := .build/vm
 
 SWIFT_FILES := $(wildcard Package.swift Sources Tests Examples Benchmarks)
 
-.PHONY: build completions install uninstall files test test-long demo fuzz sanitize format lint deps
+.PHONY: build completions install uninstall files test test-long demo fuzz sanitize torture torture-vm
+.PHONY: format lint deps
 
 PROGRAMS := bgtaskd bgtaskctl bgtask-supervisor
 
@@ -150,6 +151,18 @@ sanitize: deps $(VARLINK_ENV)/ready
 	            --scratch-path $$build $$only || exit 1; \
 	    done; \
 	done
+
+# Kills the daemon KILLS= times under a load of submissions, and looks for what it promised; CONTAINMENT= as
+# for the demo. `make test` does so a few times.
+torture: deps
+	$(SWIFT) build
+	Tests/System/torture --kills $(or $(KILLS),200) --containment $(or $(CONTAINMENT),auto) \
+	    $(if $(SEED),--seed $(SEED))
+
+# The same with a virtual machine whose power is cut CUTS= times; takes about 40 seconds each. Needs root.
+torture-vm: deps $(VM)/version
+	$(SWIFT) build
+	Tests/System/torture-vm --cuts $(or $(CUTS),20) $(if $(SEED),--seed $(SEED))
 
 format:
 	$(SWIFT) format -i -r $(SWIFT_FILES)

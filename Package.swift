@@ -165,7 +165,10 @@ let package = Package(
             name: "SystemTests",
             dependencies: ["bgtaskctl", "bgtaskd", "systemd-probe"],
             path: "Tests/System",
-            exclude: ["systemd-box", "vm", "vm-box", "vm-prepare"],
+            exclude: [
+                "systemd-box", "torture", "torture-vm", "torture_check.py", "torture_load.py",
+                "vm", "vm-box", "vm-prepare",
+            ],
             swiftSettings: swiftSettings
         ),
         .testTarget(

@@ -12,19 +12,25 @@ import sys
 ENDED_WELL = {"completed", "interrupted", "expired"}
 
 
-def records(bgtaskctl, path):
-    """All tasks that the daemon knows, by number; a number that comes twice is an error."""
-    listing = [bgtaskctl, "--socket", path, "list", "--ended", "--all", "--json"]
+def listed(bgtaskctl, path, *verb):
+    """The tasks that a verb lists, by number; a number that comes twice is an error."""
     tasks = {}
-    with subprocess.Popen(listing, stdout=subprocess.PIPE) as process:
+    command = [bgtaskctl, "--socket", path, *verb, "--all", "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
         for line in process.stdout:
             task = json.loads(line)
             if task["id"] in tasks:
-                raise ValueError(f"task {task['id']} is listed twice")
+                raise ValueError(f"bgtaskctl {verb[0]}: task {task['id']} comes twice")
             tasks[task["id"]] = task
     if process.returncode != 0:
-        raise ChildProcessError(f"bgtaskctl list: status {process.returncode}")
+        raise ChildProcessError(f"bgtaskctl {verb[0]}: status {process.returncode}")
     return tasks
+
+
+def records(bgtaskctl, path):
+    """All tasks that the daemon knows; one that ends meanwhile may be in both lists."""
+    live = listed(bgtaskctl, path, "list")
+    return live | listed(bgtaskctl, path, "history", "--max", str(10**9))
 
 
 def count_marks(path):

@@ -93,12 +93,14 @@ struct EventLoopTests {
         let loop = try EventLoop()
         var order: [EventPriority] = []
         for priority in EventPriority.allCases.reversed() {
-            try loop.addDefer(priority: priority) { order.append(priority) }
+            try loop.addDefer(priority: priority) {
+                order.append(priority)
+                if order.count == EventPriority.allCases.count { loop.exit(0) }
+            }
         }
-        let end = try loop.addDefer(priority: .background) { loop.exit(0) }
-        withExtendedLifetime(end) {}
         #expect(try loop.runBounded() == 0)
-        #expect(order == [.timers, .signals, .processes, .clients, .background])
+        #expect(
+            order == [.timers, .signals, .processes, .health, .clients, .background, .leftovers])
     }
 
     @Test("a post handler runs after each source and before the next")

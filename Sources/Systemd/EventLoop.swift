@@ -56,16 +56,30 @@ package final class EventLoop {
         sd_event_exit(event, code)
     }
 
-    /// Lets the loop feed systemd's watchdog, at about half the interval that the unit asks for.
+    /// Lets the loop feed systemd's watchdog, at half the interval that the unit asks for.
     ///
-    /// The loop is what does the work, so a loop that is stuck is restarted. NOTIFY_SOCKET must stay
-    /// in the environment: sd-event reads it at each beat.
+    /// The loop is what does the work, so a loop that is stuck is restarted. Not sd_event_set_watchdog(3),
+    /// which waits for a manager that stands still.
     ///
+    /// - Parameter beat: tells the manager, and must not wait.
     /// - Returns: whether the unit asks for a watchdog at all (WatchdogSec=).
-    /// - Throws: ``SystemdError`` as of sd_event_set_watchdog(3).
+    /// - Throws: ``SystemdError`` as of sd_watchdog_enabled(3) and sd_event_add_time(3).
     @discardableResult
-    package func enableWatchdog() throws(SystemdError) -> Bool {
-        try SystemdError.check(sd_event_set_watchdog(event, 1), "sd_event_set_watchdog") > 0
+    package func enableWatchdog(
+        _ beat: @escaping () throws -> Void
+    ) throws(SystemdError) -> Bool {
+        var interval: UInt64 = 0
+        let isEnabled = try SystemdError.check(
+            sd_watchdog_enabled(0, &interval), "sd_watchdog_enabled")
+        guard isEnabled > 0 else { return false }
+        let half = max(interval / 2, 1) * 1000
+        var timer: TimerSource?
+        timer = try addTimer(priority: .health) {
+            try timer?.arm(atNanoseconds: EventLoop.monotonicNanoseconds() + half)
+            try beat()
+        }
+        try timer?.arm(atNanoseconds: EventLoop.monotonicNanoseconds())
+        return true
     }
 
     /// The time now, in ns of CLOCK_MONOTONIC: the clock that ``TimerSource`` counts on.

@@ -40,6 +40,10 @@ extension Daemon {
         }
     }
 
+    func feedWatchdog() {
+        tell(.statusNotSent) { () throws(SystemdError) in try notifier.watchdog() }
+    }
+
     func sendStatus() {
         statistics.statusTimerIsIdle = true
         tell(.statusNotSent) { () throws(SystemdError) in try notifier.status(statusText()) }
@@ -95,6 +99,8 @@ extension Daemon {
         } catch {
             log.say(failure, [.reason: "\(error)"])
         }
+        // What a manager that stands still had no room for is sent again with the status.
+        if notifier.hasUnsent { statusChanged() }
     }
 
     private static func sentence(_ refusal: SettingsErrors) -> String {

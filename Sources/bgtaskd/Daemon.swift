@@ -168,7 +168,7 @@ final class Daemon {
         try loop.addDescriptor(
             userDatabase.descriptor, events: .readable, priority: .processes
         ) { [unowned self] _ in usersReady() }
-        try loop.enableWatchdog()
+        try loop.enableWatchdog { [unowned self] in feedWatchdog() }
         try notifier.ready(status: statusText())
         log.say(.serving, configuration.fields(host.containment))
         return try loop.run()

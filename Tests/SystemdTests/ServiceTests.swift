@@ -27,6 +27,23 @@ struct ServiceTests {
         #expect(datagrams[4].hasSuffix("é"))
     }
 
+    @Test("a service manager that does not read holds nothing up, and is told the last word when it does")
+    func managerStandsStill() throws {
+        let manager = try BoundSocket(SOCK_DGRAM)
+        let notifier = ServiceNotifier(path: manager.path)
+        for number in 0..<2000 {
+            try notifier.status("status \(number)")
+            try notifier.watchdog()
+        }
+        try notifier.reloading()
+        try notifier.ready()
+        #expect(notifier.hasUnsent)
+        #expect(manager.datagrams().contains("STATUS=status 0"))
+        try notifier.flush()
+        #expect(!notifier.hasUnsent)
+        #expect(manager.datagrams() == ["STATUS=status 1999\nREADY=1"])
+    }
+
     @Test("without a service manager notifications go nowhere and are no error")
     func hasNoManager() throws {
         let ended = try Probe.run("notify")

@@ -105,6 +105,14 @@ enum Box {
         }
     }
 
+    /// Empties the journal: ids of tasks begin anew with the state of a daemon, and an earlier test may have
+    /// written of the same.
+    static func forgetJournal() throws {
+        let emptied = try execRaw(
+            "sh", "-c", "journalctl --quiet --sync --rotate && journalctl --quiet --vacuum-size=1")
+        guard emptied.status == 0 else { throw Failed(description: emptied.errors) }
+    }
+
     /// Writes a unit and tells systemd to read it.
     static func install(unit name: String, _ text: String) throws {
         try write(text, to: "/etc/systemd/system/\(name)")

@@ -16,6 +16,7 @@ enum InstalledUnits {
     /// - Parameter dropIn: more settings for bgtaskd.service, in a file of their own behind it.
     static func start(dropIn: String? = nil) throws {
         _ = try Box.execRaw("systemctl", "stop", "bgtaskd.socket", "bgtaskd.service")
+        try Box.forgetJournal()
         try put(.system, dropIn: dropIn)
         _ = try Box.execRaw("systemctl", "reset-failed", "bgtaskd.socket", "bgtaskd.service")
         let started = try Box.execRaw("systemctl", "start", "bgtaskd.socket")

@@ -22,6 +22,7 @@ enum JournalStage {
         // What other suites added to the units.
         _ = try shell(
             "rm -rf /etc/systemd/system/bgtaskd.service.d /etc/systemd/user/bgtaskd.service.d")
+        try Box.forgetJournal()
         try write(settings, to: "/etc/bgtaskd-journal.toml")
         try Box.install(unit: "bgtaskd.service", service(scope: "system"))
         let started = try Box.execRaw("systemctl", "start", "bgtaskd.service")
@@ -30,6 +31,7 @@ enum JournalStage {
 
     /// Starts a daemon of a user's own, who lingers.
     static func start(ofUser name: String) throws {
+        try Box.forgetJournal()
         try write("", to: "/etc/bgtaskd-journal.toml")
         try write(service(scope: "user"), to: "/etc/systemd/user/bgtaskd.service")
         for command in [

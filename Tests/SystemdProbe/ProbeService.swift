@@ -23,7 +23,7 @@ final class ProbeService {
                 [unowned self] _ in self.accept(on: socket)
             }
         }
-        let hasWatchdog = try loop.enableWatchdog { try notifier.watchdog() }
+        let hasWatchdog = try loop.enableWatchdog { [notifier] in try notifier.watchdog() }
         journal.write(
             JournalEntry(
                 level: .notice,

@@ -27,7 +27,7 @@ struct ServiceTests {
         #expect(datagrams[4].hasSuffix("é"))
     }
 
-    @Test("a service manager that does not read holds nothing up, and is told the last word when it does")
+    @Test("a manager that does not read holds nothing up, and hears the last word when it does")
     func managerStandsStill() throws {
         let manager = try BoundSocket(SOCK_DGRAM)
         let notifier = ServiceNotifier(path: manager.path)

@@ -103,7 +103,7 @@ extension BackgroundTaskRegistry {
         table[slot].lifetimeMax = grant.profile.lifetimeMax
         table[slot].isCutByLifetime = grant.isCut
         let isStarted = mayStart(slot)
-        if isStarted { takeSlot(slot) }
+        if isStarted { takeSlot(slot) } else { arrivalCount += 1 }
         actions.append(.store(.submitted(id, isStarted: isStarted)))
         return id
     }

@@ -74,11 +74,12 @@ extension BackgroundTaskRegistry {
     }
 
     /// Whether a task that is new in the table starts at once. Those that waited before it have taken
-    /// the slots that are free, or may not start.
+    /// the slots that are free, or may not start; those that came before it and are not on disk yet have
+    /// not had their turn.
     func mayStart(_ slot: Int) -> Bool {
         let live = table.owners[table[slot].owner]?.liveCount ?? 0
         return occupants.count < limits.slots && storeFault == nil && !isDraining
-            && live < limits.tasksPerOwnerMax
+            && arrivalCount == 0 && live < limits.tasksPerOwnerMax
     }
 
     /// Gives a task a slot; it begins once the disk knows.

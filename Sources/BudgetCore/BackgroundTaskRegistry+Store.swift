@@ -8,6 +8,7 @@ extension BackgroundTaskRegistry {
             if isStarted {
                 startStored(slot, at: now, &actions)
             } else {
+                arrivalCount -= 1
                 queue(slot, at: now, &actions)
             }
             actions.append(.answer(id, nil))
@@ -44,8 +45,9 @@ extension BackgroundTaskRegistry {
     ) {
         storeFault = reason
         switch step {
-        case .submitted(let id, _):
+        case .submitted(let id, let isStarted):
             guard let slot = table.slot(of: id) else { return }
+            if !isStarted { arrivalCount -= 1 }
             occupants.remove(id)
             table.remove(slot)
             actions.append(.answer(id, .notAccepting(reason)))

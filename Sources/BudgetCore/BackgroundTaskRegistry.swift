@@ -14,6 +14,8 @@ package struct BackgroundTaskRegistry: Sendable {
     var ageReports = AgeReportLimit()
     /// Run tasks that occupy a slot.
     var occupants: Set<TaskID> = []
+    /// Submissions on their way to the disk that are to be queued.
+    var arrivalCount = 0
     package internal(set) var isDraining = false
     /// Whether what is queued at the end of a drain is left to the daemon after this one.
     var keepsQueue = false

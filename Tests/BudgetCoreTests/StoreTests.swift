@@ -56,6 +56,21 @@ struct StoreTests {
         #expect(clerk.task(third)?.state == .queued)
     }
 
+    @Test("a slot that is free again does not go to who came later than one on the way to the disk")
+    func arrivalOrder() throws {
+        var clerk = Clerk { $0.slots = 1 }
+        let first = try clerk.run()
+        clerk.disk = .waits
+        let second = try clerk.run()
+        clerk.exit(first, .status(0))
+        clerk.gone(first)
+        let third = try clerk.run()
+        clerk.finishWriting()
+        clerk.finishWriting()
+        #expect(clerk.task(second)?.state == .running)
+        #expect(clerk.task(third)?.state == .queued)
+    }
+
     @Test("an end is told when it is on disk; its slot is free before")
     func end() throws {
         var clerk = Clerk { $0.slots = 1 }

@@ -169,8 +169,8 @@ extension BackgroundTaskRegistry {
             let isStarted = table[run: id]?.isStartStored == true
             table.reopen(slot, asLive: isStarted)
             guard isStarted else { return }
-            begin(slot, at: now)
-            return actions.append(.launch(id))
+            startStored(slot, at: now, &actions)
+            return launchIfBegun(slot, &actions)
         }
         finish(
             slot, conclusion.outcome, reason: conclusion.reason, at: conclusion.endedAt, &actions)

@@ -170,6 +170,30 @@ struct StoreTests {
         #expect(!clerk.history.contains(.launch(second)))
     }
 
+    @Test("a start that could not be withdrawn does not begin in a drain")
+    func drainAfterWithdrawal() throws {
+        var clerk = Clerk { $0.slots = 1 }
+        let first = try clerk.run()
+        let second = try clerk.run()
+        clerk.disk = .waits
+        clerk.exit(first, .status(0))
+        clerk.gone(first)
+        let start = clerk.steps
+        clerk.steps = []
+        try clerk.cancel(second)
+        let end = clerk.steps
+        clerk.steps = start
+        clerk.finishWriting()
+        clerk.call { $0.drain(keepsQueue: true, at: $1, &$2) }
+        clerk.steps = end
+        clerk.finishWriting(false)
+        #expect(clerk.answers[second] == .notAccepting("the disk is full"))
+        #expect(clerk.ordered.last == .requeued(second))
+        #expect(clerk.task(second)?.state == .queued)
+        #expect(clerk.registry.liveCount == 0)
+        #expect(!clerk.history.contains(.launch(second)))
+    }
+
     @Test("a drain that keeps nothing tells that what is queued is interrupted")
     func drainInMemory() throws {
         var clerk = Clerk { $0.slots = 1 }

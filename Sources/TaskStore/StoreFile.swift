@@ -27,6 +27,13 @@ struct StoreFile: ~Copyable {
         Glibc.close(folder)
     }
 
+    /// The bytes that the file system of a file has left; `nil` where it does not say.
+    static func room(for path: String) -> UInt64? {
+        var status = statvfs()
+        guard statvfs(path, &status) == 0 else { return nil }
+        return UInt64(status.f_bavail) * UInt64(status.f_frsize)
+    }
+
     private static func lock(_ folder: Int32, _ path: String) throws(StoreError) {
         guard flock(folder, LOCK_EX | LOCK_NB) == 0 else {
             guard errno == EWOULDBLOCK else { throw error("lock", path, errno) }

@@ -111,13 +111,25 @@ package final class TaskStore: Sendable {
     }
 
     /// Whether the store takes changes again; really writes, and changes nothing that matters.
+    ///
+    /// A disk that is full may have room for this one write and for nothing after it, so some room is asked
+    /// for too.
     package func probe() throws(StoreError) {
         try connection.exclusively { () throws(StoreError) in
             try writes.transaction("probe") { () throws(StoreError) in
                 try writes.probe()
             }
+            guard !isInMemory, let room = StoreFile.room(for: connection.path),
+                room < TaskStore.roomMin
+            else { return }
+            throw StoreError(
+                cause: .diskFull, operation: "probe", path: connection.path,
+                text: "no space left on the disk (\(room) bytes)")
         }
     }
+
+    /// Bytes that a commit of some tasks takes.
+    private static let roomMin: UInt64 = 131_072
 
     /// How many ended tasks are kept.
     package func endedCount() throws(StoreError) -> Int {

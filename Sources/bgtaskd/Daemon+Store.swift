@@ -16,6 +16,9 @@ struct StoreQueue {
     var probeAt: Instant?
 
     var isIdle: Bool { steps.isEmpty && inHand.isEmpty }
+
+    /// The same, where nothing is on its way to the disk; what comes of that is looked at first.
+    var nextProbe: Instant? { isIdle ? probeAt : nil }
 }
 
 extension Daemon {
@@ -53,12 +56,14 @@ extension Daemon {
 
     private func take(_ result: StoreThread.Result, at now: Instant) {
         let steps = storeQueue.inHand
+        let isProbe = storeQueue.isProbing
         storeQueue.inHand = []
         storeQueue.isProbing = false
         switch result {
         case .done:
             for step in steps { registry.stored(step, at: now, &actions) }
-            guard registry.storeFault != nil else { return }
+            // One write that a full disk had room for heals nothing.
+            guard isProbe, registry.storeFault != nil else { return }
             log.say(.storeHealed)
             storeQueue.probeAt = nil
             registry.storeHealed(at: now, &actions)
@@ -81,7 +86,7 @@ extension Daemon {
 
     /// Looks at a disk that failed again, when it is time.
     func probeStore(at now: Instant) {
-        guard let probeAt = storeQueue.probeAt, probeAt <= now, storeQueue.isIdle else { return }
+        guard let probeAt = storeQueue.nextProbe, probeAt <= now else { return }
         storeQueue.probeAt = nil
         storeQueue.isProbing = true
         storeThread.perform(.probe)

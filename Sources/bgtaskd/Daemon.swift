@@ -179,7 +179,7 @@ final class Daemon {
     func armTimer() throws {
         let instants = [
             registry.nextDeadline, watchers.nextDeadline, resting.values.min(), acceptAgainAt,
-            journal.allowance.nextReport, refusals.nextReport, storeQueue.probeAt,
+            journal.allowance.nextReport, refusals.nextReport, storeQueue.nextProbe,
             storeWaitEndsAt,
         ]
         guard let next = instants.compactMap(\.self).min() else {

@@ -67,6 +67,8 @@ struct FullDiskTests {
         #expect(refusal?.cause == .diskFull)
         #expect(rounds > 2 && rounds < 100)
         #expect(try store.live().count == Int(rounds) * 10)
+        // It writes a page, for which there may be room.
+        #expect(throws: StoreError.self) { try store.probe() }
         unlink(filler)
         try store.probe()
         try store.apply(changes(rounds))

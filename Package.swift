@@ -114,6 +114,13 @@ let package = Package(
             swiftSettings: swiftSettings
         ),
         .testTarget(
+            name: "CrashTests",
+            dependencies: [
+                "BudgetCore", "CFaultyVFS", "Settings", "TaskStore", "TestKit", "bgtaskd",
+            ],
+            swiftSettings: swiftSettings
+        ),
+        .testTarget(
             name: "SettingsTests", dependencies: ["Settings"], swiftSettings: swiftSettings),
         .testTarget(
             name: "bgtaskctlTests",
@@ -195,7 +202,8 @@ let package = Package(
         .testTarget(
             name: "DaemonTests",
             dependencies: [
-                "CTestUsers", "TaskAPI", "TestKit", "Varlink", "bgtaskd", "bgtask-supervisor",
+                "CTestUsers", "TaskAPI", "TestKit", "Varlink", "bgtaskctl", "bgtaskd",
+                "bgtask-supervisor",
             ],
             swiftSettings: swiftSettings
         ),

@@ -14,9 +14,13 @@ struct OpenedStore {
 
     /// Opens it, and reserves the first ids.
     ///
+    /// - Parameter vfs: the name of the layer below SQLite; `nil` is the system's own.
     /// - Throws: `StoreError`, with one line for people.
-    init(inFolder folder: String, _ settings: Settings) throws(StoreError) {
-        let onDisk = try TaskStore.open(path: folder + "/tasks.db", durability: .commit)
+    init(
+        inFolder folder: String, _ settings: Settings, vfs: String? = nil
+    ) throws(StoreError) {
+        let onDisk = try TaskStore.open(
+            path: folder + "/tasks.db", durability: .commit, vfs: vfs)
         identifierStore = onDisk
         switch settings.store.durability {
         case .commit: store = onDisk

@@ -1,0 +1,32 @@
+import Glibc
+import Testing
+
+/// Nothing is lost, and nothing runs twice, wherever the daemon is stopped (DESIGN.md section 4).
+@Suite("Stopped between any two actions and in any step of the store")
+struct CrashTests {
+    private static let isLong = getenv("BGTASK_LONG") != nil
+    /// Seeds of one argument.
+    private static let block: UInt64 = isLong ? 1000 : 30
+
+    @Test("what was answered, run and told stays true over all restarts", arguments: 0..<10)
+    func histories(number: UInt64) throws {
+        var counts: [String: Int] = [:]
+        for seed in number * Self.block..<(number + 1) * Self.block {
+            var history = try CrashHistory(seed: seed)
+            let failure = history.run(events: 120)
+            #expect(failure == nil, "seed \(seed)")
+            if failure != nil { return }
+            counts.merge(history.ledger.counts, uniquingKeysWith: +)
+        }
+        // What is never tried is never shown.
+        for what in Self.tried { #expect(counts[what] ?? 0 > 0, "\(what) in \(counts)") }
+        if getenv("BGTASK_CRASH_COUNTS") != nil { print(counts.sorted { $0.key < $1.key }) }
+    }
+
+    /// What each of the arguments must have come to.
+    private static let tried = [
+        "started", "not started", "stopped in a store step", "stopped between actions",
+        "orderly stops", "power cuts", "taken in", "refused", "withdrawn", "launched",
+        "told in vain", "completed", "failed", "expired", "cancelled", "interrupted",
+    ]
+}

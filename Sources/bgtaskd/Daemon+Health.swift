@@ -20,6 +20,7 @@ extension Daemon {
     func statusText() -> String {
         var text = "\(registry.liveCount) running, \(registry.queuedCount) queued"
         if registry.isDraining { text = "stopping: " + text }
+        if let fault = registry.storeFault { text = "nothing new is taken in: \(fault); " + text }
         if let next = nextExpiry() {
             text += "; next expiry at " + WallClock.time(after: next - now)
         }

@@ -104,7 +104,7 @@ enum Start {
         } catch {
             throw StartFailure(
                 "cannot use the state folder: \(error); name another with --state-dir",
-                ExitStatus.unavailable)
+                error.errno == EWOULDBLOCK ? ExitStatus.unavailable : ExitStatus.cannotCreate)
         }
     }
 

@@ -1,4 +1,5 @@
 import BudgetCore
+import Glibc
 import Settings
 import TaskStore
 import TestKit
@@ -62,11 +63,27 @@ final class Shell {
         self.midnight = midnight
         self.actionsLeft = actionsLeft
         opened = try Shell.starting(disk) { () throws(StoreError) in
-            try OpenedStore(inFolder: disk.folder, settings, vfs: disk.name)
+            try Shell.open(disk, settings)
         }
         registry = BackgroundTaskRegistry(
             limits: RegistryLimits(settings), profiles: Shell.profiles,
             identifiers: opened.identifiers)
+    }
+
+    /// Opens the store. Children that tests beside this one are starting have its lock for a moment, until
+    /// their execve(2).
+    private static func open(
+        _ disk: Disk, _ settings: Settings
+    ) throws(StoreError) -> OpenedStore {
+        let bound = ContinuousClock.now.advanced(by: .seconds(60))
+        while true {
+            do throws(StoreError) {
+                return try OpenedStore(inFolder: disk.folder, settings, vfs: disk.name)
+            } catch {
+                guard error.cause == .locked, ContinuousClock.now < bound else { throw error }
+                poll(nil, 0, 1)
+            }
+        }
     }
 
     static let profiles =

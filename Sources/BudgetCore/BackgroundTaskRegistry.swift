@@ -23,6 +23,7 @@ package struct BackgroundTaskRegistry: Sendable {
     package internal(set) var storeFault: String?
     /// Ends that were told and that the disk does not know.
     var unstoredEnds: [TaskID: TaskRecord] = [:]
+    package var unstoredEndCount: Int { unstoredEnds.count }
     package internal(set) var counts = RegistryCounts()
 
     /// Ids that are reserved on disk at once.

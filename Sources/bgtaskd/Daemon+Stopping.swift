@@ -102,7 +102,8 @@ extension Daemon {
         for client in clients.values where client.connection.pendingOutputCount > 0 {
             client.send()
         }
-        if !(historyThread.close() && storeThread.close(used: registry.identifierLast)) {
+        let isClosed = historyThread.close() && storeThread.close(used: registry.identifierLast)
+        if !isClosed || registry.unstoredEndCount > 0 {
             log.say(.storeNotWaitedFor)
         }
         removeGroup()

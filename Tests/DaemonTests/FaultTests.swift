@@ -121,6 +121,25 @@ struct FaultTests {
     }
 
     @Test(
+        "a stop on a full disk says that ends are not recorded, and the next daemon has interruptions",
+        .enabled(
+            if: SmallDisk.refusal == nil,
+            "no file system can be mounted: \(SmallDisk.refusal ?? "")"))
+    func stop() throws {
+        let disk = try SmallDisk()
+        let service = try FaultyService("queue.slots = 1", in: disk.folder)
+        let id = try service.submitWaiting("fails", status: 3)
+        try disk.fill()
+        try service.letGo("fails")
+        #expect(try service.client.ended(id).outcome == .failed)
+        #expect(try service.daemon.stop() == .status(0))
+        #expect(service.linesSaying("the disk did not take what ended in time") == 1)
+        disk.makeRoom()
+        let next = try DaemonProcess(.supervisor, in: service.folder)
+        #expect(try next.connect().ended(id).outcome == .interrupted)
+    }
+
+    @Test(
         "a database that another program locks refuses what is new, and heals when it lets go",
         .enabled(if: DatabaseVisitor.isThere, "there is no sqlite3(1)"))
     func locked() throws {

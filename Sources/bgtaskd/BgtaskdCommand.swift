@@ -47,7 +47,8 @@ struct BgtaskdCommand: ParsableCommand {
                 scope: scope, config: config, socket: socket, stateFolder: stateDir,
                 environment: environment)
             let loaded = try SettingsLoader(location: configuration.settingsLocation).load()
-            let checks = StartChecks(configuration: configuration, settings: loaded.settings)
+            let checks = StartChecks(
+                configuration: configuration, settings: loaded.settings, isStart: !checkConfig)
             let findings = checks.findings()
             if !findings.isEmpty { throw Self.end(findings, all: checkConfig) }
             if checkConfig {

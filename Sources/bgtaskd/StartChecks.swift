@@ -5,6 +5,9 @@ internal import Settings
 struct StartChecks {
     let configuration: Configuration
     let settings: Settings
+    /// Whether the daemon starts in this process. Otherwise it will have another control group, from its
+    /// service or its shell, and what this one is good for says nothing.
+    let isStart: Bool
 
     /// Everything that is wrong, in the order in which a start would come upon it.
     func findings() -> [StartFailure] {
@@ -24,10 +27,15 @@ struct StartChecks {
 
     /// What is good to know and no mistake.
     func notes() -> [String] {
-        guard (try? UnixListener.presence(atPath: configuration.socketPath)) == .served else {
-            return []
+        var notes: [String] = []
+        if (try? UnixListener.presence(atPath: configuration.socketPath)) == .served {
+            notes.append(
+                "\(configuration.socketPath) is served by a daemon now; no other can start there")
         }
-        return ["\(configuration.socketPath) is served by a daemon now; no other can start there"]
+        if let refusal = cgroupRefusal() {
+            notes.append("whether there are cgroups shows at the start; not from here: \(refusal)")
+        }
+        return notes
     }
 
     /// The group whose members are operators; `nil` where the settings name none.
@@ -85,7 +93,7 @@ struct StartChecks {
     }
 
     private func checkContainment() throws {
-        if settings.daemon.containment == .cgroup, let refusal = Containment.cgroupRefusal() {
+        if isStart, let refusal = cgroupRefusal() {
             throw StartFailure(
                 "\(refusal); set daemon.containment to \"auto\" or \"supervisor\"",
                 ExitStatus.system)
@@ -96,6 +104,11 @@ struct StartChecks {
         } catch {
             throw StartFailure("cannot keep processes together: \(error)", ExitStatus.system)
         }
+    }
+
+    /// Why a daemon that must have cgroups would get none in this process's own group.
+    private func cgroupRefusal() -> ContainmentRefusal? {
+        settings.daemon.containment == .cgroup ? Containment.cgroupRefusal() : nil
     }
 
     private func safe(_ what: String, _ check: () throws(UnsafePath) -> Void) throws {

@@ -74,6 +74,27 @@ extension SystemTests {
             #expect(try Installation.property("MainPID") == process)
         }
 
+        @Test("is not held up by settings that demand control groups, which its own shell has not")
+        func demandedGroups() throws {
+            let settings = "[daemon]\\ncontainment = \"cgroup\"\\n"
+            try Installation.succeed(
+                Installation.shell(
+                    """
+                    mkdir /etc/bgtaskd/bgtaskd.toml.d
+                    printf '\(settings)' >/etc/bgtaskd/bgtaskd.toml.d/own.toml
+                    bgtaskctl run --wait -- true
+                    """))
+            let checked = try Box.execRaw("bgtaskd", "--system", "--check-config")
+            #expect(checked.status == 0, "\(checked)")
+            #expect(checked.output.contains("not from here: "), "\(checked)")
+            // As the reload of newer versions of systemd, in a group beside the daemon's.
+            let control = try Box.exec("/usr/local/bin/bgtaskd", "--system", "--check-config")
+            #expect(control.status == 0, "\(control)")
+            try Installation.makeNewVersion()
+            try Installation.install()
+            #expect(try isNew())
+        }
+
         @Test("leaves a socket disabled that its operator has disabled")
         func disabled() throws {
             try Installation.succeed(

@@ -22,7 +22,7 @@ enum Start {
     /// How long the journal may take for what is left at the end.
     private static let journalEnd = Duration.seconds(2)
     /// How long a bus may keep the start waiting.
-    private static let scopeLimit = Duration.seconds(2)
+    private static let scopeLimit = Duration.seconds(5)
 
     /// Starts, serves, and stops.
     ///

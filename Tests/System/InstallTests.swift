@@ -115,6 +115,23 @@ extension SystemTests {
             #expect(try Box.execRaw("bgtaskctl", "run", "--wait", "--", "true").status == 0)
         }
 
+        @Test("is there at the next boot where systemd does not run yet, and leaves nothing there")
+        func offline() throws {
+            let before = try Installation.listing()
+            let offline = "unshare --mount sh -c 'mount -t tmpfs none /run && exec \"$@\"' sh"
+            let made = try Installation.make("install", within: offline)
+            try Installation.succeed(made)
+            #expect(made.output.hasSuffix("systemd is not running here, so nothing was started\n"))
+            for unit in ["bgtaskd.socket", "bgtaskd.service"] {
+                #expect(try Box.execRaw("systemctl", "is-enabled", unit).line == "enabled")
+            }
+            #expect(
+                try Box.execRaw("systemctl", "--global", "is-enabled", "bgtaskd.socket").line
+                    == "enabled")
+            try Installation.succeed(Installation.make("uninstall", within: offline))
+            #expect(try Installation.listing() == before)
+        }
+
         @Test("is found by its interfaces' names in Varlink's registry")
         func registry() throws {
             try Installation.install()

@@ -9,6 +9,8 @@ enum Installation {
     /// Leaves nothing of bgtaskd in the box but programs to install.
     static func prepare() throws {
         try InstalledUnits.remove()
+        // Where a test of the catalog alone has put it.
+        try succeed(shell("rm -f /usr/lib/systemd/catalog/bgtaskd.catalog"))
         try succeed(make("uninstall"))
         // An earlier test's folders would not be missed by a later one.
         try succeed(
@@ -23,9 +25,11 @@ enum Installation {
     }
 
     /// Runs make in the project's folder.
-    static func make(_ arguments: String) throws -> Box.Result {
-        try shell(
-            "umask 077; make --silent -C '\(Box.project.path)' BUILD=\(programs) \(arguments)")
+    ///
+    /// - Parameter wrapper: a command of the shell that runs it.
+    static func make(_ arguments: String, within wrapper: String = "") throws -> Box.Result {
+        let make = "make --silent -C '\(Box.project.path)' BUILD=\(programs) \(arguments)"
+        return try shell("umask 077; \(wrapper) \(make)")
     }
 
     /// Installs, or fails.

@@ -55,12 +55,15 @@ enum Box {
         return process.terminationStatus == 0
     }
 
+    /// No command takes longer on a slow and busy machine, unless something is broken.
+    private static let secondsMax = 180
+
     /// Boots it; a box that does not come up is an error with the console's last lines.
     static func start() throws {
         let started = try script(
             [
-                "start", "--owner", "\(getpid())", "--bind-ro", project.path,
-                "--bind-ro", buildFolder,
+                "start", "--owner", "\(getpid())", "--timeout", "180", "--lock-wait", "300",
+                "--bind-ro", project.path, "--bind-ro", buildFolder,
             ]
         )
         guard started.status == 0 else {
@@ -79,7 +82,7 @@ enum Box {
     static func exec(
         _ command: String...,
         options: [String] = [],
-        seconds: Int = 60
+        seconds: Int = secondsMax
     ) throws -> Result {
         try script(["exec", "-T", "\(seconds)"] + options + ["--"] + command)
     }
@@ -91,15 +94,13 @@ enum Box {
 
     /// The same, with the words of the command as a list.
     static func execRaw(list command: [String]) throws -> Result {
-        try script(["exec", "--raw", "--", "timeout", "60"] + command)
+        try script(["exec", "--raw", "--", "timeout", "\(secondsMax)"] + command)
     }
 
-    /// Runs a command inside again and again until its output is `expected`, for at most 60 s.
+    /// Runs a command inside again and again until its output is `expected`.
     static func wait(for expected: String, from command: String...) throws {
-        let loop = "until [ \"$(\"$@\")\" = '\(expected)' ]; do :; done"
-        let result = try script(
-            ["exec", "--raw", "--", "timeout", "60", "sh", "-c", loop, "sh"] + command
-        )
+        let loop = "until [ \"$(\"$@\")\" = '\(expected)' ]; do sleep 0.02; done"
+        let result = try execRaw(list: ["sh", "-c", loop, "sh"] + command)
         guard result.status == 0 else {
             throw Failed(description: "\(command) never said \(expected)")
         }

@@ -123,13 +123,14 @@ extension SystemTests {
                 _ = try bgtaskctl("run --budget 60s --grace 1s -- \(stubborn)")
             }
             try Box.wait(for: "6", from: "sh", "-c", "pgrep -fc '^sleep 7000'")
+            let run = "_SYSTEMD_INVOCATION_ID=\(try property("InvocationID"))"
             #expect(try Box.execRaw("systemctl", "stop", "bgtaskd.service").status == 0)
             #expect(try property("Result") == "success")
             #expect(try property("ExecMainStatus") == "0")
             #expect(try Box.execRaw("pgrep", "-f", "^sleep 7000").status == 1)
             try Box.wait(
                 for: "3", from: "sh", "-c",
-                "journalctl --sync; journalctl -o json BGTASK_OUTCOME=interrupted | wc -l")
+                "journalctl --sync; journalctl -o json \(run) BGTASK_OUTCOME=interrupted | wc -l")
         }
     }
 }

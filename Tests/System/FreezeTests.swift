@@ -34,7 +34,7 @@ extension SystemTests {
         /// Without TimeoutAbortSec= it would hang between SIGABRT, which the frozen do not hear, and SIGKILL.
         @Test("a unit that is frozen for longer than its watchdog waits is ended and started again")
         func frozenForTooLong() throws {
-            try InstalledUnits.start(dropIn: "[Service]\nWatchdogSec=5s\n")
+            try InstalledUnits.start(dropIn: "[Service]\nWatchdogSec=10s\n")
             _ = try Service.call("run --budget 600s -- sleep 7700")
             let process = try Service.property("MainPID")
             _ = try Box.execRaw("systemctl", "freeze", Service.name)

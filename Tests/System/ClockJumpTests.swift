@@ -23,9 +23,9 @@ struct ClockJumpTests {
         var remaining: Remaining?
     }
 
-    private static let budget = ["--budget", "90s", "--grace", "45s"]
+    private static let budget = ["--budget", "240s", "--grace", "120s"]
     /// When the handlers are due, after the begin.
-    private static let handlerMs = 45_000
+    private static let handlerMs = 120_000
     private static let bgtaskctl = ["\(Box.buildFolder)/bgtaskctl", "--system"]
 
     @Test("3.7: no deadline moves when the clock is set a day ahead, and then two days back")

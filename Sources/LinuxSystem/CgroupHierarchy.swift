@@ -115,8 +115,12 @@ struct CgroupHierarchy: Equatable {
         return processes.split(separator: "\n").allSatisfy { $0 == "\(getpid())" }
     }
 
+    /// Root alone writes the first mark. The second is its owner's word: root does not take a user's, who
+    /// could have root's daemon live in a group that the user may freeze and kill.
     private func hasDelegationMark() -> Bool {
-        for attribute in ["trusted.delegate", "user.delegate"] {
+        var status = stat()
+        let isOwn = stat(ownFolder, &status) == 0 && status.st_uid == geteuid()
+        for attribute in isOwn ? ["trusted.delegate", "user.delegate"] : ["trusted.delegate"] {
             var value: UInt8 = 0
             if getxattr(ownFolder, attribute, &value, 1) == 1, value == UInt8(ascii: "1") {
                 return true

@@ -64,12 +64,29 @@ extension LinuxTests {
             task.close()
         }
 
+        @Test("a user's word that a group is delegated is not root's")
+        func mark() throws {
+            let group = try DelegatedGroup()
+            let name = "/linux-system-test-\(getpid())/marked"
+            let folder = group.folder + "/marked"
+            try systemCall("mkdir", folder) { mkdir(folder, 0o755) }
+            try systemCall("setxattr", folder) { setxattr(folder, "user.delegate", "1", 1, 0) }
+            let hierarchy = try CgroupHierarchy(
+                mountInformation: contents(of: "/proc/self/mountinfo"),
+                groups: "0::\(try CgroupHierarchy().ownName)\(name)\n")
+            try #require(hierarchy.ownFolder == folder)
+            try hierarchy.checkDelegated()
+            try systemCall("chown", folder) { chown(folder, 5, 5) }
+            #expect(throws: ContainmentRefusal.self) { try hierarchy.checkDelegated() }
+        }
+
         @Test("a frozen task is thawed for a signal, and hears it")
         func thawBeforeSignal() throws {
             let harness = try Harness(.cgroup)
             let task = try harness.makeTask()
-            // One that handles the signal: what the signal kills anyway, the kernel kills frozen too.
-            let script = "trap 'exit 3' TERM; sleep 1000 & echo; wait"
+            // One that handles the signal: what the signal kills anyway, the kernel kills frozen too. Its child
+            // is there once it has executed a program of its own; before that it has the shell's trap.
+            let script = "trap 'exit 3' TERM; sh -c 'echo; exec sleep 1000' & wait"
             var process = try task.start(LaunchRequest(arguments: ["sh", "-c", script]))
             let output = Reader(process.takeStandardOutput())
             try harness.waitFor { try output.read().contains("\n") }

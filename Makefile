@@ -83,7 +83,8 @@ export FILES BUILD DESTDIR PREFIX SYSCONFDIR KEEP SYSTEMD_VERSION
 install:
 	@config/setup install
 
-# Stops the daemon and leaves nothing; KEEP=yes leaves the settings and the state.
+# Stops the daemon and leaves nothing but what users have in their homes; KEEP=yes leaves the settings and the
+# state.
 uninstall:
 	@config/setup uninstall
 

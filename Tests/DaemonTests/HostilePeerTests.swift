@@ -57,6 +57,7 @@ struct HostilePeerTests {
         #expect(throws: ClientError.self) { try refused.ask(SystemdService.Ping.self) }
         try daemon.connect().ask(SystemdService.Ping.self)
         try daemon.waitForLog("clientsMax (8)")
+        withExtendedLifetime(flood) {}
     }
 
     @Test("1,000 halves of messages are bounded, and leave the other served")

@@ -9,8 +9,6 @@ enum Installation {
     /// Leaves nothing of bgtaskd in the box but programs to install.
     static func prepare() throws {
         try InstalledUnits.remove()
-        // Where a test of the catalog alone has put it.
-        try succeed(shell("rm -f /usr/lib/systemd/catalog/bgtaskd.catalog"))
         try succeed(make("uninstall"))
         // An earlier test's folders would not be missed by a later one.
         try succeed(

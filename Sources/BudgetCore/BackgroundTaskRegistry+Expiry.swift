@@ -16,7 +16,7 @@ extension BackgroundTaskRegistry {
     }
 
     /// Fires the expiration handlers of everything early, refuses what is new, and lets nothing that
-    /// waits begin. Every live task gets one grace; `liveCount` reaches zero when all have ended.
+    /// waits begin. Every live task gets one grace; `begunCount` reaches zero when all have ended.
     ///
     /// - Parameter keepsQueue: whether what waits is on disk for the daemon after this one; else it is
     ///   interrupted.

@@ -117,6 +117,14 @@ extension BackgroundTaskRegistry {
         startQueued(at: now, &actions)
     }
 
+    /// How many tasks count as live and have not begun, since the disk has not answered yet.
+    var startsOnTheWay: Int {
+        occupants.count { id in
+            guard let slot = table.slot(of: id) else { return false }
+            return table[slot].state == .queued && table.isLive(slot)
+        }
+    }
+
     /// Whether the end of a task is decided.
     func isConcluded(_ slot: Int) -> Bool {
         table[slot].kind == .run && table[run: table[slot].id]?.conclusion != nil

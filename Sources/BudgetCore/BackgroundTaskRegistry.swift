@@ -55,6 +55,10 @@ package struct BackgroundTaskRegistry: Sendable {
     }
 
     package var liveCount: Int { table.liveCount }
+    /// Live tasks without those whose start waits for the disk.
+    package var begunCount: Int { table.liveCount - startsOnTheWay }
+    /// Whether ends were told that the disk does not know.
+    package var hasUnstoredEnds: Bool { !unstoredEnds.isEmpty }
     package var queuedCount: Int { table.queuedCount }
 
     /// The id that was handed out last, in this run or before it.

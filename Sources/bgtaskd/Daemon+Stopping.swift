@@ -32,7 +32,7 @@ extension Daemon {
 
     /// Ends the loop once nothing is live any more and every call that came has its answer.
     func finishDraining() {
-        guard registry.liveCount == 0 || stopSignals > 1, running.isEmpty, !isLastTurn,
+        guard registry.begunCount == 0 || stopSignals > 1, !hasProcesses, !isLastTurn,
             !waitsForStore()
         else { return }
         isLastTurn = true
@@ -40,17 +40,24 @@ extension Daemon {
         loop.exit(0)
     }
 
-    /// Whether what ended is still on its way to the disk, which gets some seconds for it.
+    /// Whether tasks have processes; those whose end is decided have none, and may wait for the disk.
+    private var hasProcesses: Bool {
+        running.keys.contains { registry.record($0)?.run?.conclusion == nil }
+    }
+
+    /// Whether something is still on its way to the disk, which gets some seconds for it.
     private func waitsForStore() -> Bool {
-        guard !storeQueue.isIdle else { return false }
+        probeLast()
+        guard !storeQueue.isIdle || storeQueue.isProbing else { return false }
         let now = now
-        let endsAt = storeWaitEndsAt ?? now + Daemon.storeWait
+        let endsAt = storeQueue.stopWaitEndsAt ?? now + Daemon.storeWait
         guard now < endsAt else {
+            storeQueue.isGivenUp = true
             log.say(.storeNotWaitedFor)
             return false
         }
-        guard storeWaitEndsAt == nil else { return true }
-        storeWaitEndsAt = endsAt
+        guard storeQueue.stopWaitEndsAt == nil else { return true }
+        storeQueue.stopWaitEndsAt = endsAt
         do {
             try armTimer()
         } catch {
@@ -102,9 +109,11 @@ extension Daemon {
         for client in clients.values where client.connection.pendingOutputCount > 0 {
             client.send()
         }
-        let isClosed = historyThread.close() && storeThread.close(used: registry.identifierLast)
-        if !isClosed || registry.unstoredEndCount > 0 {
-            log.say(.storeNotWaitedFor)
+        // A disk that was waited for in vain has been told of.
+        if !storeQueue.isGivenUp {
+            let isClosed =
+                historyThread.close() && storeThread.close(used: registry.identifierLast)
+            if !isClosed || registry.unstoredEndCount > 0 { log.say(.storeNotWaitedFor) }
         }
         removeGroup()
         watched.removeAll()

@@ -14,6 +14,12 @@ struct StoreQueue {
     var isProbing = false
     /// When a disk that failed is looked at again.
     var probeAt: Instant?
+    /// When a stop does not wait for the disk any longer.
+    var stopWaitEndsAt: Instant?
+    /// Whether a stop has had the disk looked at for the last time.
+    var isLastProbeDone = false
+    /// Whether a stop has waited for the disk in vain.
+    var isGivenUp = false
 
     var isIdle: Bool { steps.isEmpty && inHand.isEmpty }
 
@@ -87,6 +93,19 @@ extension Daemon {
     /// Looks at a disk that failed again, when it is time.
     func probeStore(at now: Instant) {
         guard let probeAt = storeQueue.nextProbe, probeAt <= now else { return }
+        probeStore()
+    }
+
+    /// Looks at the disk once more before the end, where it does not know ends that were told.
+    func probeLast() {
+        guard registry.hasUnstoredEnds, !storeQueue.isLastProbeDone, storeQueue.isIdle,
+            !storeQueue.isProbing
+        else { return }
+        storeQueue.isLastProbeDone = true
+        probeStore()
+    }
+
+    private func probeStore() {
         storeQueue.probeAt = nil
         storeQueue.isProbing = true
         storeThread.perform(.probe)

@@ -61,8 +61,6 @@ final class Daemon {
     var processEvents: [TaskEvent] = []
     var storeQueue = StoreQueue()
     var questions = QuestionQueue()
-    /// When a stop does not wait for the disk any longer.
-    var storeWaitEndsAt: Instant?
     /// Processes that hold tasks, by pid.
     var holders: [Int32: HolderProcess] = [:]
     /// Whether one of them may hold nothing, since a task ended or was not begun.
@@ -180,7 +178,7 @@ final class Daemon {
         let instants = [
             registry.nextDeadline, watchers.nextDeadline, resting.values.min(), acceptAgainAt,
             journal.allowance.nextReport, refusals.nextReport, storeQueue.nextProbe,
-            storeWaitEndsAt,
+            storeQueue.stopWaitEndsAt,
         ]
         guard let next = instants.compactMap(\.self).min() else {
             timer?.disarm()

@@ -194,6 +194,26 @@ struct StoreTests {
         #expect(!clerk.history.contains(.launch(second)))
     }
 
+    @Test("a start that waits for the disk is not begun, so that no stop waits for it")
+    func startsOnTheWay() throws {
+        var clerk = Clerk { $0.slots = 3 }
+        let running = try clerk.run()
+        clerk.disk = .waits
+        let first = try clerk.run()
+        let second = try clerk.run()
+        #expect(clerk.registry.liveCount == 3)
+        #expect(clerk.registry.begunCount == 1)
+        clerk.call { $0.drain(keepsQueue: true, at: $1, &$2) }
+        clerk.exit(running, .status(0))
+        clerk.gone(running)
+        #expect(clerk.registry.begunCount == 0)
+        #expect(clerk.task(running)?.outcome == nil)
+        clerk.finishWriting()
+        #expect(clerk.task(running)?.outcome == .expired)
+        #expect(clerk.registry.liveCount == 0)
+        for id in [first, second] { #expect(clerk.task(id)?.state == .queued) }
+    }
+
     @Test("a drain that keeps nothing tells that what is queued is interrupted")
     func drainInMemory() throws {
         var clerk = Clerk { $0.slots = 1 }

@@ -61,6 +61,12 @@ extension BackgroundTaskRegistry {
         }
     }
 
+    /// The disk has not answered for long. What is on its way waits on; nothing more is taken in until
+    /// `storeHealed`.
+    package mutating func storeSilent(_ reason: String) {
+        storeFault = storeFault ?? reason
+    }
+
     /// The disk takes writes again: what ended meanwhile is recorded, and the queue goes on.
     package mutating func storeHealed(at now: Instant, _ actions: inout [Action]) {
         guard storeFault != nil else { return }

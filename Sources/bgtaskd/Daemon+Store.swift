@@ -14,6 +14,8 @@ struct StoreQueue {
     var isProbing = false
     /// When a disk that failed is looked at again.
     var probeAt: Instant?
+    /// When the disk should have answered what the thread has in hand.
+    var answerDueAt: Instant?
     /// When a stop does not wait for the disk any longer.
     var stopWaitEndsAt: Instant?
     /// Whether a stop has had the disk looked at for the last time.
@@ -30,6 +32,8 @@ struct StoreQueue {
 extension Daemon {
     /// How long a disk that failed is left alone.
     private static let probeInterval = Duration.seconds(1)
+    /// How long a disk may take for a commit.
+    private static let patience = Duration.seconds(5)
 
     /// Takes down what must be on disk before it is true; written at the end of the turn.
     func order(_ step: StoreStep, at now: Instant) {
@@ -42,10 +46,11 @@ extension Daemon {
     }
 
     /// Gives the store's thread what has come up, once it is done with what it has.
-    func writeSteps() {
+    func writeSteps(at now: Instant) {
         guard storeQueue.inHand.isEmpty, !storeQueue.isProbing, !storeQueue.steps.isEmpty
         else { return }
         storeThread.perform(.write(storeQueue.changes))
+        storeQueue.answerDueAt = now + Daemon.patience
         storeQueue.inHand = storeQueue.steps
         storeQueue.steps = []
         storeQueue.changes = []
@@ -65,11 +70,13 @@ extension Daemon {
         let isProbe = storeQueue.isProbing
         storeQueue.inHand = []
         storeQueue.isProbing = false
+        storeQueue.answerDueAt = nil
         switch result {
         case .done:
             for step in steps { registry.stored(step, at: now, &actions) }
+            guard registry.storeFault != nil else { return }
             // One write that a full disk had room for heals nothing.
-            guard isProbe, registry.storeFault != nil else { return }
+            guard isProbe else { return storeQueue.probeAt = storeQueue.probeAt ?? now }
             log.say(.storeHealed)
             storeQueue.probeAt = nil
             registry.storeHealed(at: now, &actions)
@@ -88,6 +95,15 @@ extension Daemon {
     /// What a submitter is told; the path is the administrator's business.
     static func words(for error: StoreError) -> String {
         "tasks cannot be stored: \(error.text)"
+    }
+
+    /// Says that the disk does not answer, when it should have, and has new work refused.
+    func noteSilentStore(at now: Instant) {
+        guard let dueAt = storeQueue.answerDueAt, dueAt <= now else { return }
+        storeQueue.answerDueAt = nil
+        let text = "the disk has not answered for \(Daemon.patience.components.seconds) s"
+        if registry.storeFault == nil { log.say(.storeFailed, [.reason: "\(text)"]) }
+        registry.storeSilent("tasks cannot be stored: \(text)")
     }
 
     /// Looks at a disk that failed again, when it is time.

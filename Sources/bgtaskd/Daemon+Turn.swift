@@ -19,6 +19,7 @@ extension Daemon {
         resumeResting(at: now)
         journal.reportMissed(at: now)
         reportRefusals(at: now)
+        noteSilentStore(at: now)
         probeStore(at: now)
         if let again = acceptAgainAt, again <= now { startAccepting() }
         endTurn(at: now)
@@ -28,11 +29,11 @@ extension Daemon {
     func endTurn(at now: Instant) {
         perform(at: now)
         launchPending(at: now)
-        writeSteps()
+        writeSteps(at: now)
         sendPending()
         releaseHolders()
         // Clients that closed may have ended what others wait for.
-        writeSteps()
+        writeSteps(at: now)
         for task in registry.forgetExcess() { outputs.forget(task.id, of: task.owner) }
         // Clients that closed may have let tasks start.
         if !launches.isEmpty { continueLater() }

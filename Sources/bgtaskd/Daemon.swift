@@ -178,7 +178,7 @@ final class Daemon {
         let instants = [
             registry.nextDeadline, watchers.nextDeadline, resting.values.min(), acceptAgainAt,
             journal.allowance.nextReport, refusals.nextReport, storeQueue.nextProbe,
-            storeQueue.stopWaitEndsAt,
+            storeQueue.answerDueAt, storeQueue.stopWaitEndsAt,
         ]
         guard let next = instants.compactMap(\.self).min() else {
             timer?.disarm()

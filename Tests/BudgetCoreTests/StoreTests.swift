@@ -214,6 +214,25 @@ struct StoreTests {
         for id in [first, second] { #expect(clerk.task(id)?.state == .queued) }
     }
 
+    @Test("a disk that does not answer has new work refused, and takes what is on its way later")
+    func silence() throws {
+        var clerk = Clerk { $0.slots = 1 }
+        clerk.disk = .waits
+        let first = try clerk.run()
+        let second = try clerk.run()
+        clerk.registry.storeSilent("the disk is silent")
+        #expect(throws: Refusal.notAccepting("the disk is silent")) { try clerk.run() }
+        #expect(clerk.answers.isEmpty)
+        clerk.disk = .writes
+        clerk.finishWriting()
+        #expect(clerk.answers[first] == .some(nil))
+        #expect(clerk.answers[second] == .some(nil))
+        #expect(clerk.task(first)?.state == .running)
+        clerk.call { $0.storeHealed(at: $1, &$2) }
+        let third = try clerk.run()
+        #expect(clerk.task(third)?.state == .queued)
+    }
+
     @Test("a drain that keeps nothing tells that what is queued is interrupted")
     func drainInMemory() throws {
         var clerk = Clerk { $0.slots = 1 }

@@ -19,6 +19,15 @@ package struct OwnerRounds<Element> {
         }
     }
 
+    /// Takes out those of an owner who wait no longer; looks at all of that owner's.
+    package mutating func removeAll(of owner: OwnerID, where isGone: (Element) -> Bool) {
+        guard let queue = queues[owner] else { return }
+        let left = queue.filter { !isGone($0) }
+        count -= queue.count - left.count
+        queues[owner] = left.isEmpty ? nil : left[...]
+        if left.isEmpty { turns.removeAll { $0 == owner } }
+    }
+
     /// Takes out the one that is next.
     package mutating func next() -> Element? {
         guard let owner = turns.popFirst(), let element = queues[owner]?.popFirst() else {

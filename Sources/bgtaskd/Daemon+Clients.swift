@@ -195,6 +195,10 @@ extension Daemon {
         if client.waitsForRoom {
             owners[client.caller.owner]?.waiting.removeAll { $0 === client }
         }
+        switch client.openCall {
+        case .lookUp, .history: questions.remove(client)
+        default: break
+        }
         watchers.remove(client)
         // The descriptor is closed with the client; until then the epoll must not name it.
         try? epoll.remove(client.descriptor.rawValue)

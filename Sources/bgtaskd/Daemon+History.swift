@@ -43,6 +43,11 @@ struct QuestionQueue {
         return nil
     }
 
+    /// Forgets a client who waits no longer, so that a disk that does not answer keeps none that are gone.
+    mutating func remove(_ client: Client) {
+        waiting.removeAll(of: client.caller.owner) { $0 === client }
+    }
+
     mutating func takeAsker(of number: UInt64) -> Client? {
         asked.removeValue(forKey: number)
     }

@@ -22,6 +22,8 @@ final class StoreThread: Sendable {
 
     /// Ended tasks after which the history is looked through again.
     private static let endsPerPrune = 100
+    /// After so long the next order has that done too, since the history has an age as well.
+    private static let pruneInterval: Int64 = 600_000_000_000
     /// How long the end may wait for the disk.
     static let closeMilliseconds: Int32 = 10_000
 
@@ -101,6 +103,7 @@ final class StoreThread: Sendable {
 
     private func serve() {
         var endsSincePrune = 0
+        var prunedAt = MonotonicClock.now()
         while true {
             request.takeEvents()
             let (order, lastUsed) = shared.withLock { state in
@@ -116,8 +119,11 @@ final class StoreThread: Sendable {
                 }
             }
             if let lastUsed { return end(lastUsed) }
-            if endsSincePrune >= StoreThread.endsPerPrune {
-                endsSincePrune = 0
+            let now = MonotonicClock.now()
+            if endsSincePrune >= StoreThread.endsPerPrune
+                || now - prunedAt >= StoreThread.pruneInterval
+            {
+                (endsSincePrune, prunedAt) = (0, now)
                 shared.withLock { $0.isPruneDue = true }
             }
             keepHouse()

@@ -41,6 +41,7 @@ enum Start {
         try makeFolder(configuration.stateFolder)
         let lock = try lock(configuration.stateFolder)
         let openFilesSoft = raiseOpenFiles()
+        try endLeftovers(configuration.stateFolder, log)
         let opened = try openStore(configuration.stateFolder, loaded.settings)
         let environment = TaskEnvironment(
             socketPath: configuration.socketPath, changesUser: configuration.servesEverybody,
@@ -127,17 +128,29 @@ enum Start {
         }
     }
 
+    /// Ends what an earlier daemon left, before anything that may keep this one from serving: nobody else
+    /// watches its budgets.
+    private static func endLeftovers(_ folder: String, _ log: Logger) throws(StartFailure) {
+        do {
+            say(try TreeRecord(stateFolder: folder).killLeftovers(), log)
+        } catch {
+            throw StartFailure(
+                "cannot end what an earlier daemon left: \(error)", ExitStatus.system)
+        }
+    }
+
+    private static func say(_ leftovers: Int, _ log: Logger) {
+        if leftovers > 0 { log.say(.leftoversKilled, [.count: "\(leftovers)"]) }
+    }
+
     /// Finds how processes are kept together, and ends what an earlier daemon left.
     private static func makeHost(
         _ configuration: Configuration, _ loaded: LoadedSettings, _ log: Logger, _ lock: Int32
     ) throws -> ProcessHost {
         do {
-            let record = TreeRecord(stateFolder: configuration.stateFolder)
-            var count = try record.killLeftovers()
             let containment = try containment(configuration, loaded, log)
-            if let tree = containment.tree { count += try tree.killLeftovers() }
-            try record.write(containment.tree)
-            if count > 0 { log.say(.leftoversKilled, [.count: "\(count)"]) }
+            if let tree = containment.tree { say(try tree.killLeftovers(), log) }
+            try TreeRecord(stateFolder: configuration.stateFolder).write(containment.tree)
             return try ProcessHost(containment, stateLock: lock)
         } catch let error as SystemError {
             throw StartFailure("cannot keep processes together: \(error)", ExitStatus.system)

@@ -32,6 +32,23 @@ struct DurabilityTests {
         #expect(next.taskProcesses(of: running) == [])
     }
 
+    @Test(
+        "a daemon whose store is refused ends what the one before it left",
+        arguments: ContainmentMode.available)
+    func crashAndDamage(mode: ContainmentMode) throws {
+        let daemon = try DaemonProcess(mode)
+        _ = try daemon.connect().submit(["sleep", "1000"])
+        try eventually("it runs") { !daemon.taskProcesses().isEmpty }
+        try daemon.kill()
+        // Its log alone would make the database whole again.
+        for end in ["-wal", "-shm"] { unlink(daemon.statePath + "/tasks.db" + end) }
+        try Files.write("this is not a database", to: daemon.statePath + "/tasks.db")
+        let next = try DaemonProcess(mode, in: daemon.folder, waits: false)
+        #expect(try next.child.waitForEnd() == .status(73))
+        #expect(next.log.contains("cannot use the store"))
+        #expect(next.taskProcesses() == [])
+    }
+
     @Test("an orderly stop leaves what is queued, and the log of the database is in the database")
     func stop() throws {
         let daemon = try DaemonProcess(.supervisor, settings: "queue.slots = 1")

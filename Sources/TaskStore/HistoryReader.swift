@@ -34,8 +34,10 @@ package final class HistoryReader: Sendable {
     }
 
     /// A task, queued, started or ended; `nil` where there is none, or no longer.
-    package func task(_ id: TaskID) throws(StoreError) -> StoredTask? {
-        try connection.exclusively { () throws(StoreError) in try queries.task(id) }
+    ///
+    /// - Parameter owner: whose it is, where another's is to take no longer than none; `nil`: anybody's.
+    package func task(_ id: TaskID, of owner: OwnerID? = nil) throws(StoreError) -> StoredTask? {
+        try connection.exclusively { () throws(StoreError) in try queries.task(id, of: owner) }
     }
 
     /// The attempts after which a task was queued again, from the first.

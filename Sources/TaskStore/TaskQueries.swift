@@ -13,9 +13,12 @@ struct TaskQueries {
                 + "WHERE ended_at_us IS NULL ORDER BY id")
     }
 
-    func task(_ id: TaskID) throws(StoreError) -> StoredTask? {
+    /// A task, where it is this owner's; `nil`: whosever it is.
+    func task(_ id: TaskID, of owner: OwnerID?) throws(StoreError) -> StoredTask? {
         let sql = "SELECT \(Self.columns) FROM tasks WHERE id = ?"
-        return try tasks(sql, [.number(Int64(clamping: id.rawValue))]).first
+        let number = SQLValue.number(Int64(clamping: id.rawValue))
+        guard let owner else { return try tasks(sql, [number]).first }
+        return try tasks(sql + " AND owner = ?", [number, .number(Int64(owner.rawValue))]).first
     }
 
     /// The attempts after which a task was queued again, from the first.

@@ -63,12 +63,15 @@ extension Daemon {
     func record(
         _ id: TaskID, for caller: Caller, _ lookUp: LookUp, of client: Client
     ) throws(CallFailure) -> TaskRecord? {
-        if registry.record(id) == nil, id != .invalid, id <= registry.identifierLast {
+        do throws(Refusal) {
+            return try registry.record(id, for: caller)
+        } catch {
+            // Another's task is asked for like one that never was, so that no time tells them apart.
+            guard id != .invalid, id <= registry.identifierLast else { throw .refused(error) }
             open(.lookUp(id, lookUp, by: caller), task: nil, for: client)
             ask(client)
             return nil
         }
-        return try ask { registry, _ throws(Refusal) in try registry.record(id, for: caller) }
     }
 
     func history(_ client: Client, _ call: Call, _ now: Instant) throws(CallFailure) {
@@ -97,7 +100,9 @@ extension Daemon {
     private func askNext() {
         while let (client, number) = questions.next() {
             switch client.openCall {
-            case .lookUp(let id, _, _): historyThread.ask(.task(id), number: number)
+            case .lookUp(let id, _, let caller):
+                historyThread.ask(
+                    .task(id, of: caller.seesAll ? nil : caller.owner), number: number)
             case .history(let listing):
                 historyThread.ask(
                     .page(listing.filter, after: listing.cursor, countMax: Daemon.pageSize),
@@ -140,8 +145,7 @@ extension Daemon {
         watchers.remove(client)
         defer { resume(client) }
         let clocks = ClockPair(instant: now, time: WallClock.now())
-        guard let stored, caller.seesAll || stored.owner == caller.owner,
-            let record = TaskRecord(ended: RestoredTask(stored, clocks))
+        guard let stored, let record = TaskRecord(ended: RestoredTask(stored, clocks))
         else { return client.reply(.refused(.noSuchTask(id))) }
         let task = Tasks.Task(record, in: registry, at: now)
         switch lookUp {

@@ -5,7 +5,7 @@ internal import TaskStore
 /// Answers questions about ended tasks that are on disk alone, on a thread of its own.
 final class HistoryThread: Sendable {
     enum Question: Sendable {
-        case task(TaskID)
+        case task(TaskID, of: OwnerID?)
         case page(HistoryFilter, after: HistoryCursor?, countMax: Int)
     }
 
@@ -88,7 +88,7 @@ final class HistoryThread: Sendable {
     private func find(_ question: Question) -> Answer {
         do throws(StoreError) {
             switch question {
-            case .task(let id): return .task(try reader.task(id))
+            case .task(let id, let owner): return .task(try reader.task(id, of: owner))
             case .page(let filter, let cursor, let countMax):
                 return .page(try reader.history(filter, after: cursor, countMax: countMax))
             }

@@ -52,8 +52,7 @@ enum Start {
                 loop: loop,
                 journal: AuditTrail(writer, loaded.settings.limits),
                 log: log, host: try makeHost(configuration, loaded, log, lock.descriptor),
-                store: opened,
-                taskEnvironment: environment))
+                store: opened, taskEnvironment: environment))
         daemon = made
         do {
             try recover(made, opened)

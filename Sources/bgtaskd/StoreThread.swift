@@ -154,11 +154,11 @@ final class StoreThread: Sendable {
     /// What the file needs and no answer waits for: between two orders, a little at a time.
     private func keepHouse() {
         do throws(StoreError) {
-            try store.checkpointIfDue()
-            while let bounds = boundsToPrune() {
-                guard try store.prune(to: bounds, at: WallClock.now()).isComplete else { continue }
-                shared.withLock { $0.isPruneDue = false }
-            }
+            repeat {
+                // What is pruned is in the log first, and would make it as large as the database.
+                try store.checkpointIfDue()
+                if identifiers !== store { try identifiers.checkpointIfDue() }
+            } while try pruneSome()
         } catch {
             shared.withLock { state in
                 state.isPruneDue = false
@@ -166,6 +166,15 @@ final class StoreThread: Sendable {
             }
             answer.countEvent()
         }
+    }
+
+    /// - Returns: whether there is more to prune.
+    private func pruneSome() throws(StoreError) -> Bool {
+        guard let bounds = boundsToPrune() else { return false }
+        if try store.prune(to: bounds, at: WallClock.now()).isComplete {
+            shared.withLock { $0.isPruneDue = false }
+        }
+        return true
     }
 
     /// The bounds where there is something to prune and nothing else to do.

@@ -59,10 +59,11 @@ class Findings:
             yield f"{len(subjects)} {sentence}: {shown}"
 
 
-def check(answered, tasks, marks, all_ended):
+def check(answered, tasks, marks, all_ended, marks_before=None):
     """Compares answers with records and marks.
 
-    answered: pairs of number and mark. tasks: `records`. marks: how often each was written.
+    answered: pairs of number and mark. tasks: `records`. marks: how often each was written, read after the
+    records; marks_before: the same before them, for a task that was queued then may run since.
     all_ended: whether nothing may be queued or live any more.
     """
     findings = Findings()
@@ -75,6 +76,8 @@ def check(answered, tasks, marks, all_ended):
             findings.add("answered tasks are lost", f"{number} ({mark})")
             continue
         check_task(findings, task, marks[mark], all_ended)
+        if task["state"] == "queued" and (marks_before or marks)[mark] > 0:
+            findings.add("tasks ran and are queued again", number)
         if mark not in task["command"]:
             findings.add("tasks are not what was submitted", number)
     for mark, count in marks.items():
@@ -94,8 +97,6 @@ def check_task(findings, task, count, all_ended):
         findings.add("tasks ended as none should", f"{number} ({outcome}: {task.get('reason')})")
     if outcome == "completed" and count == 0:
         findings.add("tasks completed without having run", number)
-    if task["state"] == "queued" and count > 0:
-        findings.add("tasks ran and are queued again", number)
 
 
 def summary(answered, findings):
@@ -109,7 +110,9 @@ def main():
     for line in sys.stdin:
         number, mark = line.split()
         answered.append((int(number), mark))
-    findings = check(answered, records(bgtaskctl, path), count_marks(marks), all_ended=False)
+    before = count_marks(marks)
+    tasks = records(bgtaskctl, path)
+    findings = check(answered, tasks, count_marks(marks), all_ended=False, marks_before=before)
     for line in findings.lines():
         print("WRONG:", line)
     print(summary(answered, findings))

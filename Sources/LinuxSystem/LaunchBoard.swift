@@ -59,8 +59,7 @@ final class LaunchBoard: WatchOwner {
 
     func ready(role: Int, _ events: inout [TaskEvent]) {
         // Before the look at the launches: one that is done later makes it readable again.
-        var count: UInt64 = 0
-        _ = read(completion.rawValue, &count, MemoryLayout<UInt64>.size)
+        completion.takeEvents()
         var finished: [(Entry, clx_spawn_result)] = []
         entries.removeAll { entry in
             var result = clx_spawn_result()

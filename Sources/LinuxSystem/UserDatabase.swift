@@ -104,8 +104,7 @@ private final class LookUps: Sendable {
 
     func takeAnswers() -> [(user: UInt32, answer: UserDatabase.Answer)] {
         // Before the look at the answers: one that comes later makes it readable again.
-        var count: UInt64 = 0
-        _ = read(completion.rawValue, &count, MemoryLayout<UInt64>.size)
+        completion.takeEvents()
         return state.withLock { state in
             let answers = state.answers
             state.answers = []
@@ -140,8 +139,7 @@ private final class LookUps: Sendable {
         while let user = next() {
             let answer = lookUp(user)
             state.withLock { $0.answers.append((user, answer)) }
-            var one: UInt64 = 1
-            _ = write(completion.rawValue, &one, MemoryLayout<UInt64>.size)
+            completion.countEvent()
         }
     }
 

@@ -189,7 +189,7 @@ extension Daemon {
         client.listedBytes = listing.collected?.heldBytes ?? 0
         account(client)
         makePending(client)
-        if listing.isComplete { finish(listing, of: client) } else { isAwaitingPage(client) }
+        if listing.isComplete { finish(listing, of: client) } else { awaitNextPage(client) }
     }
 
     /// Goes on with a listing of the history, once the reader has taken what was made.
@@ -199,7 +199,7 @@ extension Daemon {
         ask(client)
     }
 
-    private func isAwaitingPage(_ client: Client) {
+    private func awaitNextPage(_ client: Client) {
         client.wantsPage = true
         client.wantsTurn = true
         continueLater()

@@ -17,6 +17,9 @@ package enum Action: Equatable, Sendable {
     case store(StoreStep)
     /// Answer the submission or the order about a queued task that waited for the disk.
     case answer(TaskID, Refusal?)
+    /// Answer the oldest order about a group that waited for the disk.
+    case answerGroup(String, Refusal?)
+    case application(ApplicationKey, ApplicationOrder)
     /// That many old tasks were not named in the log, because of its limit of ten a second.
     case oldTasksNotNamed(Int)
 }
@@ -28,12 +31,16 @@ package enum Happening: Equatable, Sendable {
     case dormant
     case resumed
     case extended
+    /// It said something else of itself than before.
+    case status
     /// The expiration handler fires.
     case handlerFired
     /// An order to cancel was taken; its processes are being stopped.
     case cancelling
     /// The hard limit was reached; its processes are being killed.
     case overrunning
+    /// An attempt is over; the task is queued for the next one.
+    case attemptEnded
     case ended
     /// The task is older than `RegistryLimits.warnAfter`.
     case grewOld

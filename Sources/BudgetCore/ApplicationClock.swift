@@ -5,6 +5,8 @@ package enum ApplicationClock: Equatable, Sendable {
     /// In the background: all its tasks share one deadline, and their handlers fire together
     /// `grace` before it.
     case background(until: Instant, grace: Duration)
+    /// Frozen: nobody could do what is begun.
+    case suspended
 }
 
 extension BackgroundTaskRegistry {
@@ -17,8 +19,10 @@ extension BackgroundTaskRegistry {
         _ actions: inout [Action]
     ) {
         applicationClocks[key] = clock
-        for slot in table.slots(of: key.owner) where table[slot].application == key.id {
-            guard table[slot].isLive, !isStopping(slot), !isConcluded(slot) else { continue }
+        for id in applications.tasks(of: key) {
+            guard let slot = table.slot(of: id), table[slot].isLive, !isStopping(slot),
+                !isConcluded(slot)
+            else { continue }
             if clock == .foreground, !isDraining {
                 makeDormant(slot, at: now, &actions)
             } else {
@@ -36,12 +40,15 @@ extension BackgroundTaskRegistry {
     func checkBackgroundTime(
         application: String?, owner: OwnerID, at now: Instant
     ) throws(Refusal) {
-        guard !applicationClocks.isEmpty, let application,
-            case .background(let until, let grace)? =
-                applicationClocks[ApplicationKey(owner: owner, id: application)]
-        else { return }
-        guard until - now >= grace else {
-            throw .tooLittleTime(remaining: max(until - now, .zero), needed: grace)
+        guard !applicationClocks.isEmpty, let application else { return }
+        let key = ApplicationKey(owner: owner, id: application)
+        switch applicationClocks[key] {
+        case .background(let until, let grace):
+            guard until - now >= grace else {
+                throw .tooLittleTime(remaining: max(until - now, .zero), needed: grace)
+            }
+        case .suspended: throw .tooLittleTime(remaining: .zero, needed: grace(of: key))
+        case .foreground, nil: return
         }
     }
 

@@ -8,7 +8,7 @@ package enum TaskKind: UInt8, Sendable {
 
 /// Where a background task is between its begin and its end.
 package enum TaskState: UInt8, Sendable {
-    /// Run tasks only: waits for a slot.
+    /// Run tasks only: waits for its turn.
     case queued
     /// Its application is in the foreground; the clock stands still.
     case dormant
@@ -55,6 +55,17 @@ package indirect enum Reason: Equatable, Sendable {
     case recorded(String)
 
     static let textBytesMax = 1024
+
+    /// The same with a text of the cause that is no longer than that.
+    func cut(toBytes bytesMax: Int) -> Reason {
+        switch self {
+        case .notStarted(let text): .notStarted(text.cut(toBytes: bytesMax))
+        case .recorded(let text): .recorded(text.cut(toBytes: bytesMax))
+        case .cancelled(let owner, let text):
+            .cancelled(by: owner, text: text?.cut(toBytes: bytesMax))
+        default: self
+        }
+    }
 }
 
 /// One entry of the `BackgroundTaskRegistry`: borrowed time with an id and a name.
@@ -170,6 +181,19 @@ package struct BackgroundTask: Equatable, Sendable {
     package func age(at now: Instant) -> Duration {
         let start = begunAt == .never ? submittedAt : begunAt
         return (state == .ended ? endedAt : now) - start
+    }
+
+    /// Makes it ready to begin anew.
+    mutating func prepareAgain(isCut: Bool) {
+        state = .queued
+        reason = nil
+        begunAt = .never
+        clockUsed = .zero
+        clockTickingSince = nil
+        (handlerAt, hardAt, ownHardAt, lifetimeEndsAt) = (.never, .never, .never, .never)
+        (pausedAt, warnAt) = (.never, .never)
+        isCutByLifetime = isCut
+        bound = nil
     }
 
     mutating func startClock(at now: Instant) {

@@ -27,29 +27,14 @@ package struct BeginRequest: Equatable, Sendable {
     }
 }
 
-/// A command that a client asks to have run.
-package struct Submission: Equatable, Sendable {
-    package var name: String
-    package var owner: OwnerID
-    package var application: String?
-    package var profile: String?
-    package var budget: RequestedBudget?
-    package var work: Work
-
-    package init(name: String, owner: OwnerID, work: Work) {
-        self.name = name
-        self.owner = owner
-        self.work = work
-    }
-}
-
 extension BackgroundTaskRegistry {
     /// Borrows time for work that the holder does itself.
     package mutating func begin(
         _ request: BeginRequest, at now: Instant, _ actions: inout [Action]
     ) throws(Refusal) -> TaskID {
         let grant = try checkedGrant(
-            request.name, request.profile, request.budget, for: request.owner)
+            request.name, request.profile, request.budget, for: request.owner,
+            request.application)
         try check(application: request.application)
         guard liveCount(of: request.owner) < limits.tasksPerOwnerMax else {
             throw .limitReached(limit: "tasksPerOwnerMax", value: limits.tasksPerOwnerMax)
@@ -69,48 +54,16 @@ extension BackgroundTaskRegistry {
         task.holderProcess = request.holderProcess
         let slot = table.insert(task, holder: request.holder)
         counts.begunHeld += 1
-        startBudget(slot, lifetimeMax: grant.profile.lifetimeMax, isCut: grant.isCut, at: now)
+        startBudget(
+            slot, lifetimeMax: grant.profile.lifetimeMax, isCut: grant.isCut, at: now, &actions)
         actions.append(.tell(.began, id))
-        return id
-    }
-
-    /// Takes a command in; it starts at once where a slot is free, else when its turn comes.
-    ///
-    /// Nobody sees it before it is on disk: then `Action.answer` says so, or refuses it after all.
-    package mutating func submit(
-        _ submission: Submission, at now: Instant, _ actions: inout [Action]
-    ) throws(Refusal) -> TaskID {
-        let grant = try checkedGrant(
-            submission.name, submission.profile, submission.budget, for: submission.owner)
-        try check(application: submission.application)
-        if let storeFault { throw .notAccepting(storeFault) }
-        try checkQueueDepth(of: submission.owner)
-        try check(submission.work, of: submission.owner)
-        try checkBackgroundTime(
-            application: submission.application, owner: submission.owner, at: now)
-        let id = try takeIdentifier(&actions)
-        let task = BackgroundTask(
-            id: id,
-            owner: submission.owner,
-            kind: .run,
-            name: submission.name,
-            application: submission.application,
-            profile: grant.profile,
-            budget: grant.budget,
-            at: now
-        )
-        let slot = table.admit(task, RunTask(work: submission.work))
-        table[slot].lifetimeMax = grant.profile.lifetimeMax
-        table[slot].isCutByLifetime = grant.isCut
-        let isStarted = mayStart(slot)
-        if isStarted { takeSlot(slot) } else { arrivalCount += 1 }
-        actions.append(.store(.submitted(id, isStarted: isStarted)))
         return id
     }
 
     /// Starts the clock of a task that is live now.
     mutating func startBudget(
-        _ slot: Int, lifetimeMax: Duration?, isCut: Bool, at now: Instant
+        _ slot: Int, lifetimeMax: Duration?, isCut: Bool, at now: Instant,
+        _ actions: inout [Action]
     ) {
         table[slot].begunAt = now
         table[slot].warnAt = now + limits.warnAfter
@@ -125,10 +78,11 @@ extension BackgroundTaskRegistry {
             table[slot].state = .running
             table[slot].startClock(at: now)
         }
+        applicationTaskBegan(table[slot], at: now, &actions)
         updateDeadlines(slot)
     }
 
-    private struct Grant {
+    struct Grant {
         let profile: Profile
         let budget: Budget?
         /// Whether less was granted than asked for, because of the profile's lifetime limit.
@@ -136,14 +90,17 @@ extension BackgroundTaskRegistry {
     }
 
     /// Everything that can be refused before an id is used up for it.
-    private func checkedGrant(
-        _ name: String, _ profile: String?, _ budget: RequestedBudget?, for owner: OwnerID
+    func checkedGrant(
+        _ name: String, _ profile: String?, _ budget: RequestedBudget?, for owner: OwnerID,
+        _ application: String?
     ) throws(Refusal) -> Grant {
         guard !isDraining else { throw .notAccepting("the daemon is stopping") }
         try check(name, "name")
         let profileName = profile ?? Profile.defaultName
         guard let profile = profiles[profileName] else { throw .noSuchProfile(profileName) }
-        guard profile.budget != nil || owner == .root else { throw .permissionDenied }
+        guard profile.budget != nil || mayBeUnlimited(owner, application) else {
+            throw .permissionDenied
+        }
         guard let budget else {
             return Grant(profile: profile, budget: profile.budget, isCut: false)
         }
@@ -168,11 +125,11 @@ extension BackgroundTaskRegistry {
         return Grant(profile: profile, budget: cut, isCut: true)
     }
 
-    private func check(application: String?) throws(Refusal) {
+    func check(application: String?) throws(Refusal) {
         if let application { try check(application, "application") }
     }
 
-    private func check(_ name: String, _ parameter: String) throws(Refusal) {
+    func check(_ name: String, _ parameter: String) throws(Refusal) {
         // First, since looking through a name takes as long as the peer has made it.
         guard name.utf8.count <= limits.nameBytesMax else {
             throw .limitReached(limit: "nameBytesMax", value: limits.nameBytesMax)
@@ -182,27 +139,7 @@ extension BackgroundTaskRegistry {
         }
     }
 
-    private func check(_ work: Work, of owner: OwnerID) throws(Refusal) {
-        let bytes = work.byteCount
-        guard bytes <= limits.workBytesMax else {
-            throw .limitReached(limit: "workBytesMax", value: limits.workBytesMax)
-        }
-        guard bytes + (table.owners[owner]?.workBytes ?? 0) <= limits.workBytesPerOwnerMax else {
-            throw .limitReached(limit: "workBytesPerOwnerMax", value: limits.workBytesPerOwnerMax)
-        }
-    }
-
-    private func checkQueueDepth(of owner: OwnerID) throws(Refusal) {
-        guard table.queuedCount < limits.queueDepthMax else {
-            throw .limitReached(limit: "queueDepthMax", value: limits.queueDepthMax)
-        }
-        guard table.owners[owner]?.queuedCount ?? 0 < limits.queueDepthPerOwnerMax else {
-            throw .limitReached(
-                limit: "queueDepthPerOwnerMax", value: limits.queueDepthPerOwnerMax)
-        }
-    }
-
-    private mutating func takeIdentifier(_ actions: inout [Action]) throws(Refusal) -> TaskID {
+    mutating func takeIdentifier(_ actions: inout [Action]) throws(Refusal) -> TaskID {
         guard let id = identifiers.take(&actions) else {
             throw .notAccepting("no ids are reserved on disk")
         }

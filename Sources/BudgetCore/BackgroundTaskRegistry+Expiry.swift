@@ -9,6 +9,7 @@ extension BackgroundTaskRegistry {
         }
         if table[slot].state == .running, table[slot].handlerAt <= now {
             let isShared = table[slot].bound == .applicationBackgroundTime
+            if isShared { tellBackgroundTimeExpiring(table[slot], at: now, &actions) }
             fireHandler(slot, isShared ? .applicationTimeSpent : .budgetSpent, &actions)
         }
         guard table[slot].hardAt <= now else { return updateDeadlines(slot) }
@@ -26,7 +27,8 @@ extension BackgroundTaskRegistry {
         guard !isDraining else { return }
         isDraining = true
         self.keepsQueue = keepsQueue
-        for slot in table.allSlots() where !isConcluded(slot) {
+        drainApplications(at: now, &actions)
+        for slot in table.slots(of: nil) where !isConcluded(slot) {
             if table[slot].state == .queued {
                 guard !keepsQueue, !table.isLive(slot),
                     table[run: table[slot].id]?.isAdmitted == true
@@ -40,12 +42,13 @@ extension BackgroundTaskRegistry {
 
     /// Ends the grace of a drain: what is still there is stopped now.
     package mutating func endGrace(at now: Instant, _ actions: inout [Action]) {
-        for slot in table.allSlots()
+        for slot in table.slots(of: nil)
         where table[slot].state != .queued && !isStopping(slot) && !isConcluded(slot) {
             table[slot].ownHardAt = min(table[slot].ownHardAt, now)
             updateDeadlines(slot)
             settle(slot, at: now, &actions)
         }
+        endApplicationGrace(at: now, &actions)
     }
 
     /// Fires the handler now, as if the budget had run out.
@@ -72,8 +75,11 @@ extension BackgroundTaskRegistry {
         var hardAt = task.ownHardAt
         var bound: Bound? = hardAt == .never ? nil : .ownBudget
         if task.isCutByLifetime { bound = .lifetimeLimit }
-        if case .background(let until, let grace)? = applicationClock(of: task) {
-            if until - grace < handlerAt { bound = .applicationBackgroundTime }
+        // One that the queue starts when it could not be warned in time has its own budget alone.
+        if case .background(let until, let grace)? = applicationClock(of: task),
+            task.begunAt <= until - grace
+        {
+            if until - grace <= handlerAt { bound = .applicationBackgroundTime }
             handlerAt = min(handlerAt, until - grace)
             hardAt = min(hardAt, until)
         }
@@ -119,6 +125,7 @@ extension BackgroundTaskRegistry {
     private mutating func overrun(_ slot: Int, at now: Instant, _ actions: inout [Action]) {
         let task = table[slot]
         let outcome: Outcome = task.reason == .shutdown ? .interrupted : .overrun
+        backgroundTimeIsOver(task, at: now, &actions)
         switch task.kind {
         case .held:
             finish(slot, outcome, reason: task.reason, at: now, &actions)

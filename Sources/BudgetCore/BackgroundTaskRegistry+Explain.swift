@@ -16,7 +16,7 @@ extension BackgroundTaskRegistry {
     ) throws(Refusal) -> [Explanation] {
         let record = try record(id, for: caller)
         switch record.task.state {
-        case .queued: return explainWaiting(record.task, for: caller, at: now)
+        case .queued: return explainWaiting(id, for: caller, at: now)
         case .ended: return [explainEnd(record)]
         case .dormant:
             let text = "its application is in the foreground, where no time is spent"
@@ -25,48 +25,41 @@ extension BackgroundTaskRegistry {
         }
     }
 
-    /// The rule that holds a queued task back first; `nil` where it is not queued.
-    package func waitingRule(of task: BackgroundTask) -> String? {
-        guard task.state == .queued else { return nil }
-        guard storeFault == nil else { return "store" }
-        return liveCount(of: task.owner) >= limits.tasksPerOwnerMax ? "tasksPerOwnerMax" : "slots"
+    private func explainWaiting(
+        _ id: TaskID, for caller: Caller, at now: Instant
+    ) -> [Explanation] {
+        guard let slot = table.slot(of: id) else { return [] }
+        return holds(on: slot).map { hold in
+            let reading = hold.condition.flatMap { conditionReadings[$0] }
+            return Explanation(
+                rule: hold.rule, text: reading ?? hold.text, value: hold.value,
+                earliestChange: earliestChange(of: hold, for: caller, at: now))
+        }
     }
 
-    private func explainWaiting(
-        _ task: BackgroundTask, for caller: Caller, at now: Instant
-    ) -> [Explanation] {
-        var result: [Explanation] = []
-        if let storeFault {
-            result.append(
-                Explanation(rule: "store", text: storeFault, value: nil, earliestChange: nil))
+    private func earliestChange(
+        of hold: Hold, for caller: Caller, at now: Instant
+    ) -> Duration? {
+        if let until = hold.until { return max(until - boot(at: now), .zero) }
+        switch hold {
+        case .slots: return earliestEnd(for: caller, at: now) { _ in true }
+        case .groupSlots(_, let group):
+            return earliestEnd(for: caller, at: now) { $0.queueing.group == group }
+        default: return nil
         }
-        if liveCount(of: task.owner) >= limits.tasksPerOwnerMax {
-            let text =
-                "its owner has \(liveCount(of: task.owner)) live tasks, as many as are allowed"
-            result.append(
-                Explanation(
-                    rule: "tasksPerOwnerMax",
-                    text: text,
-                    value: limits.tasksPerOwnerMax,
-                    earliestChange: nil
-                ))
+    }
+
+    /// When a slot is free at the latest. When another's task ends is not the caller's to know.
+    private func earliestEnd(
+        for caller: Caller, at now: Instant, where isMeant: (RunTask) -> Bool
+    ) -> Duration? {
+        let ends = occupants.compactMap { id -> Instant? in
+            guard let record = record(id), let run = record.run, isMeant(run),
+                caller.seesAll || record.task.owner == caller.owner
+            else { return nil }
+            return record.task.hardAt
         }
-        guard occupants.count >= limits.slots else { return result }
-        let text = "all slots are taken"
-        // When another's task ends is not the caller's to know.
-        let freed = occupants.compactMap { record($0)?.task }
-            .filter { caller.seesAll || $0.owner == caller.owner }
-            .map(\.hardAt)
-            .filter { $0 != .never }
-            .min()
-        result.append(
-            Explanation(
-                rule: "slots",
-                text: text,
-                value: limits.slots,
-                earliestChange: freed.map { max($0 - now, .zero) }
-            ))
-        return result
+        return ends.filter { $0 != .never }.min().map { max($0 - now, .zero) }
     }
 
     private func explainLimit(_ task: BackgroundTask, at now: Instant) -> Explanation {

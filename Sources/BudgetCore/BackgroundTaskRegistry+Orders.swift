@@ -32,13 +32,29 @@ extension BackgroundTaskRegistry {
         let asked = task.budget.map { now + $0.duration } ?? .never
         let granted = min(asked, task.lifetimeEndsAt)
         try checkGain(of: task, asked: asked, granted: granted, at: now)
-        table[slot].ownHardAt = granted
-        table[slot].isCutByLifetime = granted < asked
+        runAgain(slot)
+        grant(slot, asked, cutTo: granted)
+        tellExtended(slot, &actions)
+        return remaining(of: table[slot], at: now)
+    }
+
+    /// A task whose handler had fired has time again, and the handler is to fire for it.
+    mutating func runAgain(_ slot: Int) {
         table[slot].state = .running
         table[slot].reason = nil
+    }
+
+    /// Moves the hard limit of a task's own budget, and all that follows from it.
+    mutating func grant(_ slot: Int, _ asked: Instant, cutTo granted: Instant) {
+        table[slot].ownHardAt = granted
+        table[slot].isCutByLifetime = granted < asked
         updateDeadlines(slot)
+    }
+
+    mutating func tellExtended(_ slot: Int, _ actions: inout [Action]) {
+        let id = table[slot].id
+        table[run: id]?.untoldExtension = .zero
         actions.append(.tell(.extended, id))
-        return remaining(of: table[slot], at: now)
     }
 
     /// Refuses an extension by which nothing would be gained, with the limit that is in its way.
@@ -60,11 +76,7 @@ extension BackgroundTaskRegistry {
     ///
     /// - Returns: whether the order waits for the disk, and is answered by `Action.answer`.
     package mutating func cancel(
-        _ id: TaskID,
-        by caller: Caller,
-        text: String?,
-        at now: Instant,
-        _ actions: inout [Action]
+        _ id: TaskID, by caller: Caller, text: String?, at now: Instant, _ actions: inout [Action]
     ) throws(Refusal) -> Bool {
         let record = try record(id, for: caller)
         guard let slot = table.slot(of: id) else {
@@ -72,12 +84,16 @@ extension BackgroundTaskRegistry {
         }
         settle(slot, at: now, &actions)
         guard table.slot(of: id) != nil else { throw .alreadyEnded(id, decidedOutcome(id)) }
-        if let conclusion = table[run: id]?.conclusion {
-            if conclusion.isWithdrawal { return true }
-            throw .alreadyEnded(id, conclusion.outcome)
-        }
-        guard !isStopping(slot) else { return false }
         let reason = Reason.cancelled(by: caller.owner, text: text)
+        if let conclusion = table[run: id]?.conclusion {
+            return try cancel(id, after: conclusion, reason)
+        }
+        guard !isStopping(slot) else {
+            let waits = forbidRetry(slot, &actions)
+            // It stands for no other task of its name either.
+            table[run: id]?.isLastAttempt = true
+            return waits
+        }
         guard table[slot].kind == .run else {
             finish(slot, .cancelled, reason: reason, at: now, &actions)
             return false
@@ -88,13 +104,33 @@ extension BackgroundTaskRegistry {
                 slot, .cancelled, reason: reason, isWithdrawal: true, at: now, &actions)
             return true
         }
+        cancelRunning(slot, reason, at: now, &actions)
+        return table[run: id]?.queueing.retry != nil
+    }
+
+    /// Cancels a task whose end, or the end of an attempt, is on its way to the disk.
+    private mutating func cancel(
+        _ id: TaskID, after conclusion: Conclusion, _ reason: Reason
+    ) throws(Refusal) -> Bool {
+        if conclusion.isWithdrawal { return true }
+        guard conclusion.retryDelay != nil else { throw .alreadyEnded(id, conclusion.outcome) }
+        if let storeFault { throw .notAccepting(storeFault) }
+        table[run: id]?.withdrawal = reason
+        return true
+    }
+
+    /// SIGTERM, the grace, and a kill. That it is not tried again has to be on disk.
+    mutating func cancelRunning(
+        _ slot: Int, _ reason: Reason, at now: Instant, _ actions: inout [Action]
+    ) {
+        let id = table[slot].id
         table[slot].state = .expiring
         table[slot].reason = reason
         table[run: id]?.verdict = .cancelled
         actions.append(.tell(.cancelling, id))
+        if table[run: id]?.queueing.retry != nil { storeCancel(id, &actions) }
         let grace = min(table[slot].grace, table[slot].hardAt - now)
         startTeardown(slot, TeardownStep.cancellation(grace: grace), at: now, &actions)
-        return false
     }
 
     /// A connection closed or a process exited: what it held and did not end is abandoned.
@@ -139,23 +175,27 @@ extension BackgroundTaskRegistry {
     }
 
     /// Ends a task for good: from here on it has its outcome, and no handler fires.
+    ///
+    /// - Parameter endedAt: where that was before now.
     mutating func finish(
         _ slot: Int,
         _ outcome: Outcome,
         reason: Reason?,
+        endedAt: Instant? = nil,
         at now: Instant,
         _ actions: inout [Action]
     ) {
-        table[slot].stopClock(at: now)
+        table[slot].stopClock(at: endedAt ?? now)
         table[slot].state = .ended
         table[slot].outcome = outcome
         table[slot].reason = reason
-        table[slot].endedAt = now
+        table[slot].endedAt = endedAt ?? now
         table[slot].handlerAt = .never
         table[slot].hardAt = .never
         counts.count(outcome)
         let record = table.record(at: slot)
-        if record.task.kind == .run { occupants.remove(record.task.id) }
+        if record.task.kind == .run { freeSlot(slot) }
+        applicationTaskEnded(record.task, at: now)
         table.remove(slot)
         ended.append(record)
         actions.append(.tell(.ended, record.task.id))

@@ -49,6 +49,12 @@ extension BackgroundTaskRegistry {
         if table[run: id]?.isMainRunning == false { stopIfDone(slot, at: now, &actions) }
     }
 
+    /// What the processes of a task have used, told before `processesGone`.
+    package mutating func used(_ id: TaskID, _ use: ResourceUse?) {
+        guard table.slot(of: id) != nil, table[run: id]?.conclusion == nil else { return }
+        table[run: id]?.use = use
+    }
+
     /// No process of a task is left.
     package mutating func processesGone(
         _ id: TaskID, at now: Instant, _ actions: inout [Action]
@@ -62,30 +68,6 @@ extension BackgroundTaskRegistry {
     /// Whether the processes of a task are being stopped.
     func isStopping(_ slot: Int) -> Bool {
         table[slot].kind == .run && table[run: table[slot].id]?.nextStepAt ?? .never != .never
-    }
-
-    /// Starts queued tasks while slots are free: first come first served, owner limits observed.
-    mutating func startQueued(at now: Instant, _ actions: inout [Action]) {
-        guard table.queuedCount > 0, storeFault == nil, !isDraining else { return }
-        while occupants.count < limits.slots, let slot = nextToStart() {
-            takeSlot(slot)
-            actions.append(.store(.started(table[slot].id)))
-        }
-    }
-
-    /// Whether a task that is new in the table starts at once. Those that waited before it have taken
-    /// the slots that are free, or may not start; those that came before it and are not on disk yet have
-    /// not had their turn.
-    func mayStart(_ slot: Int) -> Bool {
-        let live = table.owners[table[slot].owner]?.liveCount ?? 0
-        return occupants.count < limits.slots && storeFault == nil && !isDraining
-            && arrivalCount == 0 && live < limits.tasksPerOwnerMax
-    }
-
-    /// Gives a task a slot; it begins once the disk knows.
-    mutating func takeSlot(_ slot: Int) {
-        table.dequeue(slot)
-        occupants.insert(table[slot].id)
     }
 
     mutating func startTeardown(
@@ -140,13 +122,5 @@ extension BackgroundTaskRegistry {
             if task.state == .expiring { return .expired }
             return exit == .status(0) ? .completed : .failed
         }
-    }
-
-    /// The task that came first among the owners who may have another live one.
-    private func nextToStart() -> Int? {
-        table.owners
-            .filter { !$0.value.queue.isEmpty && $0.value.liveCount < limits.tasksPerOwnerMax }
-            .compactMap { table.queueHead(of: $0.key) }
-            .min { table[$0].id < table[$1].id }
     }
 }

@@ -1,38 +1,64 @@
 extension BackgroundTaskRegistry {
     /// A step is on disk.
-    package mutating func stored(_ step: StoreStep, at now: Instant, _ actions: inout [Action]) {
+    ///
+    /// - Parameter lastSuccess: of a submission that keeps an interval, when a task of its owner and name
+    ///   last completed as far as the disk knows.
+    package mutating func stored(
+        _ step: StoreStep, lastSuccess: BootInstant? = nil, at now: Instant,
+        _ actions: inout [Action]
+    ) {
         switch step {
         case .submitted(let id, let isStarted):
-            guard let slot = table.slot(of: id) else { return }
-            table[run: id]?.isAdmitted = true
-            if isStarted {
-                startStored(slot, at: now, &actions)
-            } else {
-                arrivalCount -= 1
-                queue(slot, at: now, &actions)
-            }
-            actions.append(.answer(id, nil))
-            actions.append(.tell(.queued, id))
-            if isStarted {
-                launchIfBegun(slot, &actions)
-            } else {
-                startQueued(at: now, &actions)
-            }
+            admitted(id, isStarted: isStarted, lastSuccess, at: now, &actions)
         case .started(let id):
             guard let slot = table.slot(of: id) else { return }
             startStored(slot, at: now, &actions)
             launchIfBegun(slot, &actions)
         case .requeued: break
+        case .attemptEnded(let id): attemptStored(id, at: now, &actions)
+        case .cancelling(let id):
+            unstoredCancels.remove(id)
+            table[run: id]?.isCancelOnTheWay = false
+            actions.append(.answer(id, nil))
+        case .groupPaused(let group, let isPaused):
+            pauseStored(group, isPaused, nil, at: now, &actions)
         case .ended(let id):
             unstoredEnds[id] = nil
             guard let slot = table.slot(of: id), let conclusion = table[run: id]?.conclusion
             else { return }
             if conclusion.isWithdrawal { actions.append(.answer(id, nil)) }
             finish(
-                slot, conclusion.outcome, reason: conclusion.reason, at: conclusion.endedAt,
-                &actions)
+                slot, conclusion.outcome, reason: conclusion.reason,
+                endedAt: conclusion.endedAt, at: now, &actions)
+        case .applicationSaved(let key): applicationStored(key, nil, at: now, &actions)
+        case .applicationForgotten(let key): forgettingStored(key, nil, &actions)
         case .identifiersReserved(let last):
             identifiers.reserved(through: last)
+        }
+    }
+
+    /// A submission is on disk: it is there for everybody, and waits for its turn or starts.
+    private mutating func admitted(
+        _ id: TaskID, isStarted: Bool, _ lastSuccess: BootInstant?, at now: Instant,
+        _ actions: inout [Action]
+    ) {
+        guard let slot = table.slot(of: id) else { return }
+        table[run: id]?.isAdmitted = true
+        if let lastSuccess {
+            table.queue.recall(OwnedName(table[slot]), succeededAt: lastSuccess)
+        }
+        if isStarted {
+            startStored(slot, at: now, &actions)
+        } else {
+            arrivalCount -= 1
+            queue(slot, at: now, &actions)
+        }
+        actions.append(.answer(id, nil))
+        actions.append(.tell(.queued, id))
+        if isStarted {
+            launchIfBegun(slot, &actions)
+        } else {
+            startQueued(at: now, &actions)
         }
     }
 
@@ -48,15 +74,27 @@ extension BackgroundTaskRegistry {
         case .submitted(let id, let isStarted):
             guard let slot = table.slot(of: id) else { return }
             if !isStarted { arrivalCount -= 1 }
-            occupants.remove(id)
+            freeSlot(slot)
             table.remove(slot)
             actions.append(.answer(id, .notAccepting(reason)))
         case .started(let id):
             guard let slot = table.slot(of: id) else { return }
-            occupants.remove(id)
+            freeSlot(slot)
             if !isConcluded(slot) { table.requeue(slot) }
         case .requeued: break
+        case .attemptEnded(let id): attemptNotStored(id, reason, &actions)
+        case .cancelling(let id):
+            // It is being stopped all the same.
+            unstoredCancels.insert(id)
+            table[run: id]?.isCancelOnTheWay = false
+            actions.append(.answer(id, nil))
+        case .groupPaused(let group, let isPaused):
+            pauseStored(group, isPaused, .notAccepting(reason), at: now, &actions)
         case .ended(let id): endNotStored(id, reason, at: now, &actions)
+        case .applicationSaved(let key):
+            applicationStored(key, .notAccepting(reason), at: now, &actions)
+        case .applicationForgotten(let key):
+            forgettingStored(key, .notAccepting(reason), &actions)
         case .identifiersReserved: identifiers.notReserved()
         }
     }
@@ -71,8 +109,23 @@ extension BackgroundTaskRegistry {
     package mutating func storeHealed(at now: Instant, _ actions: inout [Action]) {
         guard storeFault != nil else { return }
         storeFault = nil
-        for id in unstoredEnds.keys.sorted() { actions.append(.store(.ended(id))) }
+        // An end that is on its way to the disk says more.
+        unstoredCancels = unstoredCancels.filter { id in
+            table.slot(of: id).map { !isConcluded($0) } ?? false
+        }
+        for id in unstoredCancels.sorted() { actions.append(.store(.cancelling(id))) }
+        for id in unstoredEndsInOrder { actions.append(.store(.ended(id))) }
+        for id in unstoredAttempts.sorted() { actions.append(.store(.attemptEnded(id))) }
+        saveApplicationsAgain(&actions)
         startQueued(at: now, &actions)
+    }
+
+    /// As they came about: the disk counts an interval from the success that it was told last.
+    private var unstoredEndsInOrder: [TaskID] {
+        unstoredEnds.sorted { one, other in
+            (one.value.task.endedAt, one.key) < (other.value.task.endedAt, other.key)
+        }
+        .map(\.key)
     }
 
     /// Takes over what an earlier daemon left: what waited is queued, and what ran was interrupted.
@@ -81,20 +134,27 @@ extension BackgroundTaskRegistry {
     package mutating func restore(
         _ tasks: [RestoredTask], at now: Instant, _ actions: inout [Action]
     ) {
-        for restored in tasks {
-            let slot = table.admit(
-                BackgroundTask(restored), RunTask(work: restored.submission.work))
-            table[run: restored.id]?.isAdmitted = true
-            table[slot].lifetimeMax = restored.lifetimeMax
-            table[slot].isCutByLifetime = restored.isCutByLifetime
-            if let begunAt = restored.begunAt {
-                table[slot].begunAt = min(begunAt, now)
-                conclude(slot, .interrupted, reason: .daemonLost, at: now, &actions)
-            } else {
-                table.joinQueue(slot)
-            }
+        let slots = tasks.map { takeOver($0) }
+        // Nobody starts before all wait who can.
+        for (slot, restored) in zip(slots, tasks) {
+            guard let begunAt = restored.begunAt else { continue }
+            table[slot].begunAt = min(begunAt, now)
+            if restored.isCancelled { table[run: restored.id]?.verdict = .cancelled }
+            conclude(slot, .interrupted, reason: .daemonLost, at: now, &actions)
+        }
+        for (slot, restored) in zip(slots, tasks) where restored.begunAt == nil {
+            table.joinQueue(slot)
         }
         startQueued(at: now, &actions)
+    }
+
+    private mutating func takeOver(_ restored: RestoredTask) -> Int {
+        let slot = table.admit(BackgroundTask(restored), RunTask(restored))
+        trackName(slot)
+        if let lastSuccess = restored.lastSuccess { noteSuccess(slot, at: lastSuccess) }
+        table[slot].lifetimeMax = restored.lifetimeMax
+        table[slot].isCutByLifetime = restored.isCutByLifetime
+        return slot
     }
 
     /// Takes over the newest ended tasks that the disk knows, the oldest first.
@@ -113,14 +173,28 @@ extension BackgroundTaskRegistry {
     ) {
         let id = table[slot].id
         table[slot].stopClock(at: now)
+        applicationTaskEnded(table[slot], at: now)
+        let retryDelay = isWithdrawal ? nil : delayBeforeRetry(slot, outcome, reason)
         table.conclude(slot)
         table[run: id]?.nextStepAt = .never
+        let boot = boot(at: now)
         table[run: id]?.conclusion = Conclusion(
-            outcome: outcome, reason: reason, endedAt: now, isWithdrawal: isWithdrawal)
+            outcome: outcome, reason: reason, endedAt: now, endedAtBoot: boot,
+            isWithdrawal: isWithdrawal, retryDelay: retryDelay)
+        if outcome == .completed { noteSuccess(slot, at: boot) }
         // A start that is on its way to the disk keeps its slot until the disk has the end too.
-        if !isWithdrawal { occupants.remove(id) }
-        actions.append(.store(.ended(id)))
+        if !isWithdrawal { freeSlot(slot) }
+        if retryDelay == nil {
+            actions.append(.store(.ended(id)))
+        } else {
+            endAttempt(slot, &actions)
+        }
         startQueued(at: now, &actions)
+    }
+
+    /// An interval counts from the last success of whatever task of that owner and name.
+    private mutating func noteSuccess(_ slot: Int, at boot: BootInstant) {
+        table.queue.succeeded(OwnedName(table[slot]), at: boot)
     }
 
     /// How many tasks count as live and have not begun, since the disk has not answered yet.
@@ -143,26 +217,28 @@ extension BackgroundTaskRegistry {
         table[run: id]?.isStartStored = true
         guard run.conclusion == nil else { return }
         guard !isDraining else {
-            occupants.remove(id)
+            freeSlot(slot)
             table[run: id]?.isStartStored = false
             table.setAside(slot)
             if keepsQueue { actions.append(.store(.requeued(id))) }
             return queue(slot, at: now, &actions)
         }
-        begin(slot, at: now)
+        begin(slot, at: now, &actions)
     }
 
     /// Lets a task wait for its turn, which a daemon that stops and keeps nothing will not give it.
     private mutating func queue(_ slot: Int, at now: Instant, _ actions: inout [Action]) {
+        guard !isConcluded(slot) else { return }
         guard isDraining, !keepsQueue else { return table.joinQueue(slot) }
         conclude(slot, .interrupted, reason: .queueLost, at: now, &actions)
     }
 
-    private mutating func begin(_ slot: Int, at now: Instant) {
+    private mutating func begin(_ slot: Int, at now: Instant, _ actions: inout [Action]) {
         let task = table[slot]
         counts.begunRun += 1
         table[run: task.id]?.isMainRunning = true
-        startBudget(slot, lifetimeMax: task.lifetimeMax, isCut: task.isCutByLifetime, at: now)
+        startBudget(
+            slot, lifetimeMax: task.lifetimeMax, isCut: task.isCutByLifetime, at: now, &actions)
     }
 
     private func launchIfBegun(_ slot: Int, _ actions: inout [Action]) {
@@ -186,8 +262,13 @@ extension BackgroundTaskRegistry {
             startStored(slot, at: now, &actions)
             return launchIfBegun(slot, &actions)
         }
+        if conclusion.outcome == .completed {
+            // Others of its name may wait since it was concluded, and do not learn of it from the disk.
+            noteSuccess(slot, at: conclusion.endedAtBoot)
+        }
         finish(
-            slot, conclusion.outcome, reason: conclusion.reason, at: conclusion.endedAt, &actions)
+            slot, conclusion.outcome, reason: conclusion.reason, endedAt: conclusion.endedAt,
+            at: now, &actions)
         unstoredEnds[id] = ended[id]
     }
 }

@@ -10,10 +10,23 @@ package struct BackgroundTaskRegistry: Sendable {
     var table = TaskTable()
     var ended = EndedTasks()
     var identifiers: IdentifierSource
+    var applications = ApplicationTable()
+    package var applicationRules = ApplicationRules()
     var applicationClocks: [ApplicationKey: ApplicationClock] = [:]
     var ageReports = AgeReportLimit()
     /// Run tasks that occupy a slot.
     var occupants: Set<TaskID> = []
+    /// What the kernel says of the machine.
+    package internal(set) var conditions: Conditions = []
+    /// The same in words, for `explain`; of those that the shell looks at.
+    package var conditionReadings: [Conditions: String] = [:]
+    /// How long the machine has slept since it was started: how far CLOCK_BOOTTIME is ahead of
+    /// CLOCK_MONOTONIC. Set by the shell before it says what happened.
+    package var asleep: Duration = .zero
+    /// Groups that are held back.
+    var pausedGroups: Set<String> = []
+    /// Orders about groups that are on their way to the disk, the oldest first.
+    var orderedPauses: [String: [Bool]] = [:]
     /// Submissions on their way to the disk that are to be queued.
     var arrivalCount = 0
     package internal(set) var isDraining = false
@@ -23,7 +36,11 @@ package struct BackgroundTaskRegistry: Sendable {
     package internal(set) var storeFault: String?
     /// Ends that were told and that the disk does not know.
     var unstoredEnds: [TaskID: TaskRecord] = [:]
-    package var unstoredEndCount: Int { unstoredEnds.count }
+    /// Attempts that are over and that the disk does not know.
+    var unstoredAttempts: Set<TaskID> = []
+    /// Orders that a running task is not tried again which the disk does not know.
+    var unstoredCancels: Set<TaskID> = []
+    package var unstoredEndCount: Int { unstoredEnds.count + unstoredAttempts.count }
     package internal(set) var counts = RegistryCounts()
 
     /// Ids that are reserved on disk at once.
@@ -42,10 +59,14 @@ package struct BackgroundTaskRegistry: Sendable {
 
     /// When `deadlineReached` is due next; `nil` while nothing is.
     package var nextDeadline: Instant? {
-        switch (table.deadlines.first?.deadline, ageReports.reportAt) {
-        case (let first?, let report?): min(first, report)
-        case (let first, let report): first ?? report
-        }
+        var next = table.deadlines.first?.deadline ?? .never
+        next = min(next, ageReports.reportAt ?? .never, applications.nextDeadline ?? .never)
+        return next == .never ? nil : next
+    }
+
+    /// Whether something was due by now and is not done.
+    package func hasOverdue(at now: Instant) -> Bool {
+        nextDeadline ?? .never <= now || nextQueueDeadline ?? .never <= boot(at: now)
     }
 
     /// How many tasks an owner has.
@@ -58,7 +79,7 @@ package struct BackgroundTaskRegistry: Sendable {
     /// Live tasks without those whose start waits for the disk.
     package var begunCount: Int { table.liveCount - startsOnTheWay }
     /// Whether ends were told that the disk does not know.
-    package var hasUnstoredEnds: Bool { !unstoredEnds.isEmpty }
+    package var hasUnstoredEnds: Bool { unstoredEndCount > 0 }
     package var queuedCount: Int { table.queuedCount }
 
     /// The id that was handed out last, in this run or before it.
@@ -71,8 +92,11 @@ package struct BackgroundTaskRegistry: Sendable {
     package mutating func deadlineReached(
         at now: Instant, limit: Int = .max, _ actions: inout [Action]
     ) {
+        if let wake = nextQueueDeadline, wake <= boot(at: now) {
+            startQueued(at: now, wakesMax: limit, &actions)
+        }
         if let missed = ageReports.takeReport(at: now) { actions.append(.oldTasksNotNamed(missed)) }
-        var handled = 0
+        var handled = applicationsDue(at: now, limit: limit, &actions)
         while handled < limit, let (deadline, slot) = table.deadlines.first, deadline <= now {
             settle(slot, at: now, &actions)
             handled += 1
@@ -108,6 +132,8 @@ package struct RegistryCounts: Equatable, Sendable {
     package internal(set) var begunHeld = 0
     package internal(set) var begunRun = 0
     package internal(set) var handlersFired = 0
+    /// Attempts after which a task was queued again.
+    package internal(set) var attemptsEnded = 0
     private var outcomes = Array(repeating: 0, count: Outcome.allCases.count)
 
     package subscript(outcome: Outcome) -> Int { outcomes[Int(outcome.rawValue)] }
@@ -123,22 +149,21 @@ extension BackgroundTaskRegistry {
         table.firstSlot(heldBy: holder) != nil
     }
 
-    /// When the next handler fires or hard limit is reached; looks at every live task.
+    /// When the next handler fires or hard limit is reached; looks at every live task, and not at those that
+    /// are queued.
     package var nextExpiry: Instant? {
-        table.allSlots().lazy
+        table.deadlines.slots.lazy
             .map { table[$0] }
             .map { min($0.handlerAt, $0.hardAt) }
             .filter { $0 != .never }
             .min()
     }
 
-    /// How long the live tasks may still last at most.
+    /// How long the live tasks, and applications that are being ended, may still last at most.
     package func longestRemaining(at now: Instant) -> Duration {
-        table.allSlots().lazy
-            .map { table[$0].hardAt }
-            .filter { $0 != .never }
-            .map { $0 - now }
-            .max() ?? .zero
+        let tasks = table.deadlines.slots.lazy.map { table[$0].hardAt }.filter { $0 != .never }
+        let last = max(tasks.max() ?? now, applications.lastKill ?? now)
+        return last - now
     }
 
     /// Takes new profiles for what begins from now on; tasks keep what they were granted.

@@ -61,6 +61,15 @@ package struct RegistryLimits: Equatable, Sendable {
     package var endedRunMax = 10_000
     /// Run tasks that run at once.
     package var slots = 4
+    /// Those of them that run at once in each group that is set.
+    package var groupSlots: [String: Int] = [:]
+    /// How long after its submission a task may begin at the earliest, and how long an interval may be.
+    package var waitMax: Duration = .seconds(366 * 86_400)
+    /// The highest priority; the lowest is as far below zero.
+    package var priorityMax = 1000
+    /// How many different rules of waiting an owner's tasks of one name may have: intervals, unique or not,
+    /// groups and conditions. Whenever one of the tasks starts or ends, the first of each is looked at.
+    package var rulesPerNameMax = 16
     /// The age at which a task is named in the log, once.
     package var warnAfter: Duration = .seconds(30)
     /// UTF-8 bytes of a task's name.

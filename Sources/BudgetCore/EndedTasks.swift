@@ -5,6 +5,9 @@ struct EndedTasks: Sendable {
     private var held = EndedQueues()
     private var run = EndedQueues()
 
+    /// What is kept of a status, in UTF-8: the owner chooses it, and ended tasks are many.
+    static let statusBytesMax = 128
+
     var count: Int { records.count }
 
     subscript(id: TaskID) -> TaskRecord? { records[id] }
@@ -12,6 +15,7 @@ struct EndedTasks: Sendable {
     mutating func append(_ whole: TaskRecord) {
         var record = whole
         record.run?.work = whole.run?.work.epitaph ?? Work(command: [])
+        record.run?.status = whole.run?.status?.cut(toBytes: EndedTasks.statusBytesMax)
         records[record.task.id] = record
         switch record.task.kind {
         case .held: held.append(record.task.id, of: record.task.owner)

@@ -3,6 +3,7 @@ package enum Refusal: Error, Equatable, Sendable {
     /// No such task, or none that the caller may see; the two look alike (DESIGN.md rule 5).
     case noSuchTask(TaskID)
     case noSuchProfile(String)
+    case noSuchGroup(String)
     /// A limit, by the name of its setting, and its value (milliseconds where it is a time).
     case limitReached(limit: String, value: Int)
     /// An application has less background time left than the grace (DESIGN.md rule 13).
@@ -13,4 +14,11 @@ package enum Refusal: Error, Equatable, Sendable {
     /// A value out of its range, named by its path in the request.
     case invalidParameter(String)
     case permissionDenied
+    /// No such application, or none of the caller's.
+    case noSuchApplication(String)
+    /// The application has no command that could be started.
+    case notRegistered(String)
+    case wrongState(String, ApplicationState)
+    /// The application's command could not be started; the text says what failed.
+    case cannotStart(String, String)
 }

@@ -16,6 +16,18 @@ package enum ProcessExit: Hashable, Sendable {
     case signal(SignalNumber)
 }
 
+/// What the processes of a run task used of the machine, as the kernel counted it.
+package struct ResourceUse: Hashable, Sendable {
+    package var cpu: Duration
+    /// The most memory that they held at one time; `nil` where nothing counted it for them alone.
+    package var memoryPeakBytes: Int?
+
+    package init(cpu: Duration, memoryPeakBytes: Int? = nil) {
+        self.cpu = cpu
+        self.memoryPeakBytes = memoryPeakBytes
+    }
+}
+
 /// What the expiration handler of a run task does, in this order.
 package struct ExpirationHandler: Equatable, Sendable {
     /// Sent to every process of the task; `nil` sends none.
@@ -118,13 +130,34 @@ package struct TeardownStep: Equatable, Sendable {
 /// What a run task has beyond a held one.
 package struct RunTask: Equatable, Sendable {
     package internal(set) var work: Work
+    package let queueing: Queueing
+    /// The present attempt, from 1.
+    package internal(set) var attempt = 1
+    /// The newest attempts before it, `EndedAttempt.keptMax` at most.
+    package internal(set) var attempts: [EndedAttempt] = []
+    /// When it may start: its earliest begin, or the end of the delay before another attempt.
+    package internal(set) var notBefore = BootInstant.distantPast
     package internal(set) var processID: ProcessID?
     package internal(set) var exit: ProcessExit?
+    /// Known once its processes are gone.
+    package internal(set) var use: ResourceUse?
+    /// What it last said of itself.
+    package internal(set) var status: String?
+    /// How far its own requests have moved its limit since that was last told.
+    var untoldExtension: Duration = .zero
 
     /// How it ends, where that is decided.
     package internal(set) var conclusion: Conclusion?
     /// Whether its submission is on disk; before that nobody but the store knows of it.
     package internal(set) var isAdmitted = false
+    /// Whether less time was granted than asked for, because of the profile's lifetime limit.
+    var isGrantCut = false
+    /// The order to cancel it that was taken between two attempts.
+    var withdrawal: Reason?
+    /// Whether an order was taken, while it was stopped for another reason, that it is not tried again.
+    var isLastAttempt = false
+    /// Whether an order that it is not tried again is on its way to the disk.
+    var isCancelOnTheWay = false
     /// Whether its start is on disk.
     var isStartStored = false
 
@@ -141,8 +174,59 @@ package struct RunTask: Equatable, Sendable {
     /// Whether it has been reported that killing did not end it.
     var isReportedStuck = false
 
-    init(work: Work) {
+    init(work: Work, queueing: Queueing = Queueing()) {
         self.work = work
+        self.queueing = queueing
+    }
+
+    /// Makes it ready for another attempt.
+    mutating func prepareAgain(after ended: EndedAttempt, notBefore: BootInstant) {
+        attempts = (attempts + [ended]).suffix(EndedAttempt.keptMax)
+        attempt += 1
+        self.notBefore = notBefore
+        processID = nil
+        exit = nil
+        use = nil
+        status = nil
+        untoldExtension = .zero
+        conclusion = nil
+        isStartStored = false
+        isMainRunning = false
+        isHandlerRunning = false
+        verdict = nil
+        teardown = []
+        nextStepAt = .never
+        isReportedStuck = false
+    }
+}
+
+/// An attempt of a run task after which it was queued again.
+package struct EndedAttempt: Equatable, Sendable {
+    /// Of one task: nothing else limits how much a user's attempts take in memory.
+    package static let keptMax = 10
+    private static let textBytesMax = 128
+
+    /// From 1.
+    package let attempt: Int
+    package let outcome: Outcome
+    package let reason: Reason?
+    package let exit: ProcessExit?
+    package let endedAt: Instant
+    /// How long the clock of its budget ran.
+    package let used: Duration
+    package let use: ResourceUse?
+
+    package init(
+        attempt: Int, outcome: Outcome, reason: Reason?, exit: ProcessExit?, endedAt: Instant,
+        used: Duration, use: ResourceUse?
+    ) {
+        self.attempt = attempt
+        self.outcome = outcome
+        self.reason = reason?.cut(toBytes: EndedAttempt.textBytesMax)
+        self.exit = exit
+        self.endedAt = endedAt
+        self.used = used
+        self.use = use
     }
 }
 

@@ -7,7 +7,6 @@ struct SlotLists: Sendable {
 
         var isEmpty: Bool { first == SlotLists.none }
         var firstSlot: Int? { isEmpty ? nil : Int(first) }
-        var lastSlot: Int? { isEmpty ? nil : Int(last) }
     }
 
     private struct Links {
@@ -30,19 +29,6 @@ struct SlotLists: Sendable {
         list.last = Int32(slot)
     }
 
-    /// Puts a slot into a list, before another one that is in it.
-    mutating func insert(_ slot: Int, before next: Int, in list: inout List) {
-        while links.count <= slot { links.append(Links()) }
-        let previous = links[next].previous
-        links[slot] = Links(previous: previous, next: Int32(next))
-        links[next].previous = Int32(slot)
-        if previous == SlotLists.none {
-            list.first = Int32(slot)
-        } else {
-            links[Int(previous)].next = Int32(slot)
-        }
-    }
-
     /// Takes a slot out of the list that it is in, which must be this one.
     mutating func remove(_ slot: Int, from list: inout List) {
         let link = links[slot]
@@ -62,11 +48,6 @@ struct SlotLists: Sendable {
     func next(after slot: Int) -> Int? {
         let next = links[slot].next
         return next == SlotLists.none ? nil : Int(next)
-    }
-
-    func previous(before slot: Int) -> Int? {
-        let previous = links[slot].previous
-        return previous == SlotLists.none ? nil : Int(previous)
     }
 
     mutating func releaseMemory() {

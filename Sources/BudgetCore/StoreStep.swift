@@ -12,6 +12,15 @@ package enum StoreStep: Hashable, Sendable {
     case requeued(TaskID)
     /// A run task has ended, with the conclusion in its record.
     case ended(TaskID)
+    /// An attempt of a run task has ended, with the conclusion in its record; the task waits for the next.
+    case attemptEnded(TaskID)
+    /// A running task that would be tried again is being cancelled, and is not to be.
+    case cancelling(TaskID)
+    /// A group is held back, or let go.
+    case groupPaused(String, Bool)
+    /// What is known of an application has changed; its record is that of the moment of the action.
+    case applicationSaved(ApplicationKey)
+    case applicationForgotten(ApplicationKey)
     /// Ids up to and including this one may be handed out.
     case identifiersReserved(through: TaskID)
 }
@@ -21,8 +30,13 @@ package struct Conclusion: Equatable, Sendable {
     package let outcome: Outcome
     package let reason: Reason?
     package let endedAt: Instant
+    /// The same moment on the clock that goes on while the machine sleeps, also where it sleeps before the
+    /// disk knows.
+    package let endedAtBoot: BootInstant
     /// Whether it ends by an order while it is queued; where that cannot be stored it stays queued.
     let isWithdrawal: Bool
+    /// How long after it the next attempt may begin; `nil` where there is none.
+    package let retryDelay: Duration?
 }
 
 /// A run task as an earlier daemon left it on disk.
@@ -41,6 +55,15 @@ package struct RestoredTask: Sendable {
     package var begunAt: Instant?
     /// How it ended; `nil` where it had not.
     package var end: RestoredEnd?
+    /// The present attempt, from 1.
+    package var attempt = 1
+    package var attempts: [EndedAttempt] = []
+    /// When it may start: its earliest begin, or the end of the delay before another attempt.
+    package var notBefore = BootInstant.distantPast
+    /// When a task of its owner and name last completed; of those that keep an interval.
+    package var lastSuccess: BootInstant?
+    /// Whether an order to cancel it was taken while it ran.
+    package var isCancelled = false
 
     package init(
         id: TaskID, submission: Submission, profile: String, budget: Budget?, grace: Duration,
@@ -65,15 +88,29 @@ package struct RestoredEnd: Sendable {
     package var exit: ProcessExit?
     package var endedAt: Instant
     package var used: Duration
+    package var use: ResourceUse?
 
     package init(
-        outcome: Outcome, reason: Reason?, exit: ProcessExit?, endedAt: Instant, used: Duration
+        outcome: Outcome, reason: Reason?, exit: ProcessExit?, endedAt: Instant, used: Duration,
+        use: ResourceUse? = nil
     ) {
         self.outcome = outcome
         self.reason = reason
         self.exit = exit
         self.endedAt = endedAt
         self.used = used
+        self.use = use
+    }
+}
+
+extension RunTask {
+    init(_ restored: RestoredTask) {
+        self.init(work: restored.submission.work, queueing: restored.submission.queueing)
+        isAdmitted = true
+        isGrantCut = restored.isCutByLifetime
+        attempt = restored.attempt
+        attempts = restored.attempts.suffix(EndedAttempt.keptMax)
+        notBefore = restored.notBefore
     }
 }
 
@@ -81,9 +118,9 @@ extension TaskRecord {
     /// The record of an ended task; `nil` where it has not ended.
     package init?(ended restored: RestoredTask) {
         guard let end = restored.end else { return nil }
-        var run = RunTask(work: restored.submission.work)
-        run.isAdmitted = true
+        var run = RunTask(restored)
         run.exit = end.exit
+        run.use = end.use
         self.init(task: BackgroundTask(restored, end), run: run)
     }
 }

@@ -8,14 +8,12 @@ struct TaskTable: Sendable {
         /// Bytes of its run tasks' commands and environments.
         var workBytes = 0
         fileprivate(set) var tasks = SlotLists.List()
-        /// Its queued tasks that may be chosen to start, first come first.
-        fileprivate(set) var queue = SlotLists.List()
     }
 
     /// What a task counts as.
     private enum Standing: Sendable {
         case live
-        /// In its owner's queue.
+        /// In the queue.
         case queued
         /// Counts as queued, and cannot be chosen to start: the disk has to answer first.
         case aside
@@ -49,9 +47,12 @@ struct TaskTable: Sendable {
     private var slots: [TaskID: Int32] = [:]
     private(set) var owners: [OwnerID: Owner] = [:]
     private var holders: [HolderID: SlotLists.List] = [:]
+    /// All tasks in the order of their ids.
+    private var everybody = SlotLists.List()
+    private var everybodyLists = SlotLists()
     private var ownerLists = SlotLists()
-    /// A held task is in its holder's list, a queued one in its owner's queue; no task is in both.
-    private var groupLists = SlotLists()
+    private var holderLists = SlotLists()
+    var queue = TaskQueue()
     private(set) var deadlines = DeadlineHeap()
     private var runs: [TaskID: RunTask] = [:]
     private(set) var liveCount = 0
@@ -81,7 +82,7 @@ struct TaskTable: Sendable {
     /// Takes a held task in as live.
     mutating func insert(_ task: BackgroundTask, holder: HolderID) -> Int {
         let slot = takeSlot(for: task, holder: holder, standing: .live)
-        groupLists.append(slot, to: &holders[holder, default: SlotLists.List()])
+        holderLists.append(slot, to: &holders[holder, default: SlotLists.List()])
         countAsLive(slot, 1)
         return slot
     }
@@ -96,30 +97,19 @@ struct TaskTable: Sendable {
         return slot
     }
 
-    /// Lets a task that stands aside be chosen to start, in the order of the ids.
+    /// Lets a task that stands aside wait for its turn.
     mutating func joinQueue(_ slot: Int) {
-        guard entries[slot].standing == .aside else { return }
+        let task = entries[slot].task
+        guard entries[slot].standing == .aside, let run = runs[task.id] else { return }
         entries[slot].standing = .queued
-        let (id, owner) = (entries[slot].task.id, entries[slot].task.owner)
-        var next: Int?
-        var last = owners[owner]?.queue.lastSlot
-        while let before = last, entries[before].task.id > id {
-            next = before
-            last = groupLists.previous(before: before)
-        }
-        if let next {
-            groupLists.insert(slot, before: next, in: &owners[owner, default: Owner()].queue)
-        } else {
-            groupLists.append(slot, to: &owners[owner, default: Owner()].queue)
-        }
+        queue.add(slot, task, run)
     }
 
     /// Takes a task out of the queue; it counts as queued still.
     mutating func standAside(_ slot: Int) {
         guard entries[slot].standing == .queued else { return }
         entries[slot].standing = .aside
-        let owner = entries[slot].task.owner
-        groupLists.remove(slot, from: &owners[owner, default: Owner()].queue)
+        queue.remove(slot)
     }
 
     /// Takes a queued task out of the queue and counts it as live.
@@ -179,6 +169,9 @@ struct TaskTable: Sendable {
         if let holder = entries[slot].holder { leaveHolder(slot, holder) }
         if task.kind == .run, let run = runs.removeValue(forKey: task.id) {
             owners[task.owner]?.workBytes -= run.work.byteCount
+            if let line = LineKey(OwnedName(task), run.queueing) {
+                queue.untrack(line, unique: line.isUnique ? task.id : nil)
+            }
         }
         leaveOwner(slot, task.owner)
         slots[task.id] = nil
@@ -196,46 +189,43 @@ struct TaskTable: Sendable {
         holders[holder]?.firstSlot
     }
 
-    func queueHead(of owner: OwnerID) -> Int? {
-        owners[owner]?.queue.firstSlot
-    }
-
-    /// The slots of one owner's tasks in the order of their ids.
-    func slots(of owner: OwnerID) -> [Int] {
+    /// The slots of one owner's tasks, or of all, in the order of their ids.
+    func slots(of owner: OwnerID?) -> [Int] {
         var result: [Int] = []
-        var next = owners[owner]?.tasks.firstSlot
+        var next = firstSlot(of: owner)
         while let slot = next {
             result.append(slot)
-            next = ownerLists.next(after: slot)
+            next = nextSlot(after: slot, of: owner)
         }
         return result
     }
 
     /// Adds the ids of one owner's tasks, or of all, that come after one; run tasks once they are admitted.
     func collect(of owner: OwnerID?, after last: TaskID, into found: inout FirstIdentifiers) {
-        guard let owner else {
-            for (id, slot) in slots where id > last && isAdmitted(Int(slot)) { found.add(id) }
-            return
-        }
-        var next = owners[owner]?.tasks.firstSlot
-        if let slot = slots[last].map(Int.init), entries[slot].task.owner == owner {
-            next = ownerLists.next(after: slot)
+        var next = firstSlot(of: owner)
+        if let slot = slots[last].map(Int.init), owner ?? self[slot].owner == self[slot].owner {
+            next = nextSlot(after: slot, of: owner)
         }
         while !found.isFull, let slot = next {
             let id = entries[slot].task.id
             if id > last, isAdmitted(slot) { found.add(id) }
-            next = ownerLists.next(after: slot)
+            next = nextSlot(after: slot, of: owner)
         }
+    }
+
+    /// Of one owner's tasks, or of all, the first in the order of their ids.
+    private func firstSlot(of owner: OwnerID?) -> Int? {
+        guard let owner else { return everybody.firstSlot }
+        return owners[owner]?.tasks.firstSlot
+    }
+
+    private func nextSlot(after slot: Int, of owner: OwnerID?) -> Int? {
+        owner == nil ? everybodyLists.next(after: slot) : ownerLists.next(after: slot)
     }
 
     private func isAdmitted(_ slot: Int) -> Bool {
         let task = entries[slot].task
         return task.kind == .held || runs[task.id]?.isAdmitted ?? true
-    }
-
-    /// The slots of all tasks in the order of their ids.
-    func allSlots() -> [Int] {
-        slots.sorted { $0.key < $1.key }.map { Int($0.value) }
     }
 
     private mutating func takeSlot(
@@ -252,6 +242,7 @@ struct TaskTable: Sendable {
         }
         slots[task.id] = Int32(slot)
         ownerLists.append(slot, to: &owners[task.owner, default: Owner()].tasks)
+        everybodyLists.append(slot, to: &everybody)
         return slot
     }
 
@@ -266,11 +257,12 @@ struct TaskTable: Sendable {
     }
 
     private mutating func leaveHolder(_ slot: Int, _ holder: HolderID) {
-        groupLists.remove(slot, from: &holders[holder, default: SlotLists.List()])
+        holderLists.remove(slot, from: &holders[holder, default: SlotLists.List()])
         if holders[holder]?.isEmpty == true { holders[holder] = nil }
     }
 
     private mutating func leaveOwner(_ slot: Int, _ owner: OwnerID) {
+        everybodyLists.remove(slot, from: &everybody)
         ownerLists.remove(slot, from: &owners[owner, default: Owner()].tasks)
         if owners[owner]?.tasks.isEmpty == true { owners[owner] = nil }
     }
@@ -281,8 +273,10 @@ struct TaskTable: Sendable {
         entries = []
         freeSlots = []
         slots = [:]
+        everybodyLists.releaseMemory()
         ownerLists.releaseMemory()
-        groupLists.releaseMemory()
+        holderLists.releaseMemory()
         deadlines.releaseMemory()
+        queue.releaseMemory()
     }
 }

@@ -1,0 +1,162 @@
+// Who starts, and when.
+
+extension BackgroundTaskRegistry {
+    /// Tasks of the queue that go on in one go when their time has come.
+    private static let wakesAtOnce = 512
+
+    /// When `deadlineReached` is due next for the queue, on the clock that goes on while the machine
+    /// sleeps; `nil` while nothing there waits for a time.
+    package var nextQueueDeadline: BootInstant? {
+        guard let next = applications.nextWake else { return table.queue.nextWake }
+        return min(next, table.queue.nextWake ?? .never)
+    }
+
+    /// Conditions that tasks of the queue wait for, whose own time has come.
+    package var wantedConditions: Conditions { table.queue.wantedConditions }
+
+    /// The same moment on the clock that goes on while the machine sleeps.
+    package func boot(at now: Instant) -> BootInstant {
+        BootInstant(nanoseconds: (now + asleep).nanoseconds)
+    }
+
+    /// Starts queued tasks while slots are free.
+    mutating func startQueued(
+        at now: Instant, wakesMax: Int? = nil, _ actions: inout [Action]
+    ) {
+        guard table.queuedCount > 0 else { return }
+        // Once an instant: what is left over has its turn with the deadlines.
+        if wakesMax != nil || table.queue.clock < boot(at: now) {
+            let limit = wakesMax ?? BackgroundTaskRegistry.wakesAtOnce
+            table.queue.wake(through: boot(at: now), limit: limit)
+        }
+        guard storeHold == nil, drainHold == nil else { return }
+        while slotsHold == nil, let slot = nextToStart() {
+            takeSlot(slot)
+            actions.append(.store(.started(table[slot].id)))
+        }
+    }
+
+    private func nextToStart() -> Int? {
+        table.queue.next { owner, gate in
+            ownerHold(owner) == nil && gateHold(gate) == nil
+        }
+    }
+
+    /// Whether a task that is new in the table starts at once. Those that waited before it have taken
+    /// the slots that are free, or may not start; those that came before it and are not on disk yet have
+    /// not had their turn.
+    func mayStart(_ slot: Int) -> Bool {
+        let task = table[slot]
+        guard arrivalCount == 0, let run = table[run: task.id], !run.queueing.isByName,
+            run.notBefore == .distantPast
+        else { return false }
+        let gate = TaskQueue.Gate(run.queueing)
+        return storeHold == nil && drainHold == nil && slotsHold == nil
+            && ownerHold(task.owner) == nil && gateHold(gate) == nil
+    }
+
+    /// Gives a task a slot; it begins once the disk knows.
+    mutating func takeSlot(_ slot: Int) {
+        table.dequeue(slot)
+        let task = table[slot]
+        guard let queueing = table[run: task.id]?.queueing, occupants.insert(task.id).inserted
+        else { return }
+        table.queue.countRunning(task, queueing, 1)
+    }
+
+    /// Takes the slot of a task back, where it has one.
+    mutating func freeSlot(_ slot: Int) {
+        let task = table[slot]
+        guard occupants.remove(task.id) != nil, let queueing = table[run: task.id]?.queueing
+        else { return }
+        table.queue.countRunning(task, queueing, -1)
+    }
+
+    /// Follows the name of a task that others of its name can hold back.
+    mutating func trackName(_ slot: Int) {
+        let task = table[slot]
+        let name = OwnedName(task)
+        guard let queueing = table[run: task.id]?.queueing, let line = LineKey(name, queueing)
+        else { return }
+        let isTracked = table.queue.isTracked(name)
+        table.queue.track(
+            line, unique: line.isUnique ? task.id : nil,
+            live: isTracked ? [] : liveTasks(of: name))
+        if !isTracked { noteUnstoredSuccesses(of: name) }
+    }
+
+    /// The disk cannot tell of them.
+    private mutating func noteUnstoredSuccesses(of name: OwnedName) {
+        for end in unstoredEnds.values
+        where end.task.owner == name.owner && end.task.name == name.name {
+            guard let conclusion = end.run?.conclusion, conclusion.outcome == .completed
+            else { continue }
+            table.queue.succeeded(name, at: conclusion.endedAtBoot)
+        }
+    }
+
+    /// For each task of a name that has a slot, whether it is unique.
+    private func liveTasks(of name: OwnedName) -> [Bool] {
+        occupants.compactMap { id in
+            guard let slot = table.slot(of: id), table[slot].owner == name.owner,
+                table[slot].name == name.name
+            else { return nil }
+            return table[run: id]?.queueing.unique != nil
+        }
+    }
+
+    /// The kernel says something else about the machine.
+    package mutating func conditionsChanged(
+        to conditions: Conditions, at now: Instant, _ actions: inout [Action]
+    ) {
+        self.conditions = conditions
+        startQueued(at: now, &actions)
+    }
+
+    // MARK: - Groups
+
+    /// What there is of the groups that are set, by name.
+    package var groups: [(name: String, slots: Int, isPaused: Bool, use: GroupUse)] {
+        limits.groupSlots.sorted { $0.key < $1.key }.map { name, slots in
+            let use = table.queue.groups[name] ?? GroupUse()
+            return (name, slots, pausedGroups.contains(name), use)
+        }
+    }
+
+    /// Takes an order to hold back, or to let go, what is queued in a group. Once it is on disk it is done,
+    /// and answered by `Action.answerGroup`.
+    ///
+    /// - Returns: whether there is something to do; else it is so already.
+    package mutating func setPaused(
+        _ group: String, _ isPaused: Bool, _ actions: inout [Action]
+    ) throws(Refusal) -> Bool {
+        // A group that has left the settings stays paused until it is let go.
+        guard limits.groupSlots[group] != nil || !isPaused && pausedGroups.contains(group) else {
+            throw .noSuchGroup(group)
+        }
+        if let storeFault { throw .notAccepting(storeFault) }
+        let present = orderedPauses[group]?.last ?? pausedGroups.contains(group)
+        guard present != isPaused || orderedPauses[group] != nil else { return false }
+        orderedPauses[group, default: []].append(isPaused)
+        actions.append(.store(.groupPaused(group, isPaused)))
+        return true
+    }
+
+    /// An order about a group is on disk, or is not.
+    mutating func pauseStored(
+        _ group: String, _ isPaused: Bool, _ refusal: Refusal?, at now: Instant,
+        _ actions: inout [Action]
+    ) {
+        orderedPauses[group]?.removeFirst()
+        if orderedPauses[group]?.isEmpty == true { orderedPauses[group] = nil }
+        actions.append(.answerGroup(group, refusal))
+        guard refusal == nil else { return }
+        if isPaused { pausedGroups.insert(group) } else { pausedGroups.remove(group) }
+        startQueued(at: now, &actions)
+    }
+
+    /// Takes over which groups an earlier daemon held back. Called before the tasks are restored.
+    package mutating func restore(pausedGroups: [String]) {
+        self.pausedGroups = Set(pausedGroups)
+    }
+}

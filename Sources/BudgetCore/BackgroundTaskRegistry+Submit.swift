@@ -1,0 +1,135 @@
+/// A command that a client asks to have run.
+package struct Submission: Equatable, Sendable {
+    package var name: String
+    package var owner: OwnerID
+    package var application: String?
+    package var profile: String?
+    package var budget: RequestedBudget?
+    package var work: Work
+    package var queueing = Queueing()
+
+    package init(name: String, owner: OwnerID, work: Work) {
+        self.name = name
+        self.owner = owner
+        self.work = work
+    }
+}
+
+/// What came of a submission.
+package struct Submitted: Equatable, Sendable {
+    package let id: TaskID
+    /// Whether it is an earlier task that stands for the one submitted.
+    package let isCoalesced: Bool
+    /// Whether `Action.answer` will say so; else it stands already.
+    package let waits: Bool
+}
+
+extension BackgroundTaskRegistry {
+    /// Takes a command in; it starts at once where a slot is free, else when its turn comes.
+    ///
+    /// Nobody sees it before it is on disk: then `Action.answer` says so, or refuses it after all.
+    package mutating func submit(
+        _ submission: Submission, at now: Instant, _ actions: inout [Action]
+    ) throws(Refusal) -> Submitted {
+        let grant = try checkedGrant(
+            submission.name, submission.profile, submission.budget, for: submission.owner,
+            submission.application)
+        try check(application: submission.application)
+        try check(submission.queueing)
+        if let storeFault { throw .notAccepting(storeFault) }
+        if let id = try standIn(for: submission) {
+            let isAdmitted = table[run: id]?.isAdmitted == true
+            return Submitted(id: id, isCoalesced: true, waits: !isAdmitted)
+        }
+        try checkQueueDepth(of: submission.owner)
+        try checkRules(of: submission)
+        try check(submission.work, of: submission.owner)
+        try checkBackgroundTime(
+            application: submission.application, owner: submission.owner, at: now)
+        let id = try takeIdentifier(&actions)
+        replace(for: submission, at: now, &actions)
+        let slot = admit(submission, grant, id, at: now)
+        let isStarted = mayStart(slot)
+        if isStarted { takeSlot(slot) } else { arrivalCount += 1 }
+        actions.append(.store(.submitted(id, isStarted: isStarted)))
+        return Submitted(id: id, isCoalesced: false, waits: true)
+    }
+
+    /// Takes a submission into the table, where it waits for the disk.
+    private mutating func admit(
+        _ submission: Submission, _ grant: Grant, _ id: TaskID, at now: Instant
+    ) -> Int {
+        let task = BackgroundTask(
+            id: id,
+            owner: submission.owner,
+            kind: .run,
+            name: submission.name,
+            application: submission.application,
+            profile: grant.profile,
+            budget: grant.budget,
+            at: now
+        )
+        var run = RunTask(work: submission.work, queueing: submission.queueing)
+        run.isGrantCut = grant.isCut
+        if let wait = submission.queueing.earliestBegin, wait > .zero {
+            run.notBefore = boot(at: now) + wait
+        }
+        let slot = table.admit(task, run)
+        table[slot].lifetimeMax = grant.profile.lifetimeMax
+        table[slot].isCutByLifetime = grant.isCut
+        trackName(slot)
+        return slot
+    }
+
+    private func check(_ queueing: Queueing) throws(Refusal) {
+        if let group = queueing.group, limits.groupSlots[group] == nil {
+            throw .noSuchGroup(group)
+        }
+        guard (-limits.priorityMax...limits.priorityMax).contains(queueing.priority) else {
+            throw .invalidParameter("priority")
+        }
+        let waits = [
+            ("earliestBeginMs", queueing.earliestBegin),
+            ("minimumIntervalMs", queueing.minimumInterval),
+        ]
+        for (name, wait) in waits {
+            guard let wait else { continue }
+            guard wait >= .zero, wait <= limits.waitMax else { throw .invalidParameter(name) }
+        }
+        guard let retry = queueing.retry else { return }
+        guard (1...Retry.attemptsMax).contains(retry.attempts) else {
+            throw .invalidParameter("retry.attempts")
+        }
+        guard retry.delay >= .zero, retry.delay <= Retry.delayMax else {
+            throw .invalidParameter("retry.delayMs")
+        }
+    }
+
+    private func check(_ work: Work, of owner: OwnerID) throws(Refusal) {
+        let bytes = work.byteCount
+        guard bytes <= limits.workBytesMax else {
+            throw .limitReached(limit: "workBytesMax", value: limits.workBytesMax)
+        }
+        guard bytes + (table.owners[owner]?.workBytes ?? 0) <= limits.workBytesPerOwnerMax else {
+            throw .limitReached(limit: "workBytesPerOwnerMax", value: limits.workBytesPerOwnerMax)
+        }
+    }
+
+    private func checkRules(of submission: Submission) throws(Refusal) {
+        let name = OwnedName(submission)
+        guard let line = LineKey(name, submission.queueing),
+            table.queue.lineCount(with: line) > limits.rulesPerNameMax
+        else { return }
+        throw .limitReached(limit: "rulesPerNameMax", value: limits.rulesPerNameMax)
+    }
+
+    private func checkQueueDepth(of owner: OwnerID) throws(Refusal) {
+        guard table.queuedCount < limits.queueDepthMax else {
+            throw .limitReached(limit: "queueDepthMax", value: limits.queueDepthMax)
+        }
+        guard table.owners[owner]?.queuedCount ?? 0 < limits.queueDepthPerOwnerMax else {
+            throw .limitReached(
+                limit: "queueDepthPerOwnerMax", value: limits.queueDepthPerOwnerMax)
+        }
+    }
+}

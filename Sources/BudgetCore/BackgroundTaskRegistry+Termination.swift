@@ -1,0 +1,211 @@
+// How applications end.
+extension BackgroundTaskRegistry {
+    /// How often a kill is repeated.
+    private static let killRetry = Duration.seconds(1)
+    /// How long before its end was seen an application's tasks may have been abandoned by it.
+    private static let endSpread = Duration.seconds(1)
+
+    /// Ends an application: one that runs is told and has its grace, one that is frozen is killed without a
+    /// word. The first reason counts.
+    mutating func end(
+        _ key: ApplicationKey, _ reason: TerminationReason, at now: Instant,
+        _ actions: inout [Action]
+    ) {
+        guard let application = applications[key], let run = application.run,
+            run.phase != .ending
+        else { return }
+        let verdict = termination(of: application, reason, at: now)
+        applications.update(key) {
+            $0.run?.phase = .ending
+            $0.run?.verdict = verdict
+            $0.run?.rest()
+        }
+        note(key, .ending(reason), &actions)
+        guard application.state != .notRunning, application.state != .suspended else {
+            return kill(key, at: now, &actions)
+        }
+        move(key, on: .ending, reason: reason.text, at: now, &actions)
+        actions.append(.application(key, .signal(.terminate)))
+        let grace = grace(of: key)
+        applications.update(key) { $0.run?.killAt = now + grace }
+    }
+
+    /// What is known of the end of an application at its beginning.
+    private func termination(
+        of application: ManagedApplication, _ reason: TerminationReason, at now: Instant
+    ) -> Termination {
+        let boot = boot(at: now)
+        let live = applications.tasks(of: application.key)
+            .prefix(Termination.heldMax)
+            .compactMap { record($0)?.task }.map { HeldTask($0, at: now) }
+        return Termination(
+            reason: reason, held: live, background: application.background(at: boot),
+            endedAt: boot)
+    }
+
+    /// The main process of an application has ended: what remains of it is killed.
+    package mutating func applicationExited(
+        _ key: ApplicationKey, _ exit: ProcessExit, at now: Instant, _ actions: inout [Action]
+    ) {
+        guard applications[key]?.run != nil else { return }
+        applications.update(key) { $0.run?.exit = exit }
+        concludeByItself(key, at: now)
+        kill(key, at: now, &actions)
+    }
+
+    /// It has ended without an order: what it held, it held until a moment ago.
+    private mutating func concludeByItself(_ key: ApplicationKey, at now: Instant) {
+        guard let application = applications[key], let run = application.run, run.verdict == nil
+        else { return }
+        var isCrash = false
+        if case .signal = run.exit { isCrash = true }
+        var verdict = termination(of: application, isCrash ? .crashed : .exited, at: now)
+        let since = now - BackgroundTaskRegistry.endSpread
+        verdict.held += run.abandoned.filter { $0.at >= since }.map(\.task)
+        verdict.held.sort { $0.id < $1.id }
+        applications.update(key) {
+            $0.run?.phase = .ending
+            $0.run?.verdict = verdict
+            $0.run?.rest()
+        }
+    }
+
+    /// Kills what is there of an application, and again for as long as something is left.
+    mutating func kill(_ key: ApplicationKey, at now: Instant, _ actions: inout [Action]) {
+        guard let run = applications[key]?.run else { return }
+        if run.isKilled, run.killAt <= now {
+            applications.update(key) { $0.run?.isReportedStuck = true }
+            if !run.isReportedStuck { note(key, .stuck, &actions) }
+            // A stop waits for nobody who cannot be killed, and who is not ours. It may have been frozen.
+            if isDraining, run.isAdopted {
+                return release(key, stillFrozen: true, at: now, &actions)
+            }
+        }
+        applications.update(key) {
+            $0.run?.isKilled = true
+            $0.run?.killAt = now + BackgroundTaskRegistry.killRetry
+        }
+        actions.append(.application(key, .kill))
+    }
+
+    /// Nothing of an application is left.
+    package mutating func applicationGone(
+        _ key: ApplicationKey, at now: Instant, _ actions: inout [Action]
+    ) {
+        guard applications[key]?.run != nil else { return }
+        concludeByItself(key, at: now)
+        guard let run = applications[key]?.run, var termination = run.verdict else { return }
+        termination.exit = run.exit
+        termination.endedAt = boot(at: now)
+        move(key, on: .gone, reason: termination.reason.text, at: now, &actions)
+        forgetRun(key, termination, at: now, &actions)
+        note(key, .ended(termination.reason), &actions)
+        answerWaiters(key, nil, &actions) { $0 == .gone }
+        answerWaiters(key, .wrongState(key.id, .notRunning), &actions) { _ in true }
+    }
+
+    /// The command of an application could not be started.
+    package mutating func applicationNotStarted(
+        _ key: ApplicationKey, _ reason: String, at now: Instant, _ actions: inout [Action]
+    ) {
+        guard let application = applications[key], application.run != nil else { return }
+        // One that was ended before it was started has ended.
+        guard application.run?.verdict == nil else {
+            return applicationGone(key, at: now, &actions)
+        }
+        note(key, .notStarted(reason), &actions)
+        forgetRun(key, nil, at: now, &actions)
+        answerWaiters(key, .cannotStart(key.id, reason), &actions) { _ in true }
+    }
+
+    private mutating func forgetRun(
+        _ key: ApplicationKey, _ termination: Termination?, at now: Instant,
+        _ actions: inout [Action]
+    ) {
+        let dropped = applications[key]?.deferred.count ?? 0
+        applications.update(key) {
+            if let run = $0.run, run.isAdopted, !run.leavesUnits { $0.record.units = [] }
+            $0.run = nil
+            $0.deferred = []
+            if let termination { $0.record.lastTermination = termination }
+            $0.record.isRunning = false
+        }
+        applicationMoved(key, to: nil, at: now, &actions)
+        if dropped > 0 { note(key, .messagesDropped(dropped), &actions) }
+        save(key, .record, &actions)
+    }
+
+    // MARK: - The end of the daemon
+
+    /// Ends what was launched, and lets adopted applications go on thawed.
+    mutating func drainApplications(at now: Instant, _ actions: inout [Action]) {
+        guard applications.runningCount > 0 else { return }
+        for key in applications.keys {
+            guard let run = applications[key]?.run else { continue }
+            guard run.isAdopted, run.phase != .ending else {
+                end(key, .interrupted, at: now, &actions)
+                continue
+            }
+            switch run.phase {
+            case .frozen, .freezing: thaw(key, at: now, &actions)
+            case .thawing: break
+            default: release(key, at: now, &actions)
+            }
+        }
+    }
+
+    /// Kills what a drain has not ended yet.
+    mutating func endApplicationGrace(at now: Instant, _ actions: inout [Action]) {
+        guard applications.runningCount > 0 else { return }
+        for key in applications.keys where applications[key]?.run?.phase == .ending {
+            kill(key, at: now, &actions)
+        }
+    }
+
+    /// Looks after adopted processes no longer, which go on.
+    ///
+    /// - Parameter stillFrozen: where they could not be thawed, their units stay on disk for the daemon after
+    ///   this one.
+    mutating func release(
+        _ key: ApplicationKey, stillFrozen: Bool = false, at now: Instant,
+        _ actions: inout [Action]
+    ) {
+        guard let application = applications[key] else { return }
+        let verdict = termination(of: application, .interrupted, at: now)
+        applications.update(key) {
+            $0.run?.phase = .ending
+            $0.run?.verdict = verdict
+            if stillFrozen { $0.run?.leavesUnits = true }
+        }
+        actions.append(.application(key, .release))
+        applicationGone(key, at: now, &actions)
+    }
+}
+
+extension ApplicationRun {
+    /// Nothing is due any more but its end.
+    fileprivate mutating func rest() {
+        suspendAt = .never
+        freezeLimitAt = .never
+        thawAt = .never
+        deliveries = []
+        messages = []
+        comesToFront = false
+    }
+}
+
+extension TerminationReason {
+    /// The reason in words, as they follow "because".
+    package var text: String {
+        switch self {
+        case .exited: "its main process ended"
+        case .crashed: "a signal ended its main process"
+        case .terminated: "it was terminated by order"
+        case .memoryPressure: "memory was short"
+        case .backgroundTimeOverrun: "it still held tasks when its background time was over"
+        case .messageOverrun: "it did not say in time that it had finished with a message"
+        case .exitsOnSuspend: "it exits where others are suspended"
+        case .interrupted: "the daemon or the machine stopped"
+        }
+    }
+}

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -31,9 +32,28 @@ int clx_pidfd_send_signal(int pidfd, int number) {
     return (int)syscall(SYS_pidfd_send_signal, pidfd, number, NULL, 0U);
 }
 
+static uint64_t microseconds(struct timeval time) {
+    return (uint64_t)time.tv_sec * 1000000 + (uint64_t)time.tv_usec;
+}
+
+static struct clx_use use(const struct rusage *usage) {
+    return (struct clx_use){
+        .cpu_us = microseconds(usage->ru_utime) + microseconds(usage->ru_stime),
+        .memory_peak_bytes = (uint64_t)usage->ru_maxrss * 1024,
+    };
+}
+
+struct clx_use clx_children_use(void) {
+    struct rusage usage = {0};
+    getrusage(RUSAGE_CHILDREN, &usage);
+    return use(&usage);
+}
+
+/// The library's waitid(2) does not ask for the fifth argument that the kernel's has.
 static int reap(idtype_t type, id_t id, struct clx_exit *end) {
     siginfo_t info = {0};
-    while (waitid(type, id, &info, WEXITED | WNOHANG) < 0) {
+    struct rusage usage = {0};
+    while (syscall(SYS_waitid, type, id, &info, WEXITED | WNOHANG, &usage) < 0) {
         if (errno != EINTR) return -1;
     }
     if (info.si_pid == 0) return 0;
@@ -41,6 +61,7 @@ static int reap(idtype_t type, id_t id, struct clx_exit *end) {
         .pid = info.si_pid,
         .was_signalled = info.si_code != CLD_EXITED,
         .status = info.si_status,
+        .use = use(&usage),
     };
     return 1;
 }
@@ -69,6 +90,50 @@ long clx_peer_groups(int socket, gid_t *groups, size_t capacity) {
         return -1;
     }
     return (long)(length / sizeof *groups);
+}
+
+// Closes the descriptors of an SCM_RIGHTS message.
+static void close_all(const struct cmsghdr *message) {
+    const unsigned char *numbers = CMSG_DATA(message);
+    size_t count = (message->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (size_t index = 0; index < count; index++) {
+        int number;
+        memcpy(&number, numbers + index * sizeof number, sizeof number);
+        close(number);
+    }
+}
+
+ssize_t clx_receive_datagram(int socket, void *buffer, size_t capacity, uid_t *sender) {
+    // Room for the credentials, which come first, and nothing else: the kernel installs no descriptor
+    // that there is no room for, and closes it for us, however many there are and however few we may have.
+    union {
+        struct cmsghdr aligned;
+        char bytes[CMSG_SPACE(sizeof(struct ucred))];
+    } control;
+    struct iovec part = {.iov_base = buffer, .iov_len = capacity};
+    struct msghdr message = {
+        .msg_iov = &part,
+        .msg_iovlen = 1,
+        .msg_control = &control,
+        .msg_controllen = sizeof control,
+    };
+    ssize_t count = recvmsg(socket, &message, MSG_DONTWAIT | MSG_TRUNC | MSG_CMSG_CLOEXEC);
+    if (count < 0) return -1;
+    *sender = (uid_t)-1;
+    for (struct cmsghdr *one = CMSG_FIRSTHDR(&message); one; one = CMSG_NXTHDR(&message, one)) {
+        if (one->cmsg_level != SOL_SOCKET) continue;
+        if (one->cmsg_type == SCM_RIGHTS) close_all(one);
+        if (one->cmsg_type != SCM_CREDENTIALS) continue;
+        struct ucred credentials;
+        memcpy(&credentials, CMSG_DATA(one), sizeof credentials);
+        *sender = credentials.uid;
+    }
+    return count;
+}
+
+int clx_pass_credentials(int socket) {
+    int on = 1;
+    return setsockopt(socket, SOL_SOCKET, SO_PASSCRED, &on, sizeof on);
 }
 
 int clx_memory_file(const char *name) {

@@ -1,8 +1,8 @@
 #include "clinux_processes.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,15 +43,16 @@ void clx_processes_free(struct clx_processes *processes) {
     *processes = (struct clx_processes){0};
 }
 
-/// Fields 3 (state), 4 (parent) and 22 (start time) of proc_pid_stat(5). The name before them,
+/// Fields 3 (state), 4 (parent), 20 (threads) and 22 (start time) of proc_pid_stat(5). The name before them,
 /// in parentheses, is the process's own choice and may hold anything.
-static bool parse_status(char *text, struct clx_process *process) {
+static bool parse_status(char *text, struct clx_process *process, long *threads) {
     char *field = strrchr(text, ')');
     if (field == NULL || field[1] != ' ') return false;
     field += 2;
     process->state = *field;
     for (int number = 3; number < 22; number++) {
         if (number == 4) process->parent = (pid_t)strtol(field, NULL, 10);
+        if (number == 20) *threads = strtol(field, NULL, 10);
         field = strchr(field, ' ');
         if (field == NULL) return false;
         field++;
@@ -60,17 +61,43 @@ static bool parse_status(char *text, struct clx_process *process) {
     return true;
 }
 
-static bool read_process(pid_t pid, struct clx_process *process) {
+static bool read_status(const char *path, struct clx_process *process, long *threads) {
     char text[1024];
-    snprintf(text, sizeof text, "/proc/%d/stat", pid);
-    int file = open(text, O_RDONLY | O_CLOEXEC);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0) return false;
     ssize_t length = read(file, text, sizeof text - 1);
     close(file);
     if (length <= 0) return false;
     text[length] = '\0';
+    return parse_status(text, process, threads);
+}
+
+/// The state of one of the threads that are left of a process whose first thread has exited: that one
+/// alone is a zombie.
+static char state_of_threads(pid_t pid) {
+    char path[64];
+    struct clx_process thread = {.state = 'Z'};
+    long threads;
+    snprintf(path, sizeof path, "/proc/%d/task", pid);
+    DIR *folder = opendir(path);
+    if (folder == NULL) return thread.state;
+    for (struct dirent *entry; thread.state == 'Z' && (entry = readdir(folder)) != NULL;) {
+        if (entry->d_name[0] == '.') continue;
+        snprintf(path, sizeof path, "/proc/%d/task/%.20s/stat", pid, entry->d_name);
+        if (!read_status(path, &thread, &threads)) thread.state = 'Z';
+    }
+    closedir(folder);
+    return thread.state;
+}
+
+static bool read_process(pid_t pid, struct clx_process *process) {
+    char path[64];
+    long threads = 0;
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
     *process = (struct clx_process){.pid = pid};
-    return parse_status(text, process);
+    if (!read_status(path, process, &threads)) return false;
+    if (process->state == 'Z' && threads > 1) process->state = state_of_threads(pid);
+    return true;
 }
 
 static int read_entries(struct clx_processes *processes, const char *buffer, long length) {
@@ -106,7 +133,8 @@ int clx_processes_read(struct clx_processes *processes) {
 // MARK: - Descent
 
 /// /proc lists processes by rising pid (proc_pid_readdir), so that the table is sorted.
-static struct clx_process *find(const struct clx_processes *processes, pid_t pid) {
+const struct clx_process *clx_processes_find(
+    const struct clx_processes *processes, pid_t pid) {
     size_t low = 0, high = processes->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -135,7 +163,7 @@ void clx_processes_keep_descendants(
         for (size_t i = 0; i < processes->count; i++) {
             struct clx_process *process = &processes->entries[i];
             if (process->is_descendant || process->pid == root) continue;
-            const struct clx_process *parent = find(processes, process->parent);
+            const struct clx_process *parent = clx_processes_find(processes, process->parent);
             bool descends = process->parent == root || (parent != NULL && parent->is_descendant);
             if (!descends || is_listed(process->pid, excluded, excluded_count)) continue;
             process->is_descendant = true;
@@ -153,7 +181,7 @@ void clx_processes_keep_descendants(
 
 bool clx_processes_contain(
     const struct clx_processes *processes, const struct clx_process *process) {
-    const struct clx_process *found = find(processes, process->pid);
+    const struct clx_process *found = clx_processes_find(processes, process->pid);
     return found != NULL && found->start_time == process->start_time;
 }
 
@@ -172,69 +200,10 @@ int clx_process_signal(const struct clx_process *process, int number) {
     return error;
 }
 
-static bool is_dead(const struct clx_process *process) {
+bool clx_process_is_dead(const struct clx_process *process) {
     return process->state == 'Z' || process->state == 'X';
 }
 
-/// Returns how many were seen running, or minus an errno.
-static long stop_descendants(
-    struct clx_processes *processes, const pid_t *excluded, size_t excluded_count) {
-    int error = clx_processes_read(processes);
-    if (error != 0) return -error;
-    clx_processes_keep_descendants(processes, getpid(), excluded, excluded_count);
-    long running = 0;
-    for (size_t i = 0; i < processes->count; i++) {
-        const struct clx_process *process = &processes->entries[i];
-        if (is_dead(process) || process->state == 'T') continue;
-        running++;
-        clx_process_signal(process, SIGSTOP);
-    }
-    return running;
-}
-
-long clx_descendants_kill(const pid_t *excluded, size_t excluded_count, int sweeps_max) {
-    struct clx_processes processes = {0};
-    long running = 0;
-    for (int sweep = 0; sweep < sweeps_max; sweep++) {
-        running = stop_descendants(&processes, excluded, excluded_count);
-        if (running <= 0) break;
-    }
-    long alive = running < 0 ? running : 0;
-    for (size_t i = 0; running >= 0 && i < processes.count; i++) {
-        if (is_dead(&processes.entries[i])) continue;
-        alive++;
-        clx_process_signal(&processes.entries[i], SIGKILL);
-    }
-    clx_processes_free(&processes);
-    return alive;
-}
-
-/// One sweep: signals who was not in `before`. Returns how many got it, or minus an errno.
-static long signal_newcomers(
-    struct clx_processes *now, const struct clx_processes *before, int number) {
-    int error = clx_processes_read(now);
-    if (error != 0) return -error;
-    clx_processes_keep_descendants(now, getpid(), NULL, 0);
-    long signalled = 0;
-    for (size_t i = 0; i < now->count; i++) {
-        const struct clx_process *process = &now->entries[i];
-        if (is_dead(process) || clx_processes_contain(before, process)) continue;
-        if (clx_process_signal(process, number) == 0) signalled++;
-    }
-    return signalled;
-}
-
-long clx_descendants_signal(int number) {
-    enum { SWEEPS_MAX = 8 };
-    struct clx_processes tables[2] = {{0}, {0}};
-    long total = 0;
-    for (int sweep = 0; sweep < SWEEPS_MAX; sweep++) {
-        long signalled = signal_newcomers(&tables[sweep % 2], &tables[(sweep + 1) % 2], number);
-        if (signalled < 0 && total == 0) total = signalled;
-        if (signalled <= 0) break;
-        total += signalled;
-    }
-    clx_processes_free(&tables[0]);
-    clx_processes_free(&tables[1]);
-    return total;
+bool clx_process_is_stopped(const struct clx_process *process) {
+    return process->state == 'T' || process->state == 't';
 }

@@ -16,11 +16,23 @@ final class Cgroup {
     /// that the caller of clone3 is in; seen on 6.18).
     private(set) var wasKilled = false
 
+    /// What the tasks of the group use.
+    private let meter: GroupMeter
+
     /// What cgroup.events says.
     struct State: Equatable {
         /// Whether a living process is in the group or below; zombies do not count.
         var isPopulated = false
         var isFrozen = false
+
+        init() {}
+
+        init(_ text: String) {
+            for line in text.split(separator: "\n") {
+                if line == "populated 1" { isPopulated = true }
+                if line == "frozen 1" { isFrozen = true }
+            }
+        }
     }
 
     /// Opens a group, which is made where it is missing.
@@ -36,6 +48,7 @@ final class Cgroup {
             flags: O_RDONLY,
             relativeTo: folderDescriptor.rawValue
         )
+        meter = GroupMeter(folder: folderDescriptor.rawValue)
     }
 
     var descriptor: Int32 { folderDescriptor.rawValue }
@@ -44,14 +57,29 @@ final class Cgroup {
     /// Reads the state and, with it, takes the readiness away: what changes afterwards makes the
     /// file ready again, so that nothing falls between (kernfs_generic_poll).
     func state() throws(SystemError) -> State {
-        let text = try readText(of: eventsFile.rawValue, folder + "/cgroup.events")
-        var state = State()
-        for line in text.split(separator: "\n") {
-            if line == "populated 1" { state.isPopulated = true }
-            if line == "frozen 1" { state.isFrozen = true }
-        }
-        return state
+        State(try readText(of: eventsFile.rawValue, folder + "/cgroup.events"))
     }
+
+    /// Reads the state and leaves the readiness alone, which belongs to the open file.
+    func stateNow() throws(SystemError) -> State {
+        State(try readText("cgroup.events", relativeTo: descriptor))
+    }
+
+    /// A task begins in the group: what is used from now on is its own.
+    func beginTask() { meter.begin() }
+
+    /// What the task has used so far; `nil` where it cannot be read.
+    func readUse() -> ProcessUse? { meter.read() }
+
+    /// The processes of the task are gone.
+    ///
+    /// - Returns: what they used.
+    func endTask() -> ProcessUse? { meter.end() }
+
+    /// Lets the counts begin anew for another task.
+    ///
+    /// - Returns: whether they do; where not, the next task needs another group.
+    func prepareForNext() -> Bool { meter.prepareForNext() }
 
     /// Sends SIGKILL to every process in the group and below, also to those being forked
     /// (cgroup.kill, Linux 5.14). Returns before they are gone.
@@ -103,15 +131,16 @@ final class Cgroup {
     /// Sends a signal to every process in the group and below, those included that appear
     /// meanwhile.
     ///
+    /// - Parameter user: where it is given, only processes with that real uid get it.
     /// - Returns: how many got it.
-    func signal(_ number: Int32) throws(SystemError) -> Int {
+    func signal(_ number: Int32, ofUser user: UInt32? = nil) throws(SystemError) -> Int {
         var seen: Set<Int32> = []
         var signalled = 0
         // A group that forks for ever must not hold us up for ever.
         for _ in 0..<8 {
             let newcomers = try processIDs().filter { seen.insert($0).inserted }
             if newcomers.isEmpty { break }
-            signalled += try send(number, to: newcomers)
+            signalled += try send(number, to: newcomers, user)
         }
         return signalled
     }
@@ -151,7 +180,9 @@ final class Cgroup {
     /// Signals processes, each only if it is in this group: the pidfd keeps the number from becoming
     /// another's between the look and the signal. One look is for a whole batch, since a group may have
     /// thousands.
-    private func send(_ number: Int32, to processIDs: [Int32]) throws(SystemError) -> Int {
+    private func send(
+        _ number: Int32, to processIDs: [Int32], _ user: UInt32?
+    ) throws(SystemError) -> Int {
         var rest = processIDs[...]
         var signalled = 0
         while !rest.isEmpty {
@@ -160,6 +191,8 @@ final class Cgroup {
             if batch.isEmpty { continue }
             let members = Set(try self.processIDs())
             for process in batch where members.contains(process.processID) {
+                // One that cannot be read is gone.
+                if let user, (try? realUser(of: process.processID)) != user { continue }
                 if try send(number, to: process) { signalled += 1 }
             }
         }
@@ -195,11 +228,19 @@ final class Cgroup {
         throw SystemError(operation: "kill", errno: error, subject: "\(process.processID)")
     }
 
+    /// Who may make groups of their own below one is not to hold us up with them.
+    private static let foldersMax = 4096
+
     /// The folder and all below it, parents first. Some may be gone before they are used.
     private static func foldersBelow(_ folder: String) throws(SystemError) -> [String] {
         var folders = [folder]
         var next = 0
         while next < folders.count {
+            guard folders.count <= foldersMax else {
+                throw SystemError(
+                    operation: "look below", errno: E2BIG, subject: folder,
+                    detail: "more than \(foldersMax) groups")
+            }
             let parent = folders[next]
             next += 1
             do {

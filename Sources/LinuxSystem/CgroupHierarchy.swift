@@ -18,18 +18,20 @@ struct CgroupHierarchy: Equatable {
     /// The name of the leaf that a daemon has for itself.
     static let leafName = "daemon"
 
+    /// - Parameter root: a folder that stands for /; empty for the machine's own.
     /// - Throws: a refusal where there is no such hierarchy, or our group is not in what is
     ///   mounted of it.
-    init() throws(ContainmentRefusal) {
+    init(root: String = "") throws(ContainmentRefusal) {
         let mounts: String
         let groups: String
         do {
-            mounts = try readText("/proc/self/mountinfo")
-            groups = try readText("/proc/self/cgroup")
+            mounts = try readText(root + "/proc/self/mountinfo")
+            groups = try readText(root + "/proc/self/cgroup")
         } catch {
             throw ContainmentRefusal(reason: error.description)
         }
-        try self.init(mountInformation: mounts, groups: groups)
+        let found = try CgroupHierarchy(mountInformation: mounts, groups: groups)
+        self.init(ownFolder: root + found.ownFolder, ownName: found.ownName)
     }
 
     /// Reads the texts of /proc/self/mountinfo (proc_pid_mountinfo(5)) and /proc/self/cgroup.
@@ -55,6 +57,20 @@ struct CgroupHierarchy: Equatable {
             return
         }
         throw ContainmentRefusal(reason: "the group of this process, \(name), is not mounted")
+    }
+
+    /// Where a group that /proc/PID/cgroup names is mounted.
+    static func folder(ofGroup name: String) throws(ContainmentRefusal) -> String {
+        let mounts: String
+        do {
+            mounts = try readText("/proc/self/mountinfo")
+        } catch {
+            throw ContainmentRefusal(reason: error.description)
+        }
+        for (root, point) in mounts.split(separator: "\n").compactMap(mount) {
+            if let below = path(name, below: root) { return point + below }
+        }
+        throw ContainmentRefusal(reason: "the group \(name) is not mounted")
     }
 
     private init(ownFolder: String, ownName: String) {
@@ -84,6 +100,14 @@ struct CgroupHierarchy: Equatable {
             throw SystemError(operation: "mkdir", errno: errno, subject: leaf)
         }
         try writeText("0", to: leaf + "/cgroup.procs")
+    }
+
+    /// Has the memory of the groups in a tree below ours counted, where we were given the memory
+    /// controller; elsewhere nothing changes, and what the processes themselves count has to do.
+    func countMemory(below tree: String) {
+        for folder in isDelegated ? [ownFolder, tree] : [tree] {
+            try? writeText("+memory", to: folder + "/cgroup.subtree_control")
+        }
     }
 
     /// Whether we may make groups below our own, by the rules of systemd's delegation

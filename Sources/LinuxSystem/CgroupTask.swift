@@ -9,6 +9,11 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client {
     private var groupToken: WatchList.Token?
     /// By index. The role of a watch is the index, -1 for the group.
     private var commands: [Command] = []
+    /// What its commands that have ended used by the kernel's count of processes; `nil` where one of
+    /// them is unknown.
+    private var commandsUse: ProcessUse? = ProcessUse()
+    /// What it used in all, from the event `gone` on.
+    private var useInAll: ProcessUse?
     private var wasFrozen = false
     /// The group has been given back.
     private var isReleased = false
@@ -30,6 +35,7 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client {
         self.tree = tree
         self.host = host
         group = try tree.take()
+        group.beginTask()
         do {
             groupToken = try host.watches.add(
                 group.eventsDescriptor,
@@ -64,6 +70,18 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client {
         return StartedProcess(index: index, output: pipes.takeReadingEnds())
     }
 
+    var freezer: FreezeMethod { .cgroup }
+
+    var isFrozen: Bool {
+        // Nothing but a removed group cannot be read, and nobody is in that.
+        guard !isReleased, let state = try? group.stateNow() else { return false }
+        return state.isFrozen
+    }
+
+    func processIDs() throws(SystemError) -> [Int32] {
+        isReleased ? [] : try group.processIDs()
+    }
+
     func signal(_ number: Int32) throws(SystemError) -> Int? {
         if isReleased { return 0 }
         // The frozen handle no signal; they can only be killed. Without a freeze the write changes
@@ -77,7 +95,16 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client {
     }
 
     func setFrozen(_ frozen: Bool) throws(SystemError) {
-        if !isReleased { try group.setFrozen(frozen) }
+        if isReleased { return }
+        // Frozen, thawed and frozen again before anybody looked is a freeze that has to be told too.
+        if frozen { wasFrozen = false }
+        try group.setFrozen(frozen)
+        // A freeze that nobody has read of is told to be over all the same, by the thaw.
+        if !frozen, try group.stateNow().isFrozen { wasFrozen = true }
+    }
+
+    func readUse() -> ProcessUse? {
+        isGone || isReleased ? useInAll : group.readUse()
     }
 
     func close() {
@@ -95,6 +122,7 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client {
         if role != Self.groupRole {
             guard case .running(let child) = commands[role], let exit = child.reap() else { return }
             commands[role] = .ended
+            commandsUse = commandsUse?.adding(child.use)
             tell(.exited(index: role, exit), &events)
         }
         // Also after an exit: the kernel holds changes of the file back for up to 10 ms
@@ -136,6 +164,7 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client {
         let hasEnded = !commands.isEmpty && commands.allSatisfy(\.hasEnded)
         guard hasEnded, !state.isPopulated, !isGone else { return }
         isGone = true
+        useInAll = group.endTask()?.withPeak(of: commandsUse) ?? commandsUse
         tell(.gone, &events)
         release()
         host.reapAdopted()

@@ -31,6 +31,7 @@ package final class CgroupTree {
         do {
             try hierarchy.enterLeaf()
             root = try Cgroup(folder: folder, name: hierarchy.ownName + name, makes: true)
+            hierarchy.countMemory(below: folder)
             try Self.prove(root)
         } catch {
             rmdir(folder)
@@ -97,7 +98,7 @@ package final class CgroupTree {
                 state = try group.state()
             }
             try group.removeSubgroups()
-            if idle.count < idleMax, !state.isFrozen, !group.wasKilled {
+            if idle.count < idleMax, !state.isFrozen, !group.wasKilled, group.prepareForNext() {
                 idle.append(group)
             } else {
                 try group.remove()

@@ -17,6 +17,25 @@ package enum BootTimeClock {
     }
 }
 
+/// How long the machine has slept since it was started: how far CLOCK_BOOTTIME is ahead of CLOCK_MONOTONIC.
+///
+/// The two cannot be read at one moment. What was found stays for as long as no reading contradicts it, so that
+/// only a sleep changes it.
+package struct SleepClock: Sendable {
+    private var slept: Int64 = 0
+
+    package init() {}
+
+    /// - Returns: nanoseconds of CLOCK_MONOTONIC, and how far the other clock is ahead of it.
+    package mutating func read() -> (now: Int64, slept: Int64) {
+        let before = MonotonicClock.now()
+        let boot = BootTimeClock.now()
+        let after = MonotonicClock.now()
+        if slept < boot - after || slept > boot - before { slept = boot - after }
+        return (after, slept)
+    }
+}
+
 private func nanoseconds(_ clock: clockid_t) -> Int64 {
     var time = timespec()
     // Fails on an unknown clock only.

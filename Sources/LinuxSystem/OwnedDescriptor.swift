@@ -100,6 +100,15 @@ extension OwnedDescriptor {
         return poll(&wanted, 1, milliseconds) > 0
     }
 
+    /// Waits for this descriptor or another to be readable, so long at most; -1: however long it takes.
+    package func waitReadable(or other: Int32?, milliseconds: Int32) throws(SystemError) {
+        // poll(2) passes over negative ones.
+        var wanted = [rawValue, other ?? -1].map {
+            pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
+        }
+        try systemCall("poll") { poll(&wanted, nfds_t(wanted.count), milliseconds) }
+    }
+
     /// A pidfd(2) of a running process; readable when it has ended.
     package static func process(_ processID: Int32) throws(SystemError) -> OwnedDescriptor {
         OwnedDescriptor(

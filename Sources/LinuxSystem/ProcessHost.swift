@@ -15,6 +15,7 @@ package final class ProcessHost {
     let emptyInput: OwnedDescriptor
     /// The children that this host started and has not reaped.
     var children: Set<Int32> = []
+    var inheritedPeak = InheritedPeak()
     private(set) lazy var orphans = OrphanHunt(host: self)
 
     /// Without a cgroup it makes this process a child subreaper (PR_SET_CHILD_SUBREAPER): the
@@ -66,14 +67,5 @@ package func becomeSubreaper() throws(SystemError) {
 
 /// Children of this process that are not among the `known`: adopted from one that ended.
 package func adoptedOrphans(known: Set<Int32>) throws(SystemError) -> [Int32] {
-    var processes = clx_processes()
-    defer { clx_processes_free(&processes) }
-    let error = clx_processes_read(&processes)
-    guard error == 0 else {
-        throw SystemError(operation: "read", errno: error, subject: "/proc")
-    }
-    let own = getpid()
-    return UnsafeBufferPointer(start: processes.entries, count: processes.count)
-        .filter { $0.parent == own && !known.contains($0.pid) }
-        .map { $0.pid }
+    try ProcessTable().children(of: getpid()).filter { !known.contains($0) }
 }

@@ -11,6 +11,8 @@ final class SupervisedCommand {
     private(set) var hasEnded = false
     /// The supervisor has said that no process is left, by a report or by its exit status.
     private(set) var isEmpty = false
+    /// What its processes used, told by the supervisor when none is left.
+    private(set) var use: ProcessUse?
     /// No process is left, the supervisor included.
     var isGone = false
 
@@ -20,9 +22,18 @@ final class SupervisedCommand {
     private var control: OwnedDescriptor?
     private let controlToken: WatchList.Token
     private var isOrderedToKill = false
+    /// All processes of the command have been stopped, and not told to go on.
+    private(set) var isFrozen = false
+    /// Orders to thaw that were not answered yet. What is said of a freeze meanwhile is about one before.
+    private var thawsUnderWay = 0
 
     /// What a supervisor's report means for the task.
-    typealias Report = TaskEvent.What
+    enum Report {
+        case event(TaskEvent.What)
+        case frozen
+        case freezeFailed(SystemError)
+        case thawed
+    }
 
     private init(
         _ request: LaunchRequest,
@@ -109,6 +120,25 @@ final class SupervisedCommand {
         order(CLX_ORDER_SIGNAL, number)
     }
 
+    /// Begins to stop all processes, or lets them go on; `frozen`, `freezeFailed` or `thawed` is the answer.
+    ///
+    /// - Returns: whether the supervisor could be told.
+    @discardableResult
+    func setFrozen(_ frozen: Bool) -> Bool {
+        guard order(frozen ? CLX_ORDER_FREEZE : CLX_ORDER_THAW, 0) else { return false }
+        if !frozen {
+            isFrozen = false
+            thawsUnderWay += 1
+        }
+        return true
+    }
+
+    /// The supervisor, while it can be told something.
+    var supervisorID: Int32? { isEmpty ? nil : supervisor?.processID }
+
+    /// Nothing of it is stopped, nor will be by what was ordered before.
+    var isThawed: Bool { supervisorID == nil || !isFrozen && thawsUnderWay == 0 }
+
     /// The second time the supervisor itself is killed, and what it held is adopted.
     func kill() {
         order(CLX_ORDER_KILL, 0)
@@ -123,12 +153,13 @@ final class SupervisedCommand {
         host.watches.remove(controlToken, control.rawValue)
     }
 
-    private func order(_ kind: clx_supervisor_order_kind, _ number: Int32) {
-        guard let control = control?.rawValue else { return }
+    @discardableResult
+    private func order(_ kind: clx_supervisor_order_kind, _ number: Int32) -> Bool {
+        guard let control = control?.rawValue else { return false }
         var message = clx_supervisor_order(kind: kind.rawValue, number: number)
         // Fails where the supervisor is gone, or has a thousand orders waiting while it is
         // stopped: nothing would come of one more.
-        send(control, &message, MemoryLayout.size(ofValue: message), Int32(MSG_NOSIGNAL))
+        return send(control, &message, MemoryLayout.size(ofValue: message), Int32(MSG_NOSIGNAL)) > 0
     }
 
     // MARK: - What happens
@@ -168,7 +199,7 @@ final class SupervisedCommand {
     func end(_ exit: Exit, index: Int) -> Report? {
         if hasEnded { return nil }
         hasEnded = true
-        return .exited(index: index, exit)
+        return .event(.exited(index: index, exit))
     }
 
     private func understand(_ message: clx_supervisor_report, index: Int) -> Report? {
@@ -176,22 +207,46 @@ final class SupervisedCommand {
         case CLX_REPORT_STARTED:
             processID = message.pid
             request = nil
-            return .started(index: index, processID: message.pid)
+            return .event(.started(index: index, processID: message.pid))
         case CLX_REPORT_FAILED:
             hasEnded = true
             guard let request = request.take() else { return nil }
             let stage = clx_stage(UInt32(bitPattern: message.stage))
-            return .startFailed(
-                index: index,
-                LaunchError(stage: stage, errno: message.code, request: request)
-            )
+            let error = LaunchError(stage: stage, errno: message.code, request: request)
+            return .event(.startFailed(index: index, error))
         case CLX_REPORT_EXITED: return end(.status(message.code), index: index)
         case CLX_REPORT_SIGNALLED: return end(.signal(message.code), index: index)
         case CLX_REPORT_GONE:
             isEmpty = true
+            // The command took over the supervisor's peak, which is that of a small program.
+            use = ProcessUse(
+                cpuMicroseconds: message.cpu_us,
+                memoryPeakBytes: message.memory_peak_bytes
+            )
             return nil
+        default: return understandFreeze(message)
+        }
+    }
+
+    private func understandFreeze(_ message: clx_supervisor_report) -> Report? {
+        switch clx_supervisor_report_kind(message.kind) {
+        case CLX_REPORT_THAWED:
+            thawsUnderWay = max(thawsUnderWay - 1, 0)
+            isFrozen = false
+            return .thawed
+        case CLX_REPORT_FROZEN where thawsUnderWay == 0:
+            isFrozen = true
+            return .frozen
+        case CLX_REPORT_FREEZE_FAILED where thawsUnderWay == 0:
+            return .freezeFailed(Self.freezeError(message.pid, message.code))
         default: return nil
         }
+    }
+
+    private static func freezeError(_ processID: Int32, _ code: Int32) -> SystemError {
+        SystemError(
+            operation: "stop", errno: code, subject: "process \(processID)",
+            detail: code == ETIMEDOUT ? "it does not stop, or starts others all the time" : nil)
     }
 
     private static let supervisorOperation = "start supervisor"

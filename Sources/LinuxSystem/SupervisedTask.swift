@@ -8,9 +8,21 @@ final class SupervisedTask: TaskProcesses, WatchOwner {
     /// By index. The roles of a command's watches are 2 × index for its supervisor's messages
     /// and 2 × index + 1 for its supervisor's end.
     private var commands: [SupervisedCommand] = []
+    private var freeze = Freeze()
     private var isKilled = false
     private var isGone = false
     private var isClosed = false
+
+    /// How far the supervisors are with what `setFrozen` wants of all of them.
+    private struct Freeze {
+        var isWanted = false
+        /// An order to freeze has not been answered by an event.
+        var isAwaited = false
+        /// What the last event said.
+        var isTold = false
+        /// Why a freeze is being undone.
+        var failure: SystemError?
+    }
 
     init(_ identifier: UInt64, supervisor path: String, host: ProcessHost) {
         self.identifier = identifier
@@ -33,19 +45,39 @@ final class SupervisedTask: TaskProcesses, WatchOwner {
             reportRole: 2 * index,
             endRole: 2 * index + 1
         )
-        commands.append(
-            try SupervisedCommand.start(
-                request,
-                path: supervisorPath,
-                output: pipes.writingEnds,
-                host: host,
-                listener: listener
-            )
+        let command = try SupervisedCommand.start(
+            request,
+            path: supervisorPath,
+            output: pipes.writingEnds,
+            host: host,
+            listener: listener
         )
+        commands.append(command)
+        if freeze.isWanted { command.setFrozen(true) }
         return StartedProcess(index: index, output: pipes.takeReadingEnds())
     }
 
+    var freezer: FreezeMethod { .signals }
+
+    var isFrozen: Bool {
+        let supervisors = supervisorIDs
+        guard !supervisors.isEmpty else { return false }
+        // One look may miss who was started during it, by a process that it then finds stopped.
+        return (0..<2).allSatisfy { _ in
+            (try? ProcessTable())?.areStopped(descendantsOf: supervisors) == true
+        }
+    }
+
+    func processIDs() throws(SystemError) -> [Int32] {
+        let supervisors = supervisorIDs
+        return supervisors.isEmpty ? [] : try ProcessTable().descendants(of: supervisors)
+    }
+
+    private var supervisorIDs: Set<Int32> { Set(commands.compactMap(\.supervisorID)) }
+
     func signal(_ number: Int32) throws(SystemError) -> Int? {
+        // Who is stopped handles no signal.
+        if number != SIGKILL, freeze.isWanted { try setFrozen(false) }
         for command in commands where !command.isGone { command.signal(number) }
         return nil
     }
@@ -56,12 +88,21 @@ final class SupervisedTask: TaskProcesses, WatchOwner {
     }
 
     func setFrozen(_ frozen: Bool) throws(SystemError) {
-        throw SystemError(
-            operation: "freeze",
-            errno: ENOTSUP,
-            subject: "task \(identifier)",
-            detail: "only a cgroup can be frozen"
-        )
+        freeze.isWanted = frozen
+        freeze.isAwaited = frozen
+        freeze.failure = nil
+        let held = commands.filter { $0.supervisorID != nil }
+        let told = held.filter { $0.setFrozen(frozen) }
+        guard told.count == held.count else {
+            throw SystemError(
+                operation: frozen ? "freeze" : "thaw", errno: EAGAIN,
+                subject: "task \(identifier)", detail: "its supervisor takes no orders")
+        }
+    }
+
+    func readUse() -> ProcessUse? {
+        // A supervisor that was killed has told nothing.
+        isGone ? commands.reduce(ProcessUse()) { $0?.adding($1.use) } : nil
     }
 
     func close() {
@@ -72,10 +113,11 @@ final class SupervisedTask: TaskProcesses, WatchOwner {
     func ready(role: Int, _ events: inout [TaskEvent]) {
         let index = role / 2
         let command = commands[index]
-        for report in command.readReports(index: index) { tell(report, &events) }
+        for report in command.readReports(index: index) { take(report, &events) }
         let isAboutEnd = role % 2 == 1
         guard isAboutEnd, command.reapSupervisor() else { return }
         command.closeControl()
+        checkFrozen(&events)
         if command.isEmpty {
             // However it came that its end was not told, nobody waits for it in vain.
             end(index, .signal(SIGKILL), &events)
@@ -103,8 +145,44 @@ final class SupervisedTask: TaskProcesses, WatchOwner {
         if commands[index].processID == processID { end(index, exit, &events) }
     }
 
+    private func take(_ report: SupervisedCommand.Report, _ events: inout [TaskEvent]) {
+        switch report {
+        case .event(let what): tell(what, &events)
+        case .freezeFailed(let error): undoFreeze(error, &events)
+        case .frozen, .thawed: checkFrozen(&events)
+        }
+    }
+
+    /// One supervisor has not stopped its processes, and has undone that: the others follow.
+    private func undoFreeze(_ error: SystemError, _ events: inout [TaskEvent]) {
+        guard freeze.isWanted else { return }
+        freeze.isWanted = false
+        freeze.failure = error
+        // One that cannot be told is ending, or stopped itself: nothing else would reach it.
+        for command in commands where command.supervisorID != nil { command.setFrozen(false) }
+    }
+
+    /// Tells the freeze when the last command is frozen, and the thaw when none is.
+    private func checkFrozen(_ events: inout [TaskEvent]) {
+        let held = commands.filter { $0.supervisorID != nil }
+        if freeze.isWanted, freeze.isAwaited, !held.isEmpty, held.allSatisfy(\.isFrozen) {
+            freeze.isAwaited = false
+            freeze.isTold = true
+            tell(.frozen(true), &events)
+        }
+        guard !freeze.isWanted, held.allSatisfy(\.isThawed) else { return }
+        if freeze.isTold {
+            freeze.isTold = false
+            tell(.frozen(false), &events)
+        }
+        if let failure = freeze.failure {
+            freeze.failure = nil
+            tell(.freezeFailed(failure), &events)
+        }
+    }
+
     private func end(_ index: Int, _ exit: Exit, _ events: inout [TaskEvent]) {
-        if let report = commands[index].end(exit, index: index) { tell(report, &events) }
+        if let report = commands[index].end(exit, index: index) { take(report, &events) }
     }
 
     private func checkGone(_ events: inout [TaskEvent]) {

@@ -15,6 +15,8 @@ package struct TaskEvent: Equatable, Sendable {
         case exited(index: Int, Exit)
         /// All processes are frozen, or thawed again.
         case frozen(Bool)
+        /// The processes could not all be frozen, and all go on again. In place of `frozen(true)`.
+        case freezeFailed(SystemError)
         /// No process of the task is left. The last event of a task.
         case gone
     }
@@ -48,12 +50,43 @@ package struct StartedProcess: ~Copyable {
     }
 }
 
+/// Processes that belong together, and that a `ProcessHost` watches: its `poll` tells what happens to
+/// them. For one thread.
+package protocol ProcessSet: AnyObject {
+    /// The number that the caller gave them, which comes back with their events.
+    var identifier: UInt64 { get }
+
+    /// What can hold them still.
+    var freezer: FreezeMethod { get }
+
+    /// Whether all of them are frozen, read now; `false` after the event `gone`.
+    var isFrozen: Bool { get }
+
+    /// All of them, zombies left out.
+    func processIDs() throws(SystemError) -> [Int32]
+
+    /// Sends a signal to every one of them.
+    ///
+    /// The frozen handle none but SIGKILL. A task is thawed for any other; who is frozen by a unit has to
+    /// be thawed by the caller before.
+    ///
+    /// - Returns: how many got it; `nil` where a supervisor was told to do it.
+    @discardableResult
+    func signal(_ number: Int32) throws(SystemError) -> Int?
+
+    /// Orders the end of every one of them, the frozen included; `gone` tells when.
+    func kill() throws(SystemError)
+
+    /// Ends the use: no more events.
+    func close()
+}
+
 /// The processes of one task: its commands and all that descends from them.
 ///
-/// Made by a `ProcessHost`, whose `poll` tells what happens to them. For one thread.
-package protocol TaskProcesses: AnyObject {
-    /// The number that the caller gave the task.
-    var identifier: UInt64 { get }
+/// A command that is still being started may not get a signal. A second `kill` ends the supervisor as
+/// well, if one is there and does not answer. `close` kills what still runs, which is cleared away later
+/// by the host's `poll`.
+package protocol TaskProcesses: ProcessSet {
 
     /// Begins to start a command; more than once for a command beside the first.
     ///
@@ -64,24 +97,13 @@ package protocol TaskProcesses: AnyObject {
     ///   event for that. ECANCELED after `kill`, `close` or the event `gone`.
     func start(_ request: LaunchRequest) throws(LaunchError) -> StartedProcess
 
-    /// Sends a signal to every process of the task; a frozen task is thawed for any but SIGKILL, since
-    /// the frozen handle none. A command that is still being started may not get it.
+    /// Asks for the freeze or the thaw of every process, those included that are being started.
     ///
-    /// - Returns: how many got it; `nil` where a supervisor was told to do it.
-    @discardableResult
-    func signal(_ number: Int32) throws(SystemError) -> Int?
-
-    /// Orders the end of every process of the task, the frozen included; `gone` tells when.
-    ///
-    /// A second call ends the supervisor as well, if one is there and does not answer.
-    func kill() throws(SystemError)
-
-    /// Asks for the freeze or the thaw of every process; the event `frozen` tells when.
-    ///
-    /// - Throws: ENOTSUP without a cgroup.
+    /// The event `frozen` tells when it is so; none comes where nothing changes by it, as by the thaw of
+    /// what has not been told to be frozen. Stopped by signals, also those go on that were stopped before.
     func setFrozen(_ frozen: Bool) throws(SystemError)
 
-    /// Ends the use of the task: no more events. What still runs is killed, and cleared away
-    /// later by the host's `poll`.
-    func close()
+    /// What all processes of the task have used so far, and in the end; `nil` where that is not known,
+    /// as under a supervisor until the event `gone`.
+    func readUse() -> ProcessUse?
 }

@@ -4,6 +4,8 @@ internal import Glibc
 /// A child of ours that is watched until it is reaped.
 final class WatchedChild {
     let processID: Int32
+    /// What it and those that it waited for used; `nil` until it is reaped, or where another did that.
+    private(set) var use: ProcessUse?
     private let process: OwnedDescriptor
     private let token: WatchList.Token
     private unowned let host: ProcessHost
@@ -34,8 +36,12 @@ final class WatchedChild {
     func reap() -> Exit? {
         let exit: Exit
         do {
-            guard let end = try Exit.reap(process) else { return nil }
+            guard let (end, used) = try Exit.reap(process) else { return nil }
             exit = end
+            use = ProcessUse(
+                cpuMicroseconds: used.cpu_us,
+                memoryPeakBytes: host.inheritedPeak.exclude(from: used.memory_peak_bytes)
+            )
         } catch {
             // Somebody else has reaped it: that it ended is all that can be known.
             exit = .signal(SIGKILL)

@@ -30,6 +30,11 @@ final class BusMessage {
         try Self.check(sd_bus_message_append_basic(pointer, Self.code("u"), &number))
     }
 
+    func append(_ number: Int32) throws(SystemdError) {
+        var number = number
+        try Self.check(sd_bus_message_append_basic(pointer, Self.code("i"), &number))
+    }
+
     /// Appends an array (`a`), a structure (`r`) or a variant (`v`) with what `body` appends.
     func container(
         _ kind: Character, of contents: String, _ body: () throws(SystemdError) -> Void
@@ -43,7 +48,7 @@ final class BusMessage {
         try SystemdError.check(result, "sd_bus_message_append")
     }
 
-    private static func code(_ type: Character) -> CChar {
+    static func code(_ type: Character) -> CChar {
         CChar(bitPattern: type.asciiValue ?? 0)
     }
 }
@@ -52,25 +57,79 @@ final class BusMessage {
 struct ReceivedMessage {
     let pointer: OpaquePointer
 
-    /// What went wrong, in the sender's words; `nil` for an ordinary message.
-    var failure: String? {
+    /// An error in the sender's words.
+    struct Failure {
+        /// Such as `org.freedesktop.systemd1.NoSuchUnit`.
+        let name: String
+        let message: String
+
+        var words: String { message.isEmpty ? name : "\(name): \(message)" }
+    }
+
+    /// What one message brings at most to be kept: the sender may be any user's program.
+    private static let textBytesMax = 4_096
+
+    /// What went wrong; `nil` for an ordinary message.
+    var failure: Failure? {
         guard let error = sd_bus_message_get_error(pointer)?.pointee else { return nil }
-        let words = [error.name, error.message].compactMap { $0.map { String(cString: $0) } }
-        return words.joined(separator: ": ")
+        return Failure(
+            name: error.name.map(Self.text) ?? "", message: error.message.map(Self.text) ?? "")
     }
 
     /// Reads the next value, an object path (`o`) or a string (`s`); `nil` where it is none.
     func text(_ type: Character) -> String? {
         var text: UnsafePointer<CChar>?
-        let code = CChar(bitPattern: type.asciiValue ?? 0)
-        guard sd_bus_message_read_basic(pointer, code, &text) > 0, let text else { return nil }
-        return String(cString: text)
+        guard sd_bus_message_read_basic(pointer, BusMessage.code(type), &text) > 0, let text
+        else { return nil }
+        return Self.text(text)
     }
 
     /// Reads the next value, a number of 32 bits (`u`).
     func number() -> UInt32? {
         var number: UInt32 = 0
-        let code = CChar(bitPattern: UInt8(ascii: "u"))
-        return sd_bus_message_read_basic(pointer, code, &number) > 0 ? number : nil
+        return sd_bus_message_read_basic(pointer, BusMessage.code("u"), &number) > 0 ? number : nil
     }
+
+    /// Reads the next value, inside a variant or not; `nil` for a type that no caller here needs.
+    func value() -> BusValue? {
+        var type: CChar = 0
+        var contents: UnsafePointer<CChar>?
+        let peeked = sd_bus_message_peek_type(pointer, &type, &contents)
+        guard peeked > 0 else { return peeked == 0 ? .nothing : nil }
+        switch type {
+        case BusMessage.code("v"):
+            guard sd_bus_message_enter_container(pointer, type, contents) > 0 else { return nil }
+            // The type of a variant is one type, and no variant again for the properties of a unit.
+            var inner: CChar = 0
+            guard sd_bus_message_peek_type(pointer, &inner, nil) > 0, inner != type
+            else { return nil }
+            return value()
+        case BusMessage.code("s"): return text("s").map(BusValue.text)
+        case BusMessage.code("o"): return text("o").map(BusValue.text)
+        case BusMessage.code("b"):
+            var flag: Int32 = 0
+            return sd_bus_message_read_basic(pointer, type, &flag) > 0 ? .flag(flag != 0) : nil
+        case BusMessage.code("t"):
+            var number: UInt64 = 0
+            return sd_bus_message_read_basic(pointer, type, &number) > 0 ? .number(number) : nil
+        default: return nil
+        }
+    }
+
+    private static func text(_ text: UnsafePointer<CChar>) -> String {
+        let count = strnlen(text, textBytesMax)
+        return text.withMemoryRebound(to: UInt8.self, capacity: count) {
+            String(decoding: UnsafeBufferPointer(start: $0, count: count), as: UTF8.self)
+        }
+    }
+}
+
+/// One value out of a ``ReceivedMessage``.
+enum BusValue: Equatable {
+    /// The message ends here.
+    case nothing
+    case text(String)
+    case flag(Bool)
+    /// 64 bits without a sign (`t`).
+    case number(UInt64)
 }

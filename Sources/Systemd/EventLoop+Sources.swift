@@ -36,12 +36,13 @@ extension EventLoop {
         return source
     }
 
-    /// Adds a timer on CLOCK_MONOTONIC, disarmed.
+    /// Adds a timer, disarmed.
     ///
     /// Its accuracy is 1 µs: for libsystemd 0 means 250 ms, and 1 ms is used up in full.
     ///
     /// - Throws: ``SystemdError`` as of sd_event_add_time(3).
     package func addTimer(
+        on clock: TimerClock = .monotonic,
         priority: EventPriority = .timers,
         handler: @escaping () throws -> Void
     ) throws(SystemdError) -> TimerSource {
@@ -52,7 +53,7 @@ extension EventLoop {
             let added = sd_event_add_time(
                 event,
                 &pointer,
-                CLOCK_MONOTONIC,
+                clock.identifier,
                 UInt64.max,
                 1,
                 { _, _, userData in TimerSource.from(userData)?.fire() ?? 0 },

@@ -1,6 +1,22 @@
 internal import CSystemd
+internal import Glibc
 
-/// A one-shot timer on CLOCK_MONOTONIC; see ``EventLoop/addTimer(priority:handler:)``.
+/// What a timer goes by (clock_gettime(2)).
+package enum TimerClock: Sendable {
+    /// CLOCK_MONOTONIC: it stands still while the machine sleeps.
+    case monotonic
+    /// CLOCK_BOOTTIME: it goes on meanwhile, and does not wake the machine.
+    case bootTime
+
+    var identifier: clockid_t {
+        switch self {
+        case .monotonic: CLOCK_MONOTONIC
+        case .bootTime: CLOCK_BOOTTIME
+        }
+    }
+}
+
+/// A one-shot timer; see ``EventLoop/addTimer(priority:handler:)``.
 package final class TimerSource: EventSource {
     private var handler: (() throws -> Void)?
 
@@ -16,7 +32,7 @@ package final class TimerSource: EventSource {
     /// Rounded up to the µs that sd-event counts in. A past instant fires on the next turn. Arming
     /// again moves the timer; to the same instant it costs nothing.
     ///
-    /// - Parameter instant: ns of CLOCK_MONOTONIC.
+    /// - Parameter instant: ns of the timer's clock.
     /// - Throws: ``SystemdError`` as of sd_event_source_set_time(3): EINVAL after ``remove()``,
     ///   ESTALE after the loop's end.
     package func arm(atNanoseconds instant: UInt64) throws(SystemdError) {

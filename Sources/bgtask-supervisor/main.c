@@ -28,16 +28,26 @@ enum {
     SWEEPS_MAX = 64,
     ROUND_PAUSE_MIN_MS = 4,
     ROUND_PAUSE_MAX_MS = 512,
+    /// A freeze is given up after so many rounds, which is after two seconds or more.
+    FREEZE_ROUNDS_MAX = 64,
+    FREEZE_SWEEPS = 8,
+    FREEZE_PAUSE_MAX_MS = 32,
 };
+
+/// What is done in rounds, with a pause in between.
+enum work { WORK_NONE, WORK_FREEZE, WORK_KILL };
 
 static struct {
     pid_t command;
     int children_changed;
     /// -1 once the daemon is gone.
     int control;
-    bool kills;
+    enum work work;
     int pause_ms;
     int64_t next_round_ms;
+    /// Of the freeze that is under way.
+    int freeze_rounds;
+    struct clx_processes seen;
 } self = {.control = CLX_SUPERVISOR_CONTROL, .pause_ms = ROUND_PAUSE_MIN_MS};
 
 static int64_t now_ms(void) {
@@ -46,11 +56,23 @@ static int64_t now_ms(void) {
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-static void report(enum clx_supervisor_report_kind kind, pid_t pid, int stage, int code) {
-    const struct clx_supervisor_report message = {
-        .kind = kind, .pid = pid, .stage = stage, .code = code};
+static void tell(struct clx_supervisor_report message) {
     if (self.control < 0) return;
     send(self.control, &message, sizeof message, MSG_NOSIGNAL);
+}
+
+static void report(enum clx_supervisor_report_kind kind, pid_t pid, int stage, int code) {
+    tell((struct clx_supervisor_report){.kind = kind, .pid = pid, .stage = stage, .code = code});
+}
+
+/// All descendants have been reaped here, or waited for by one that was.
+static void report_gone(void) {
+    const struct clx_use use = clx_children_use();
+    tell((struct clx_supervisor_report){
+        .kind = CLX_REPORT_GONE,
+        .cpu_us = use.cpu_us,
+        .memory_peak_bytes = use.memory_peak_bytes,
+    });
 }
 
 // MARK: - Start
@@ -116,10 +138,38 @@ static bool reap(void) {
     return true;
 }
 
-static void begin_killing(void) {
-    if (self.kills) return;
-    self.kills = true;
+static void begin(enum work work) {
+    // A kill ends with the last descendant, and nothing takes its place.
+    if (self.work == WORK_KILL) return;
+    self.work = work;
+    self.pause_ms = ROUND_PAUSE_MIN_MS;
     self.next_round_ms = 0;
+    self.freeze_rounds = 0;
+    clx_processes_free(&self.seen);
+}
+
+/// Also lets go on what was stopped by a freeze that is not complete.
+static void thaw(void) {
+    begin(WORK_NONE);
+    if (self.work == WORK_NONE) clx_descendants_signal(SIGCONT);
+}
+
+static void obey(const struct clx_supervisor_order *order) {
+    switch ((enum clx_supervisor_order_kind)order->kind) {
+    case CLX_ORDER_SIGNAL:
+        clx_descendants_signal(order->number);
+        break;
+    case CLX_ORDER_KILL:
+        begin(WORK_KILL);
+        break;
+    case CLX_ORDER_FREEZE:
+        begin(WORK_FREEZE);
+        break;
+    case CLX_ORDER_THAW:
+        thaw();
+        report(CLX_REPORT_THAWED, 0, 0, 0);
+        break;
+    }
 }
 
 static void read_orders(void) {
@@ -131,14 +181,14 @@ static void read_orders(void) {
         if (length <= 0) {
             close(self.control);
             self.control = -1;
-            begin_killing();
+            begin(WORK_KILL);
             return;
         }
-        if (length != sizeof order) continue;
-        if (order.kind == CLX_ORDER_KILL) begin_killing();
-        if (order.kind == CLX_ORDER_SIGNAL) clx_descendants_signal(order.number);
+        if (length == sizeof order) obey(&order);
     }
 }
+
+// MARK: - Rounds
 
 /// Kills what is there now. Rounds come ever slower, for a process that cannot die (in an
 /// uninterruptible wait, or of another user) must not keep the machine busy.
@@ -148,8 +198,29 @@ static void kill_round(void) {
     if (self.pause_ms < ROUND_PAUSE_MAX_MS) self.pause_ms *= 2;
 }
 
+/// Stops what is there now, several times in a row for those that fork. Undone where it does not come
+/// to an end.
+static void freeze_round(void) {
+    struct clx_unstopped unstopped = {.error = ETIMEDOUT};
+    long running = 1;
+    for (int sweep = 0; sweep < FREEZE_SWEEPS && running > 0; sweep++) {
+        running = clx_descendants_stop(&self.seen, &unstopped);
+    }
+    if (running == 0) {
+        begin(WORK_NONE);
+        report(CLX_REPORT_FROZEN, 0, 0, 0);
+    } else if (running < 0 || ++self.freeze_rounds >= FREEZE_ROUNDS_MAX) {
+        thaw();
+        report(CLX_REPORT_FREEZE_FAILED, unstopped.pid, 0,
+               running < 0 ? (int)-running : unstopped.error);
+    } else {
+        self.next_round_ms = now_ms() + self.pause_ms;
+        if (self.pause_ms < FREEZE_PAUSE_MAX_MS) self.pause_ms *= 2;
+    }
+}
+
 static int milliseconds_to_wait(void) {
-    if (!self.kills) return -1;
+    if (self.work == WORK_NONE) return -1;
     int64_t left = self.next_round_ms - now_ms();
     return left > 0 ? (int)left : 0;
 }
@@ -163,7 +234,9 @@ static void turn(void) {
     struct signalfd_siginfo ignored;
     while (read(self.children_changed, &ignored, sizeof ignored) > 0) {}
     if (self.control >= 0 && sources[1].revents != 0) read_orders();
-    if (self.kills && milliseconds_to_wait() == 0) kill_round();
+    if (milliseconds_to_wait() != 0) return;
+    if (self.work == WORK_KILL) kill_round();
+    if (self.work == WORK_FREEZE) freeze_round();
 }
 
 int main(int count, char **arguments) {
@@ -175,6 +248,6 @@ int main(int count, char **arguments) {
     }
     start_command();
     while (reap()) turn();
-    report(CLX_REPORT_GONE, 0, 0, 0);
+    report_gone();
     return 0;
 }

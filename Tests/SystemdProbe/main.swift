@@ -8,8 +8,9 @@ do {
     case "listen": try printSockets()
     case "destination": print(JournalDestination.standard())
     case "serve": exit(try ProbeService().run())
+    case "unit": exit(try ProbeManager.run(Array(CommandLine.arguments.dropFirst(2))))
     default:
-        print("usage: systemd-probe notify|listen|destination|serve")
+        print("usage: systemd-probe notify|listen|destination|serve|unit")
         exit(64)
     }
 } catch {

@@ -5,6 +5,7 @@
 #include "clinux_calls.h"
 #include "clinux_launch.h"
 #include "clinux_memory.h"
+#include "clinux_netlink.h"
 #include "clinux_processes.h"
 #include "clinux_spawn.h"
 #include "clinux_supervisor.h"

@@ -25,12 +25,23 @@ int clx_pidfd_open(pid_t pid);
 /// pidfd_send_signal(2).
 int clx_pidfd_send_signal(int pidfd, int number);
 
-/// How a process ended: waitid(2)'s si_code and si_status.
+/// What processes used, as getrusage(2) has it: a process and what it waited for, the memory that of
+/// the largest among them.
+struct clx_use {
+    uint64_t cpu_us;
+    uint64_t memory_peak_bytes;
+};
+
+/// How a process ended: waitid(2)'s si_code and si_status, and what it used.
 struct clx_exit {
     pid_t pid;
     bool was_signalled;
     int status;
+    struct clx_use use;
 };
+
+/// getrusage(2) of the children that this process has reaped, and what they had waited for.
+struct clx_use clx_children_use(void);
 
 /// Reaps the child behind a pidfd without waiting. Returns 1 with `end` filled in, 0 while it runs.
 int clx_reap_pidfd(int pidfd, struct clx_exit *end);
@@ -44,6 +55,14 @@ int clx_peer_credentials(int socket, pid_t *pid, uid_t *user, gid_t *group);
 /// SO_PEERGROUPS: up to `capacity` groups. Returns their number; where that is larger than
 /// `capacity`, nothing was written.
 long clx_peer_groups(int socket, gid_t *groups, size_t capacity);
+
+/// recvmsg(2) of a datagram, without waiting; the sender is known where SO_PASSCRED is set. Returns how
+/// many bytes it has, which may be more than `capacity`: what is beyond is lost. `sender` is -1 for
+/// nobody who is known. Descriptors that come along are closed.
+ssize_t clx_receive_datagram(int socket, void *buffer, size_t capacity, uid_t *sender);
+
+/// Has each datagram come with who sent it (unix(7), SO_PASSCRED).
+int clx_pass_credentials(int socket);
 
 /// memfd_create(2); close-on-exec.
 int clx_memory_file(const char *name);

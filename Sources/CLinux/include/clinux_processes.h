@@ -32,6 +32,9 @@ int clx_processes_read(struct clx_processes *processes);
 void clx_processes_keep_descendants(
     struct clx_processes *processes, pid_t root, const pid_t *excluded, size_t excluded_count);
 
+/// The process with that number, or NULL.
+const struct clx_process *clx_processes_find(const struct clx_processes *processes, pid_t pid);
+
 /// Whether this very process (pid and start time) is in the table.
 bool clx_processes_contain(const struct clx_processes *processes, const struct clx_process *process);
 
@@ -46,6 +49,27 @@ int clx_process_signal(const struct clx_process *process, int number);
 /// Children are not reaped. Returns how many descendants the last sweep found, zombies left out,
 /// or minus an errno.
 long clx_descendants_kill(const pid_t *excluded, size_t excluded_count, int sweeps_max);
+
+/// One that could not be stopped: why is an errno, ETIMEDOUT where it was told to and runs still.
+struct clx_unstopped {
+    pid_t pid;
+    int error;
+};
+
+/// Tells every descendant of the caller to stop (SIGSTOP), in one sweep; again until it returns 0.
+///
+/// The child of a process in an uninterruptible wait is left running: that may be vfork(2)'s wait for this
+/// very child. `seen` is what the sweep before has found (empty before the first) and becomes what this
+/// one finds. Returns how many are not stopped or were not a sweep ago, with one of them in `unstopped`, or
+/// minus an errno. At 0 all are stopped: who is seen stopped twice has started nobody in between, whom this
+/// sweep could have missed.
+long clx_descendants_stop(struct clx_processes *seen, struct clx_unstopped *unstopped);
+
+/// Whether a process is stopped, by a signal or by its tracer.
+bool clx_process_is_stopped(const struct clx_process *process);
+
+/// Whether nothing is left of a process but its entry.
+bool clx_process_is_dead(const struct clx_process *process);
 
 /// Sends a signal to every descendant of the caller, those included that appear meanwhile.
 /// Returns how many got it, or minus an errno.

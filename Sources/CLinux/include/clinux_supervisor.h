@@ -40,8 +40,15 @@ enum clx_supervisor_report_kind {
     CLX_REPORT_EXITED = 3,
     /// The command was ended by the signal `code`.
     CLX_REPORT_SIGNALLED = 4,
-    /// No descendant is left; the supervisor exits next.
+    /// No descendant is left; the supervisor exits next. What they used.
     CLX_REPORT_GONE = 5,
+    /// Every descendant is stopped.
+    CLX_REPORT_FROZEN = 6,
+    /// Not every descendant could be stopped, and all go on again: `pid` is one that was not, `code` why
+    /// (an errno; ETIMEDOUT where it was told to and did not).
+    CLX_REPORT_FREEZE_FAILED = 7,
+    /// Every descendant goes on. One for each CLX_ORDER_THAW.
+    CLX_REPORT_THAWED = 8,
 };
 
 struct clx_supervisor_report {
@@ -49,6 +56,8 @@ struct clx_supervisor_report {
     int32_t pid;
     int32_t stage;
     int32_t code;
+    uint64_t cpu_us;
+    uint64_t memory_peak_bytes;
 };
 
 enum clx_supervisor_order_kind {
@@ -56,6 +65,11 @@ enum clx_supervisor_order_kind {
     CLX_ORDER_SIGNAL = 1,
     /// Kill every descendant.
     CLX_ORDER_KILL = 2,
+    /// Stop every descendant; answered by FROZEN or FREEZE_FAILED, and by nothing where a THAW or a KILL
+    /// comes before that.
+    CLX_ORDER_FREEZE = 3,
+    /// Let every descendant go on.
+    CLX_ORDER_THAW = 4,
 };
 
 struct clx_supervisor_order {

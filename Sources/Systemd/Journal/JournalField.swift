@@ -14,6 +14,10 @@ package enum JournalField: Hashable, Sendable {
     /// Where a task printed a line: stdout or stderr.
     case stream
     case application
+    /// The group whose slots a task takes.
+    case group
+    /// Of a task that is tried again, from 1.
+    case attempt
     /// The uid of the owner.
     case owner
     /// The uid of the operator who gave an order.
@@ -24,6 +28,10 @@ package enum JournalField: Hashable, Sendable {
     case budget
     /// Time from begin to end, in µs.
     case used
+    /// What the processes of a task used of the processors, in µs.
+    case cpu
+    /// The most memory that they held at one time, in bytes.
+    case memoryPeak
     case exitStatus
     case signal
     case reason
@@ -67,12 +75,16 @@ package enum JournalField: Hashable, Sendable {
         case .taskName: "BGTASK_NAME"
         case .stream: "BGTASK_STREAM"
         case .application: "BGTASK_APPLICATION"
+        case .group: "BGTASK_GROUP"
+        case .attempt: "BGTASK_ATTEMPT"
         case .owner: "BGTASK_OWNER"
         case .operator: "BGTASK_OPERATOR"
         case .state: "BGTASK_STATE"
         case .outcome: "BGTASK_OUTCOME"
         case .budget: "BGTASK_BUDGET_USEC"
         case .used: "BGTASK_USED_USEC"
+        case .cpu: "BGTASK_CPU_USEC"
+        case .memoryPeak: "BGTASK_MEMORY_PEAK_BYTES"
         case .exitStatus: "BGTASK_EXIT_STATUS"
         case .signal: "BGTASK_SIGNAL"
         case .reason: "BGTASK_REASON"

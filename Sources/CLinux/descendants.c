@@ -1,0 +1,108 @@
+#include <errno.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "clinux_processes.h"
+
+/// Returns how many were seen running, or minus an errno.
+static long stop_descendants(
+    struct clx_processes *processes, const pid_t *excluded, size_t excluded_count) {
+    int error = clx_processes_read(processes);
+    if (error != 0) return -error;
+    clx_processes_keep_descendants(processes, getpid(), excluded, excluded_count);
+    long running = 0;
+    for (size_t i = 0; i < processes->count; i++) {
+        const struct clx_process *process = &processes->entries[i];
+        if (clx_process_is_dead(process) || process->state == 'T') continue;
+        running++;
+        clx_process_signal(process, SIGSTOP);
+    }
+    return running;
+}
+
+long clx_descendants_kill(const pid_t *excluded, size_t excluded_count, int sweeps_max) {
+    struct clx_processes processes = {0};
+    long running = 0;
+    for (int sweep = 0; sweep < sweeps_max; sweep++) {
+        running = stop_descendants(&processes, excluded, excluded_count);
+        if (running <= 0) break;
+    }
+    long alive = running < 0 ? running : 0;
+    for (size_t i = 0; running >= 0 && i < processes.count; i++) {
+        if (clx_process_is_dead(&processes.entries[i])) continue;
+        alive++;
+        clx_process_signal(&processes.entries[i], SIGKILL);
+    }
+    clx_processes_free(&processes);
+    return alive;
+}
+
+/// Returns 0 where the process is stopped already, or why it is not.
+static int stop(const struct clx_processes *all, const struct clx_process *process) {
+    const struct clx_process *parent = clx_processes_find(all, process->parent);
+    // vfork(2) waits so until the child has executed its program, and stops afterwards.
+    const bool is_awaited = parent != NULL && parent->state == 'D';
+    if (clx_process_is_stopped(process) && !is_awaited) return 0;
+    if (is_awaited && !clx_process_is_stopped(process)) return ETIMEDOUT;
+    int error = clx_process_signal(process, is_awaited ? SIGCONT : SIGSTOP);
+    return error == 0 ? ETIMEDOUT : error;
+}
+
+static bool was_stopped(const struct clx_processes *before, const struct clx_process *process) {
+    const struct clx_process *found = clx_processes_find(before, process->pid);
+    return found != NULL && found->start_time == process->start_time
+        && clx_process_is_stopped(found);
+}
+
+long clx_descendants_stop(struct clx_processes *seen, struct clx_unstopped *unstopped) {
+    struct clx_processes now = {0};
+    int failure = clx_processes_read(&now);
+    if (failure != 0) {
+        clx_processes_free(&now);
+        return -failure;
+    }
+    clx_processes_keep_descendants(&now, getpid(), NULL, 0);
+    long running = 0;
+    for (size_t i = 0; i < now.count; i++) {
+        const struct clx_process *process = &now.entries[i];
+        if (clx_process_is_dead(process)) continue;
+        int error = stop(&now, process);
+        if (error == ESRCH) error = ETIMEDOUT;
+        if (error == 0 && was_stopped(seen, process)) continue;
+        running++;
+        *unstopped = (struct clx_unstopped){.pid = process->pid, .error = error == 0 ? ETIMEDOUT : error};
+    }
+    clx_processes_free(seen);
+    *seen = now;
+    return running;
+}
+
+/// One sweep: signals who was not in `before`. Returns how many got it, or minus an errno.
+static long signal_newcomers(
+    struct clx_processes *now, const struct clx_processes *before, int number) {
+    int error = clx_processes_read(now);
+    if (error != 0) return -error;
+    clx_processes_keep_descendants(now, getpid(), NULL, 0);
+    long signalled = 0;
+    for (size_t i = 0; i < now->count; i++) {
+        const struct clx_process *process = &now->entries[i];
+        if (clx_process_is_dead(process) || clx_processes_contain(before, process)) continue;
+        if (clx_process_signal(process, number) == 0) signalled++;
+    }
+    return signalled;
+}
+
+long clx_descendants_signal(int number) {
+    enum { SWEEPS_MAX = 8 };
+    struct clx_processes tables[2] = {{0}, {0}};
+    long total = 0;
+    for (int sweep = 0; sweep < SWEEPS_MAX; sweep++) {
+        long signalled = signal_newcomers(&tables[sweep % 2], &tables[(sweep + 1) % 2], number);
+        if (signalled < 0 && total == 0) total = signalled;
+        if (signalled <= 0) break;
+        total += signalled;
+    }
+    clx_processes_free(&tables[0]);
+    clx_processes_free(&tables[1]);
+    return total;
+}

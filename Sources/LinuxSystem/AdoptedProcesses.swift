@@ -1,0 +1,149 @@
+internal import Glibc
+
+/// Processes that run already, started by others, in units of a service manager.
+///
+/// Their manager freezes and thaws the units; what it has done is seen here and told as `frozen`. `gone`
+/// comes when none of the given processes is left, or nobody is left in the units. How a process ended is
+/// known to its parent alone, so that there is no `exited`.
+package final class AdoptedProcesses: ProcessSet, WatchOwner {
+    package let identifier: UInt64
+    /// Where they live; each unit once.
+    package let units: [AdoptedUnit]
+    /// Whose they are: nobody else's process gets a signal, whoever is in the units later.
+    private let user: UInt32
+    private let host: ProcessHost
+    /// Those that run still. The roles of their watches count from 0.
+    private var processes: [Int: Watched<OpenedProcess>] = [:]
+    /// Those that are there still. The roles of their watches count down from -1.
+    private var groups: [Int: Watched<Cgroup>] = [:]
+    private var isToldFrozen = false
+    private var isOver = false
+    /// Whether they have been told to end: then nobody in the units is left behind.
+    private var isEnding = false
+
+    private struct Watched<Subject> {
+        let subject: Subject
+        let token: WatchList.Token
+        var isFrozen = false
+        var isPopulated = true
+    }
+
+    init(
+        _ identifier: UInt64, _ adoption: Adoption, user: UInt32, host: ProcessHost
+    ) throws(SystemError) {
+        self.identifier = identifier
+        units = adoption.units
+        self.user = user
+        self.host = host
+        do throws(SystemError) {
+            for (index, process) in adoption.processes.enumerated() {
+                let token = try host.watches.add(
+                    process.descriptor, .input, owner: self, role: index)
+                processes[index] = Watched(subject: process, token: token)
+            }
+            for (index, group) in adoption.groups.enumerated() {
+                let token = try host.watches.add(
+                    group.eventsDescriptor, .priority, owner: self, role: -1 - index)
+                groups[-1 - index] = Watched(subject: group, token: token)
+            }
+        } catch {
+            end()
+            throw error
+        }
+    }
+
+    package var freezer: FreezeMethod { .unit }
+
+    /// Whether all units that are there still are frozen, read now.
+    package var isFrozen: Bool {
+        let states = groups.values.compactMap { try? $0.subject.stateNow() }
+        return !states.isEmpty && states.allSatisfy(\.isFrozen)
+    }
+
+    /// All processes in the units, zombies left out.
+    package func processIDs() throws(SystemError) -> [Int32] {
+        var all: [Int32] = []
+        for group in groups.values { all += try group.subject.processIDs() }
+        return all.sorted()
+    }
+
+    /// Sends a signal to every process of the user in the units.
+    package func signal(_ number: Int32) throws(SystemError) -> Int? {
+        var count = 0
+        isEnding = true
+        for group in groups.values { count += try group.subject.signal(number, ofUser: user) }
+        return count
+    }
+
+    /// Sends SIGKILL to every process of the user in the units. A unit that starts others faster than they
+    /// are found needs another call, or its manager.
+    package func kill() throws(SystemError) {
+        _ = try signal(SIGKILL)
+    }
+
+    package func close() {
+        end()
+    }
+
+    func ready(role: Int, _ events: inout [TaskEvent]) {
+        if isOver { return }
+        if role >= 0 { processEnded(role) } else { readGroup(role) }
+        let isFrozen = !groups.isEmpty && groups.values.allSatisfy(\.isFrozen)
+        let isEmpty = !groups.values.contains { $0.isPopulated }
+        let isGone = isEmpty || processes.isEmpty && !isEnding
+        if isFrozen != isToldFrozen, !isGone {
+            isToldFrozen = isFrozen
+            events.append(TaskEvent(task: identifier, what: .frozen(isFrozen)))
+        }
+        if isGone {
+            end()
+            events.append(TaskEvent(task: identifier, what: .gone))
+        }
+    }
+
+    private func processEnded(_ role: Int) {
+        guard let process = processes.removeValue(forKey: role) else { return }
+        host.watches.remove(process.token, process.subject.descriptor)
+    }
+
+    private func readGroup(_ role: Int) {
+        guard let group = groups[role] else { return }
+        do {
+            let state = try group.subject.state()
+            groups[role]?.isFrozen = state.isFrozen
+            groups[role]?.isPopulated = state.isPopulated
+        } catch {
+            // Nothing but a removed group cannot be read, and nobody is in that.
+            host.watches.remove(group.token, group.subject.eventsDescriptor)
+            groups[role] = nil
+        }
+    }
+
+    private func end() {
+        isOver = true
+        for role in processes.keys { processEnded(role) }
+        for group in groups.values {
+            host.watches.remove(group.token, group.subject.eventsDescriptor)
+        }
+        groups = [:]
+    }
+}
+
+extension ProcessHost {
+    /// Watches processes that others have started. The identifier comes back with their events.
+    ///
+    /// - Parameters:
+    ///   - processIDs: what is adopted; what they have started goes with it.
+    ///   - user: the real uid that all of them must have.
+    /// - Throws: why they cannot be adopted, such as that no unit is theirs alone.
+    package func adopt(
+        _ identifier: UInt64, processIDs: [Int32], user: UInt32
+    ) throws(AdoptionRefusal) -> AdoptedProcesses {
+        let adoption = try Adoption(processIDs: processIDs, user: user)
+        do {
+            return try AdoptedProcesses(identifier, adoption, user: user, host: self)
+        } catch {
+            throw AdoptionRefusal(processID: nil, reason: "\(error)")
+        }
+    }
+}

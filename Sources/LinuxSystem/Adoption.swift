@@ -1,0 +1,173 @@
+internal import Glibc
+
+/// Why running processes cannot be adopted, in words.
+package struct AdoptionRefusal: Error, Equatable, Sendable, CustomStringConvertible {
+    /// The process that it is about, given or found in a unit; `nil` where it is about none.
+    package let processID: Int32?
+    package let reason: String
+
+    package var description: String {
+        processID.map { "process \($0): \(reason)" } ?? reason
+    }
+}
+
+/// A running process that cannot become another one.
+final class OpenedProcess {
+    let processID: Int32
+    /// Its group, as /proc/PID/cgroup shows it.
+    let group: String
+    private let process: OwnedDescriptor
+
+    var descriptor: Int32 { process.rawValue }
+
+    /// Opens a process of that user. What is read about it by its number belongs to it, since it is there
+    /// still after the reading.
+    init(_ processID: Int32, user: UInt32) throws(AdoptionRefusal) {
+        func refusal(_ reason: String) -> AdoptionRefusal {
+            AdoptionRefusal(processID: processID, reason: reason)
+        }
+        guard processID > 0 else { throw refusal("there is no such process") }
+        let owner: UInt32
+        do throws(SystemError) {
+            process = try .process(processID)
+            owner = try realUser(of: processID)
+            group = try Self.group(of: processID)
+        } catch {
+            throw refusal(Self.reason(error))
+        }
+        guard !process.waitReadable(milliseconds: 0) else { throw refusal("it has ended") }
+        guard owner == user else { throw refusal("it belongs to user \(owner), not to \(user)") }
+        self.processID = processID
+    }
+
+    private static func group(of processID: Int32) throws(SystemError) -> String {
+        let path = "/proc/\(processID)/cgroup"
+        let lines = try readText(path).split(separator: "\n")
+        guard let line = lines.first(where: { $0.hasPrefix("0::/") }) else {
+            throw SystemError(
+                operation: "read", errno: ENOENT, subject: path, detail: "no cgroup v2 group in it")
+        }
+        return String(line.dropFirst("0::".count))
+    }
+
+    private static func reason(_ error: SystemError) -> String {
+        switch (error.operation, error.errno) {
+        case (_, ESRCH), ("open", ENOENT): "there is no such process"
+        case ("pidfd_open", EINVAL), ("pidfd_open", ENOENT): "it is a thread, no process"
+        default: error.description
+        }
+    }
+}
+
+/// Processes that may be adopted, and the units that they live in.
+struct Adoption {
+    let processes: [OpenedProcess]
+    let units: [AdoptedUnit]
+    let groups: [Cgroup]
+
+    /// So many can be given at once; each keeps a descriptor open.
+    private static let processesMax = 256
+
+    init(processIDs: [Int32], user: UInt32) throws(AdoptionRefusal) {
+        let given = Set(processIDs)
+        guard !given.isEmpty, given.count <= Self.processesMax else {
+            throw AdoptionRefusal(
+                processID: nil,
+                reason: "1 to \(Self.processesMax) processes can be adopted, not \(given.count)")
+        }
+        var processes: [OpenedProcess] = []
+        var units: [AdoptedUnit] = []
+        for processID in given.sorted() {
+            let process = try OpenedProcess(processID, user: user)
+            let unit = try Self.unit(of: process, user: user)
+            if !units.contains(unit) { units.append(unit) }
+            processes.append(process)
+        }
+        var groups: [Cgroup] = []
+        for unit in units {
+            do throws(SystemError) {
+                groups.append(try Cgroup(folder: unit.cgroupFolder, name: "", makes: false))
+            } catch {
+                throw AdoptionRefusal(processID: nil, reason: "\(error)")
+            }
+        }
+        self.processes = processes
+        self.units = units
+        self.groups = groups
+        try checkMembers(user: user)
+    }
+
+    private static func unit(
+        of process: OpenedProcess, user: UInt32
+    ) throws(AdoptionRefusal) -> AdoptedUnit {
+        func refusal(_ reason: String) -> AdoptionRefusal {
+            AdoptionRefusal(processID: process.processID, reason: reason)
+        }
+        guard let path = UnitPath(group: process.group) else {
+            throw refusal("it lives in no service or scope that could be frozen (\(process.group))")
+        }
+        if let protection = path.protection { throw refusal(protection) }
+        if case .user(let owner) = path.manager, owner != user {
+            throw refusal("\(path.name) is a unit of user \(owner), not of \(user)")
+        }
+        let own: CgroupHierarchy
+        let folder: String
+        do {
+            own = try CgroupHierarchy()
+            folder = try CgroupHierarchy.folder(ofGroup: path.group)
+        } catch {
+            throw refusal(error.reason)
+        }
+        guard UnitPath(group: own.ownName) != path else {
+            throw refusal("\(path.name) is the unit of this daemon")
+        }
+        return AdoptedUnit(name: path.name, manager: path.manager, cgroupFolder: folder)
+    }
+
+    /// Who would be frozen beside the given: nobody but what they have started, and all of that user.
+    private func checkMembers(user: UInt32) throws(AdoptionRefusal) {
+        let given = Set(processes.map(\.processID))
+        for (unit, group) in zip(units, groups) {
+            let members: [Int32]
+            let table: ProcessTable
+            do throws(SystemError) {
+                members = try group.processIDs()
+                // After the list, so that who is in the list and not in here has ended.
+                table = try ProcessTable()
+            } catch {
+                throw AdoptionRefusal(processID: nil, reason: "\(error)")
+            }
+            let family = given.union(table.descendants(of: given))
+            for member in members where member == 0 || table.contains(member) {
+                guard family.contains(member) else {
+                    throw AdoptionRefusal(
+                        processID: member, reason: Self.foreign(member, in: unit.name))
+                }
+                try Self.checkOwner(of: member, user: user, unit: unit.name)
+            }
+        }
+    }
+
+    private static func foreign(_ member: Int32, in unit: String) -> String {
+        member == 0
+            ? "a process of another PID namespace lives in \(unit) too and would be frozen"
+            : "it lives in \(unit) too and would be frozen, and none of the given started it"
+    }
+
+    private static func checkOwner(
+        of member: Int32, user: UInt32, unit: String
+    ) throws(AdoptionRefusal) {
+        let owner: UInt32
+        do {
+            owner = try realUser(of: member)
+        } catch {
+            if error.errno == ENOENT || error.errno == ESRCH { return }
+            throw AdoptionRefusal(processID: member, reason: "\(error)")
+        }
+        guard owner == user else {
+            throw AdoptionRefusal(
+                processID: member,
+                reason: "it lives in \(unit) too and belongs to user \(owner), not to \(user)")
+        }
+    }
+}

@@ -1,0 +1,76 @@
+internal import Glibc
+
+/// Counts what the processes of a cgroup use, one task of the group after the other.
+///
+/// The kernel counts for as long as a group is there, and groups are used again. The CPU time is
+/// counted in every group of cgroup v2 (cpu.stat), the memory where the group has the memory
+/// controller (memory.peak, Linux 5.19).
+final class GroupMeter {
+    /// The folder of the group, borrowed.
+    private let folder: Int32
+    /// What the group had used before this task; `nil` where nobody has looked.
+    private var cpuBefore: UInt64?
+    /// `nil` where memory is not counted.
+    private var memoryPeak: OwnedDescriptor?
+
+    /// What a group that is used again may still hold of its last task, such as files in the page cache,
+    /// which would count for the next.
+    private static let leftBytesMax: UInt64 = 4 << 20
+
+    /// - Parameter resetsPeak: whether the peak may begin anew, where the kernel can do that.
+    init(folder: Int32, resetsPeak: Bool = true) {
+        self.folder = folder
+        // Before Linux 6.12 the file is there to be read alone.
+        var file: Int32 = -1
+        if resetsPeak { file = openat(folder, "memory.peak", O_RDWR | O_CLOEXEC) }
+        if file < 0 { file = openat(folder, "memory.peak", O_RDONLY | O_CLOEXEC) }
+        memoryPeak = file < 0 ? nil : OwnedDescriptor(file)
+    }
+
+    /// A task begins in the group.
+    func begin() {
+        if cpuBefore == nil { cpuBefore = readCPU() }
+    }
+
+    /// What the task has used so far; `nil` where it cannot be read.
+    func read() -> ProcessUse? {
+        guard let before = cpuBefore, let now = readCPU(), now >= before else { return nil }
+        return ProcessUse(cpuMicroseconds: now - before, memoryPeakBytes: readPeak())
+    }
+
+    /// The task's processes are gone: what comes now is the next one's.
+    ///
+    /// - Returns: what the task used.
+    func end() -> ProcessUse? {
+        let use = read()
+        // Where it could not be read, the next task begins with a look.
+        if let use { cpuBefore? += use.cpuMicroseconds } else { cpuBefore = nil }
+        return use
+    }
+
+    /// Lets the count of memory begin anew for another task.
+    ///
+    /// - Returns: whether it does. Where not, as on Linux before 6.12 or with much left in the page cache,
+    ///   the next task needs another group.
+    func prepareForNext() -> Bool {
+        guard let descriptor = memoryPeak?.rawValue, readPeak() != 0 else { return true }
+        // Any write begins a new peak for those who read this open file.
+        guard write(descriptor, "0", 1) == 1 else { return false }
+        guard let text = try? readText("memory.current", relativeTo: folder),
+            let left = number(after: "", in: text)
+        else { return false }
+        return left <= Self.leftBytesMax
+    }
+
+    private func readCPU() -> UInt64? {
+        guard let text = try? readText("cpu.stat", relativeTo: folder) else { return nil }
+        return number(after: "usage_usec", in: text)
+    }
+
+    private func readPeak() -> UInt64? {
+        guard let descriptor = memoryPeak?.rawValue,
+            let text = try? readText(of: descriptor, "memory.peak")
+        else { return nil }
+        return number(after: "", in: text)
+    }
+}

@@ -1,0 +1,120 @@
+internal import CLinux
+internal import Glibc
+
+/// A datagram socket at a path, at which one user's processes speak to the daemon (sd_notify(3)).
+package struct NoticeSocket: ~Copyable {
+    private let socket: OwnedDescriptor
+    private let path: String
+
+    /// What `receive` found.
+    package enum Receipt: Equatable, Sendable {
+        /// A message of so many bytes, and the user who sent it.
+        case message(count: Int, sender: UInt32)
+        /// A message for which there is no room; its beginning is of no use.
+        case tooLong(sender: UInt32)
+        /// Nothing waits.
+        case nothing
+    }
+
+    /// Binds a socket that its user, root and nobody else can send to.
+    ///
+    /// Others are kept out by the file's mode, since who could send would fill the queue of the socket and have
+    /// the user's own processes wait.
+    ///
+    /// - Parameters:
+    ///   - path: of 107 bytes at most, in a folder that the caller alone may change.
+    ///   - user: another than the daemon's own for root alone.
+    /// - Throws: EADDRINUSE where something is there.
+    package init(path: String, user: UInt32) throws(SystemError) {
+        let address = try UnixAddress(path: path)
+        let type = Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+        let socket = OwnedDescriptor(
+            try systemCall("socket") { Glibc.socket(AF_UNIX, type, 0) })
+        let descriptor = socket.rawValue
+        try systemCall("setsockopt", "SO_PASSCRED") { clx_pass_credentials(descriptor) }
+        // The file is born with the socket's own mode.
+        try systemCall("chmod", path) { fchmod(descriptor, 0o600) }
+        try systemCall("bind", path) { address.withPointer { bind(descriptor, $0, $1) } }
+        do throws(SystemError) {
+            if user != geteuid() {
+                try systemCall("chown", path) { lchown(path, user, gid_t.max) }
+            }
+        } catch {
+            unlink(path)
+            throw error
+        }
+        self.socket = socket
+        self.path = path
+    }
+
+    deinit {
+        unlink(path)
+    }
+
+    /// Readable while a message waits.
+    package var descriptor: Int32 { socket.rawValue }
+
+    /// Whether a message waits.
+    package var hasMessage: Bool {
+        var wanted = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return poll(&wanted, 1, 0) > 0
+    }
+
+    /// Takes one message, without waiting for one. Descriptors that came with it are closed when it is
+    /// taken, which is what sd_notify_barrier(3) waits for.
+    package func receive(
+        into buffer: UnsafeMutableRawBufferPointer
+    ) throws(SystemError) -> Receipt {
+        var sender: UInt32 = 0
+        let descriptor = socket.rawValue
+        let count: Int
+        do throws(SystemError) {
+            count = try systemCall("recvmsg", path) {
+                clx_receive_datagram(descriptor, buffer.baseAddress, buffer.count, &sender)
+            }
+        } catch  where error.errno == EAGAIN {
+            return .nothing
+        }
+        return count > buffer.count
+            ? .tooLong(sender: sender) : .message(count: count, sender: sender)
+    }
+}
+
+/// The folder of such sockets, which nobody else can change and everybody can pass through.
+package struct NoticeFolder: Sendable {
+    private let path: String
+
+    /// Sockets have numbers of so many digits at most.
+    private static let digitsMax = 9
+
+    /// Makes the folder, or takes it over and removes the sockets that nobody serves any more.
+    ///
+    /// - Throws: `SystemError`; ENAMETOOLONG where sockets in it would have too long a path. `UnsafePath` where
+    ///   somebody else could put something else there.
+    package init(path: String, user: UInt32) throws {
+        _ = try UnixAddress(path: path + "/" + String(repeating: "0", count: Self.digitsMax))
+        self.path = path
+        try makeFolders(path, mode: 0o711)
+        try PathTrust(user: user).check(privateFolder: path)
+        // Whatever the umask.
+        try systemCall("chmod", path) { chmod(path, 0o711) }
+        try removeStale()
+    }
+
+    /// Where the socket with a number is.
+    package func path(ofNumber number: Int) -> String { "\(path)/\(number)" }
+
+    /// Removes the folder, where no socket is left in it.
+    package func remove() throws(SystemError) {
+        let path = path
+        try systemCall("rmdir", path) { rmdir(path) }
+    }
+
+    private func removeStale() throws(SystemError) {
+        for name in try names(inFolder: path) where Int(name) != nil {
+            let file = "\(path)/\(name)"
+            guard try UnixListener.presence(atPath: file) == .stale else { continue }
+            try systemCall("unlink", file) { unlink(file) }
+        }
+    }
+}

@@ -33,7 +33,7 @@ package final class HistoryReader: Sendable {
         }
     }
 
-    /// A task, queued, started or ended; `nil` where there is none, or no longer.
+    /// A task with its attempts, queued, started or ended; `nil` where there is none, or no longer.
     ///
     /// - Parameter owner: whose it is, where another's is to take no longer than none; `nil`: anybody's.
     package func task(_ id: TaskID, of owner: OwnerID? = nil) throws(StoreError) -> StoredTask? {

@@ -70,7 +70,8 @@ enum JSONText {
         return members
     }
 
-    private static func value(_ text: String) -> JSONValue? {
+    /// - Returns: `nil` where the text is no JSON.
+    static func value(_ text: String) -> JSONValue? {
         guard let document = try? JSONDocument(parsing: text.utf8) else { return nil }
         return try? document.value()
     }

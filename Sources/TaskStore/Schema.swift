@@ -6,11 +6,61 @@ enum Schema {
 
     /// What brings a database from one version to the next; the first makes the tables. The version of a
     /// database (`user_version`) is the number of steps that it has been through.
-    static let steps = [version1]
+    static let steps = [version1, version2, version3]
 
     static var version: Int { steps.count }
 
     private static let version1 = [tasks, ends, attempts, successes, identifiers, views].joined()
+
+    /// What the queue needs besides.
+    private static let version2 = """
+        ALTER TABLE tasks ADD COLUMN is_cancelled INTEGER
+            /* 1: it was cancelled while it ran, so that no attempt follows */ NOT NULL DEFAULT 0;
+        CREATE TABLE paused_groups (
+            -- Groups from which nothing starts, until they are resumed.
+            name TEXT PRIMARY KEY NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX tasks_completed ON tasks (owner, name, ended_at_us) WHERE outcome = 0;
+        CREATE INDEX tasks_live_interval ON tasks (owner, name, minimum_interval_ms)
+            WHERE ended_at_us IS NULL AND minimum_interval_ms IS NOT NULL;
+        CREATE INDEX last_successes_over ON last_successes
+            (ended_at_us + minimum_interval_ms * 1000);
+
+        """
+
+    /// What is known of applications.
+    private static let version3 = """
+        CREATE TABLE applications (
+            -- One row an application, until it is unregistered. Times ending in _at_us are
+            -- microseconds since 1970-01-01 00:00 UTC.
+            owner INTEGER NOT NULL,              -- uid of who registered it
+            id TEXT NOT NULL,                    -- that its owner gave it
+            command TEXT,                        -- a JSON array; NULL: it can only be adopted
+            directory TEXT,
+            environment TEXT,                    -- a JSON object; NULL: none was given
+            exits_on_suspend INTEGER NOT NULL,   -- 1: terminated where others are suspended
+            background_mode INTEGER NOT NULL,    -- 1: no limit in the background, never suspended
+            profile TEXT,                        -- of its background time; NULL: as in the settings
+            handles TEXT,                        -- a JSON array of callbacks; NULL: all of them
+            primary_gid INTEGER,                 -- groups of the owner; NULL: the daemon's own
+            supplementary_gids TEXT,             -- a JSON array
+            badge INTEGER NOT NULL,
+            is_running INTEGER NOT NULL,         -- 1: runs, or did when its daemon was stopped
+            units TEXT,                          -- of an adopted one: a JSON array of objects with
+                                                 -- name and user; without user it is the system's
+            ended_at_us INTEGER,                 -- of its last run; NULL: it never ended
+            termination_reason INTEGER,          -- 0 exited, 1 crashed, 2 terminated,
+                                                 -- 3 memoryPressure, 4 backgroundTimeOverrun,
+                                                 -- 5 messageOverrun, 6 exitsOnSuspend, 7 interrupted
+            exit_status INTEGER,                 -- of the main process
+            exit_signal INTEGER,                 -- that ended it instead
+            background_ms INTEGER,               -- in the background until then; NULL: in front
+            held TEXT,                           -- a JSON array of the tasks that it held: objects
+                                                 -- with id, name, ageMs, durationMs, graceMs
+            PRIMARY KEY (owner, id)
+        ) STRICT, WITHOUT ROWID;
+
+        """
 
     private static let tasks = """
         CREATE TABLE tasks (
@@ -102,8 +152,8 @@ enum Schema {
 
     private static let successes = """
         CREATE TABLE last_successes (
-            -- The last completed task of each owner and name that keeps a minimum interval; a row stays
-            -- until that interval is over, however short the history is.
+            -- The last completed task of each owner and name for which a minimum interval was asked; a
+            -- row stays until that interval is over, however short the history is.
             owner INTEGER NOT NULL,
             name TEXT NOT NULL,
             ended_at_us INTEGER NOT NULL,

@@ -8,10 +8,19 @@ package enum StoreChange: Equatable, Sendable {
     case started(TaskID, at: WallTime)
     /// A started task was not started after all: it is queued as if nothing had been.
     case startUndone(TaskID)
+    /// A started task is told to end, and is not to be tried again: a crash before its end does not bring it
+    /// back.
+    case cancelling(TaskID)
     /// A queued or started task has ended.
     case ended(TaskID, StoredEnd)
     /// An attempt of a started task has ended, and the task goes back into the queue for the next one.
     case requeued(TaskID, StoredRequeue)
+    /// From now on nothing of this group starts, or it does again; what is so already stays so.
+    case groupPaused(String, Bool)
+    /// What is known of an application, new or in the place of what was known before.
+    case applicationSaved(StoredApplication)
+    /// An application is known no longer; it may never have been.
+    case applicationForgotten(owner: OwnerID, id: String)
     /// Ids up to and including this one may be used. Fewer than before only where what is above it was
     /// never used.
     case identifiersReserved(through: TaskID)
@@ -31,4 +40,13 @@ package struct StoredRequeue: Equatable, Sendable {
         self.attempt = attempt
         self.earliestBegin = earliestBegin
     }
+}
+
+/// What `TaskStore.apply` found where it wrote.
+package struct Applied: Equatable, Sendable {
+    /// Of each task that was submitted with a minimum interval: when a task of its owner and name last
+    /// completed, those included that ended earlier in the same changes. None: no entry.
+    package var lastSuccesses: [TaskID: WallTime] = [:]
+
+    package init() {}
 }

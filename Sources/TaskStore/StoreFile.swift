@@ -23,7 +23,10 @@ struct StoreFile: ~Copyable {
         self.folder = folder
     }
 
+    /// Unlocks, and not only by closing: a child between its start and its execve(2) has a copy of the
+    /// descriptor, and would keep the lock for that long.
     deinit {
+        flock(folder, LOCK_UN)
         Glibc.close(folder)
     }
 

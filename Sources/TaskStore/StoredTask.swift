@@ -2,7 +2,8 @@ package import BudgetCore
 
 /// Everything of a run task that survives a restart.
 ///
-/// Durations are kept in whole milliseconds, rounded down; that of the budget is rounded up.
+/// Durations are kept in whole milliseconds, rounded down; that of the budget and those that hold the task
+/// back are rounded up.
 package struct StoredTask: Equatable, Sendable {
     /// Where a task stands; it follows from the times that are recorded.
     package enum State: Sendable {
@@ -26,7 +27,8 @@ package struct StoredTask: Equatable, Sendable {
     /// The command and what it needs. Of an ended task the command alone is kept, cut where it is long,
     /// since its environment may hold secrets and will not be needed again.
     package var work: Work
-    package var queueing: StoredQueueing
+    /// Its `earliestBegin` counts from `queuedAt`; of a retry it is the delay before it.
+    package var queueing: Queueing
     package var submittedAt: WallTime
     /// Since when it waits in the queue: the submission, or the end of the attempt before this one.
     package var queuedAt: WallTime
@@ -34,6 +36,10 @@ package struct StoredTask: Equatable, Sendable {
     package var startedAt: WallTime?
     /// The present attempt, from 1.
     package var attempt: Int
+    /// Those before it, from the first; not in listings. Written by `StoreChange.requeued` alone.
+    package var attempts: [StoredAttempt] = []
+    /// Whether it was cancelled while it ran, so that no attempt follows.
+    package var isCancelled = false
     package var end: StoredEnd?
 
     package var state: State {
@@ -52,7 +58,7 @@ package struct StoredTask: Equatable, Sendable {
         lifetimeMax: Duration? = nil,
         isCutByLifetime: Bool = false,
         work: Work,
-        queueing: StoredQueueing = StoredQueueing(),
+        queueing: Queueing = Queueing(),
         submittedAt: WallTime,
         startedAt: WallTime? = nil
     ) {
@@ -71,48 +77,6 @@ package struct StoredTask: Equatable, Sendable {
         queuedAt = submittedAt
         self.startedAt = startedAt
         attempt = 1
-    }
-}
-
-/// What decides when a queued task may run.
-package struct StoredQueueing: Equatable, Sendable {
-    /// What must be so before the task starts.
-    package enum Condition: String, Sendable, CaseIterable {
-        case network, externalPower, idle
-    }
-
-    /// What happens to a submission whose name is live already.
-    package enum Unique: String, Sendable, CaseIterable {
-        case keep, replace
-    }
-
-    package var group: String?
-    /// Higher runs first.
-    package var priority = 0
-    /// Counted from `StoredTask.queuedAt`; of a retry it is the delay before it.
-    package var earliestBegin: Duration?
-    package var conditions: [Condition] = []
-    /// Counted from the last successful end of this owner's tasks of the same name.
-    package var minimumInterval: Duration?
-    package var unique: Unique?
-    package var retry: StoredRetry?
-
-    package init() {}
-}
-
-/// How often and when a failed task is tried again.
-package struct StoredRetry: Equatable, Sendable {
-    /// All attempts, the first included.
-    package var attempts: Int
-    /// Before the second attempt; `nil`: the usual one.
-    package var delay: Duration?
-    /// Whether it is queued again where the daemon or the machine stopped under it.
-    package var onInterruption: Bool
-
-    package init(attempts: Int, delay: Duration? = nil, onInterruption: Bool = false) {
-        self.attempts = attempts
-        self.delay = delay
-        self.onInterruption = onInterruption
     }
 }
 
@@ -158,13 +122,4 @@ package struct StoredAttempt: Equatable, Sendable {
         self.startedAt = startedAt
         self.end = end
     }
-}
-
-/// When a task of this owner and name last ended as `completed`.
-package struct StoredSuccess: Equatable, Sendable {
-    package var owner: OwnerID
-    package var name: String
-    package var endedAt: WallTime
-    /// The longest minimum interval that tasks of this name have asked for.
-    package var minimumInterval: Duration
 }

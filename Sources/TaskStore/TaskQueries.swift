@@ -6,19 +6,32 @@ struct TaskQueries {
 
     private static let columns = ColumnNames.ofTask.joined(separator: ", ")
 
-    /// Queued and started tasks in the order of their ids.
+    /// Queued and started tasks in the order of their ids, with their attempts.
     func live() throws(StoreError) -> [StoredTask] {
-        try tasks(
-            "SELECT \(Self.columns) FROM tasks INDEXED BY tasks_live "
-                + "WHERE ended_at_us IS NULL ORDER BY id")
+        try withAttempts(
+            tasks(
+                "SELECT \(Self.columns) FROM tasks INDEXED BY tasks_live "
+                    + "WHERE ended_at_us IS NULL ORDER BY id"))
     }
 
-    /// A task, where it is this owner's; `nil`: whosever it is.
+    /// A task with its attempts, where it is this owner's; `nil`: whosever it is.
     func task(_ id: TaskID, of owner: OwnerID?) throws(StoreError) -> StoredTask? {
         let sql = "SELECT \(Self.columns) FROM tasks WHERE id = ?"
         let number = SQLValue.number(Int64(clamping: id.rawValue))
-        guard let owner else { return try tasks(sql, [number]).first }
-        return try tasks(sql + " AND owner = ?", [number, .number(Int64(owner.rawValue))]).first
+        guard let owner else { return try withAttempts(tasks(sql, [number])).first }
+        return try withAttempts(
+            tasks(sql + " AND owner = ?", [number, .number(Int64(owner.rawValue))])
+        ).first
+    }
+
+    private func withAttempts(_ tasks: [StoredTask]) throws(StoreError) -> [StoredTask] {
+        var tasks = tasks
+        for index in tasks.indices where tasks[index].attempt > 1 {
+            let task = tasks[index]
+            // A reader may see attempts that have ended since it read the task.
+            tasks[index].attempts = try attempts(of: task.id).filter { $0.attempt < task.attempt }
+        }
+        return tasks
     }
 
     /// The attempts after which a task was queued again, from the first.
@@ -82,52 +95,5 @@ extension Statement {
         case .number(let number): try bind(number)
         case .text(let text): try bind(text)
         }
-    }
-}
-
-extension TaskQueries {
-    /// When a task of this owner and name last completed; `nil` where none is known.
-    func lastSuccess(owner: OwnerID, name: String) throws(StoreError) -> StoredSuccess? {
-        if let kept = try successes("owner = ? AND name = ?", owner, name).first { return kept }
-        let statement = try connection.statement(
-            "SELECT ended_at_us FROM tasks INDEXED BY tasks_ended_name "
-                + "WHERE ended_at_us IS NOT NULL AND name = ? AND owner = ? AND outcome = 0 "
-                + "ORDER BY ended_at_us DESC LIMIT 1", "read")
-        defer { statement.reset() }
-        try statement.bind(name)
-        try statement.bind(Int64(owner.rawValue))
-        guard try statement.step(), let time = statement.integer(0) else { return nil }
-        return StoredSuccess(
-            owner: owner, name: name, endedAt: WallTime(microseconds: time), minimumInterval: .zero)
-    }
-
-    /// The last successes from which a minimum interval may still run, by owner and name.
-    func lastSuccesses() throws(StoreError) -> [StoredSuccess] {
-        try successes("true", nil, nil)
-    }
-
-    private func successes(
-        _ condition: String, _ owner: OwnerID?, _ name: String?
-    ) throws(StoreError) -> [StoredSuccess] {
-        let statement = try connection.statement(
-            "SELECT owner, name, ended_at_us, minimum_interval_ms FROM last_successes "
-                + "WHERE \(condition) ORDER BY owner, name", "read")
-        defer { statement.reset() }
-        if let owner, let name {
-            try statement.bind(Int64(owner.rawValue))
-            try statement.bind(name)
-        }
-        let check = RowCheck(path: connection.path, subject: "a last success")
-        var successes: [StoredSuccess] = []
-        while try statement.step() {
-            let owner: UInt32? = try check.number(statement.integer(0), "owner")
-            successes.append(
-                StoredSuccess(
-                    owner: OwnerID(rawValue: try check.known(owner, "owner")),
-                    name: try check.known(statement.text(1), "name"),
-                    endedAt: WallTime(microseconds: statement.integer(2) ?? 0),
-                    minimumInterval: .milliseconds(statement.integer(3) ?? 0)))
-        }
-        return successes
     }
 }

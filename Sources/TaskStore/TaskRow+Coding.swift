@@ -7,7 +7,7 @@ extension TaskRow {
         name = task.name
         application = task.application
         profile = task.profile
-        durationMs = task.budget.map { -milliseconds(.zero - $0.duration) }
+        durationMs = task.budget.map { millisecondsUp($0.duration) }
         graceMs = milliseconds(task.grace)
         lifetimeMaxMs = task.lifetimeMax.map(milliseconds)
         isCutByLifetime = task.isCutByLifetime ? 1 : 0
@@ -15,6 +15,7 @@ extension TaskRow {
         queuedAtUs = task.queuedAt.microseconds
         startedAtUs = task.startedAt?.microseconds
         attempt = Int64(task.attempt)
+        isCancelled = task.isCancelled ? 1 : 0
         setWork(task.work)
         setQueueing(task.queueing)
         if let ended = task.end { end = EndRow(ended) }
@@ -30,16 +31,16 @@ extension TaskRow {
         supplementaryGroups = work.groups.map { JSONText.array(of: $0.supplementary) }
     }
 
-    private mutating func setQueueing(_ queueing: StoredQueueing) {
+    private mutating func setQueueing(_ queueing: Queueing) {
         group = queueing.group
         priority = Int64(queueing.priority)
-        earliestBeginMs = queueing.earliestBegin.map(milliseconds)
-        let names = queueing.conditions.map(\.rawValue)
-        conditions = names.isEmpty ? nil : JSONText.array(of: names)
-        minimumIntervalMs = queueing.minimumInterval.map(milliseconds)
-        unique = queueing.unique?.rawValue
+        earliestBeginMs = queueing.earliestBegin.map(millisecondsUp)
+        let words = queueing.conditions.words
+        conditions = words.isEmpty ? nil : JSONText.array(of: words)
+        minimumIntervalMs = queueing.minimumInterval.map(millisecondsUp)
+        unique = queueing.unique?.word
         retryAttempts = queueing.retry.map { Int64($0.attempts) }
-        retryDelayMs = queueing.retry?.delay.map(milliseconds)
+        retryDelayMs = queueing.retry.map { millisecondsUp($0.delay) }
         retryOnInterruption = queueing.retry.map { $0.onInterruption ? 1 : 0 }
     }
 
@@ -69,6 +70,7 @@ extension TaskRow {
         )
         task.queuedAt = WallTime(microseconds: queuedAtUs)
         task.attempt = Int(attempt)
+        task.isCancelled = isCancelled != 0
         task.end = try end.end(check)
         return task
     }
@@ -96,23 +98,21 @@ extension TaskRow {
         return work
     }
 
-    private func queueing(_ check: RowCheck) throws(StoreError) -> StoredQueueing {
-        var queueing = StoredQueueing()
+    private func queueing(_ check: RowCheck) throws(StoreError) -> Queueing {
+        var queueing = Queueing()
         queueing.group = group
         queueing.priority = Int(priority)
         queueing.earliestBegin = earliestBeginMs.map { .milliseconds($0) }
         queueing.minimumInterval = minimumIntervalMs.map { .milliseconds($0) }
         if let conditions {
-            for name in try check.known(JSONText.strings(conditions), "conditions") {
-                let condition = StoredQueueing.Condition(rawValue: name)
-                queueing.conditions.append(try check.known(condition, "conditions"))
-            }
+            let words = try check.known(JSONText.strings(conditions), "conditions")
+            queueing.conditions = try check.known(Conditions(words: words), "conditions")
         }
         if let unique {
-            queueing.unique = try check.known(.init(rawValue: unique), "unique_name")
+            queueing.unique = try check.known(Uniqueness(word: unique), "unique_name")
         }
         if let retryAttempts {
-            queueing.retry = StoredRetry(
+            queueing.retry = Retry(
                 attempts: Int(retryAttempts),
                 delay: retryDelayMs.map { .milliseconds($0) },
                 onInterruption: retryOnInterruption == 1)
@@ -143,4 +143,10 @@ struct RowCheck {
 /// Rounded down, saturating.
 func milliseconds(_ duration: Duration) -> Int64 {
     Int64(duration.wholeMilliseconds)
+}
+
+/// Rounded up, saturating.
+func millisecondsUp(_ duration: Duration) -> Int64 {
+    let whole = milliseconds(duration)
+    return whole < .max && .milliseconds(whole) < duration ? whole + 1 : whole
 }

@@ -39,6 +39,7 @@ struct TaskRow {
     var queuedAtUs: Int64 = 0
     var startedAtUs: Int64?
     var attempt: Int64 = 0
+    var isCancelled: Int64 = 0
     var end = EndRow()
 
     mutating func visit<V: ColumnVisitor>(_ row: inout V) throws(V.Failure) {
@@ -57,6 +58,7 @@ struct TaskRow {
         try row.column("queued_at_us", &queuedAtUs)
         try row.column("started_at_us", &startedAtUs)
         try row.column("attempt", &attempt)
+        try row.column("is_cancelled", &isCancelled)
         try end.visit(&row)
     }
 

@@ -52,9 +52,7 @@ extension TaskStore {
 
     /// A success whose interval is over holds nothing back any more.
     private func forgetSuccesses(at now: WallTime) throws(StoreError) {
-        let statement = try connection.statement(
-            "DELETE FROM last_successes WHERE ended_at_us + minimum_interval_ms * 1000 <= ?",
-            "prune")
+        let statement = try connection.statement(SQL.forgetSuccesses, "prune")
         try statement.bind(now.microseconds)
         try statement.run()
     }

@@ -1,7 +1,8 @@
 package import BudgetCore
 internal import CSQLite
 
-/// What must survive a restart: run tasks, their ends, intervals, and the ids that may have been used.
+/// What must survive a restart: run tasks, their ends, intervals, paused groups, applications, and the ids
+/// that may have been used.
 ///
 /// One database, `tasks.db`, whose layout is written in it (`sqlite3 tasks.db .schema`). Changes are on
 /// disk when `apply` returns. Calls wait for the disk, so they belong on a thread of their own; calls from
@@ -99,15 +100,19 @@ package final class TaskStore: Sendable {
 
     /// Writes all of it, or nothing.
     ///
+    /// - Returns: what was found on the way that the writer needs.
     /// - Throws: what kept it from the disk. Nothing has changed then, and the store goes on: the same
     ///   changes may be given again.
-    package func apply(_ changes: [StoreChange]) throws(StoreError) {
-        guard !changes.isEmpty else { return }
+    @discardableResult
+    package func apply(_ changes: [StoreChange]) throws(StoreError) -> Applied {
+        var applied = Applied()
+        guard !changes.isEmpty else { return applied }
         try connection.exclusively { () throws(StoreError) in
             try writes.transaction("commit") { () throws(StoreError) in
-                for change in changes { try writes.write(change) }
+                for change in changes { try writes.write(change, &applied) }
             }
         }
+        return applied
     }
 
     /// Whether the store takes changes again; really writes, and changes nothing that matters.

@@ -7,30 +7,38 @@ final class TaskWrites: @unchecked Sendable {
     /// Ended tasks in the database, as of the last commit.
     private(set) var endedCount: Int
     private var endedSince = 0
-    private let connection: Connection
+    let connection: Connection
+    private let queries: TaskQueries
     private let insert: Statement
     private let start: Statement
     private let undoStart: Statement
+    private let cancel: Statement
     private let end: Statement
     private let succeed: Statement
-    private let succeedAgain: Statement
+    private let keepSuccess: Statement
     private let keepAttempt: Statement
     private let requeue: Statement
+    private let pause: Statement
+    private let resume: Statement
     private let reserve: Statement
     private let remove: Statement
     private let removeAttempts: Statement
 
     init(_ connection: Connection) throws(StoreError) {
         self.connection = connection
-        endedCount = try TaskQueries(connection: connection).endedCount()
+        queries = TaskQueries(connection: connection)
+        endedCount = try queries.endedCount()
         insert = try connection.statement(SQL.insert, "submit")
         start = try connection.statement(SQL.start, "start")
         undoStart = try connection.statement(SQL.undoStart, "undo the start")
+        cancel = try connection.statement(SQL.cancel, "cancel")
         end = try connection.statement(SQL.end, "end")
         succeed = try connection.statement(SQL.succeed, "end")
-        succeedAgain = try connection.statement(SQL.succeedAgain, "end")
+        keepSuccess = try connection.statement(SQL.keepSuccess, "submit")
         keepAttempt = try connection.statement(SQL.keepAttempt, "queue again")
         requeue = try connection.statement(SQL.requeue, "queue again")
+        pause = try connection.statement(SQL.pause, "pause")
+        resume = try connection.statement(SQL.resume, "resume")
         reserve = try connection.statement(SQL.reserve, "reserve ids")
         remove = try connection.statement("DELETE FROM tasks WHERE id = ?", "prune")
         removeAttempts = try connection.statement("DELETE FROM attempts WHERE task = ?", "prune")
@@ -45,9 +53,11 @@ final class TaskWrites: @unchecked Sendable {
         endedCount += endedSince
     }
 
-    func write(_ change: StoreChange) throws(StoreError) {
+    func write(_ change: StoreChange, _ applied: inout Applied) throws(StoreError) {
         switch change {
-        case .submitted(let task): try write(task)
+        case .submitted(let task):
+            try write(task)
+            try findSuccess(before: task, &applied)
         case .started(let id, let time):
             try start.bind(Int64(clamping: id.rawValue))
             try start.bind(time.microseconds)
@@ -57,8 +67,18 @@ final class TaskWrites: @unchecked Sendable {
             try undoStart.bind(Int64(clamping: id.rawValue))
             try undoStart.run()
             try checkChanged(id, "started", "undo the start")
+        case .cancelling(let id):
+            try cancel.bind(Int64(clamping: id.rawValue))
+            try cancel.run()
+            try checkChanged(id, "started", "cancel")
         case .ended(let id, let end): try write(end, of: id)
         case .requeued(let id, let requeue): try write(requeue, of: id)
+        case .groupPaused(let name, let isPaused):
+            let statement = isPaused ? pause : resume
+            try statement.bind(name)
+            try statement.run()
+        case .applicationSaved(let application): try save(application)
+        case .applicationForgotten(let owner, let id): try forget(id, of: owner)
         case .identifiersReserved(let id):
             try reserve.bind(Int64(clamping: id.rawValue))
             try reserve.run()
@@ -103,11 +123,23 @@ final class TaskWrites: @unchecked Sendable {
     /// An interval runs from the last success, of whatever task of that owner and name.
     private func noteSuccess(_ id: TaskID, _ end: StoredEnd) throws(StoreError) {
         guard end.outcome == .completed else { return }
-        try succeedAgain.bind(Int64(clamping: id.rawValue))
-        try succeedAgain.bind(end.at.microseconds)
-        try succeedAgain.run()
         try succeed.bind(Int64(clamping: id.rawValue))
         try succeed.run()
+    }
+
+    /// From now on that success is kept as long as this task may have to wait for it.
+    private func findSuccess(
+        before task: StoredTask, _ applied: inout Applied
+    ) throws(StoreError) {
+        guard task.end == nil, let interval = task.queueing.minimumInterval,
+            let time = try queries.lastSuccess(owner: task.owner, name: task.name)
+        else { return }
+        applied.lastSuccesses[task.id] = time
+        try keepSuccess.bind(Int64(task.owner.rawValue))
+        try keepSuccess.bind(task.name)
+        try keepSuccess.bind(time.microseconds)
+        try keepSuccess.bind(millisecondsUp(interval))
+        try keepSuccess.run()
     }
 
     private func write(_ value: StoredRequeue, of id: TaskID) throws(StoreError) {
@@ -120,7 +152,7 @@ final class TaskWrites: @unchecked Sendable {
         try requeue.bind(Int64(clamping: id.rawValue))
         try requeue.bind(Int64(value.attempt))
         try requeue.bind(value.end.at.microseconds)
-        try requeue.bind(value.earliestBegin.map(milliseconds))
+        try requeue.bind(value.earliestBegin.map(millisecondsUp))
         try requeue.run()
     }
 
@@ -132,54 +164,4 @@ final class TaskWrites: @unchecked Sendable {
             cause: .contradiction, operation: operation, path: connection.path,
             text: "task \(id) is not \(state) in the store")
     }
-}
-
-/// The texts of the statements that change the store.
-private enum SQL {
-    private static let endColumns = ColumnNames.ofEnd
-    private static let taskColumns = ColumnNames.ofTask
-
-    static let insert =
-        "INSERT INTO tasks (\(taskColumns.joined(separator: ", "))) VALUES "
-        + "(\(taskColumns.map { _ in "?" }.joined(separator: ", ")))"
-
-    static let start =
-        "UPDATE tasks SET started_at_us = ?2 "
-        + "WHERE id = ?1 AND started_at_us IS NULL AND ended_at_us IS NULL"
-
-    static let undoStart =
-        "UPDATE tasks SET started_at_us = NULL "
-        + "WHERE id = ? AND started_at_us IS NOT NULL AND ended_at_us IS NULL"
-
-    /// Of a long command its first word is kept.
-    static let end =
-        "UPDATE tasks SET \(endColumns.map { "\($0) = ?" }.joined(separator: ", ")), "
-        + "environment = NULL, handler_command = NULL, "
-        + "command = CASE WHEN length(command) <= \(commandLengthMax) THEN command "
-        + "ELSE json_array(substr(json_extract(command, '$[0]'), 1, \(commandLengthMax)), '…') "
-        + "END WHERE id = ? AND ended_at_us IS NULL"
-
-    private static let commandLengthMax = 4096
-
-    static let succeed =
-        "INSERT INTO last_successes SELECT owner, name, ended_at_us, minimum_interval_ms "
-        + "FROM tasks WHERE id = ? AND minimum_interval_ms IS NOT NULL "
-        + "ON CONFLICT (owner, name) DO UPDATE SET ended_at_us = excluded.ended_at_us, "
-        + "minimum_interval_ms = max(minimum_interval_ms, excluded.minimum_interval_ms)"
-
-    static let succeedAgain =
-        "UPDATE last_successes SET ended_at_us = ?2 "
-        + "WHERE (owner, name) = (SELECT owner, name FROM tasks WHERE id = ?1)"
-
-    static let keepAttempt =
-        "INSERT INTO attempts (task, attempt, started_at_us, "
-        + "\(endColumns.joined(separator: ", "))) SELECT id, attempt, started_at_us, "
-        + "\(endColumns.indices.map { "?\($0 + 2)" }.joined(separator: ", ")) FROM tasks "
-        + "WHERE id = ?1 AND started_at_us IS NOT NULL AND ended_at_us IS NULL"
-
-    static let requeue =
-        "UPDATE tasks SET attempt = ?2, queued_at_us = ?3, earliest_begin_ms = ?4, "
-        + "started_at_us = NULL WHERE id = ?1"
-
-    static let reserve = "UPDATE identifiers SET reserved_through = ?"
 }

@@ -48,10 +48,19 @@ package struct LoadedSettings: Sendable, Equatable {
         self.init(settings: Settings(), files: [], origins: [:])
     }
 
-    /// All settings, the profiles' last and by name.
+    /// All settings, then those of the groups, then those of the profiles; both by name.
     package func described() -> [DescribedSetting] {
         let plain = Settings.keys.map { key in
             describe(key.name, key.value(settings), key.changes)
+        }
+        let groups = settings.groupList.flatMap { group in
+            Settings.Group.keys.map { key in
+                describe(
+                    keyPathText(["queue", "groups", group.name, key.name]),
+                    key.value(group),
+                    key.changes
+                )
+            }
         }
         let profiles = settings.profileList.flatMap { profile in
             Settings.Profile.keys.map { key in
@@ -62,7 +71,7 @@ package struct LoadedSettings: Sendable, Equatable {
                 )
             }
         }
-        return plain + profiles
+        return plain + groups + profiles
     }
 
     private func describe(
@@ -80,7 +89,7 @@ package struct LoadedSettings: Sendable, Equatable {
 
     /// Takes over what a reload can change, and leaves what needs a restart as it is.
     ///
-    /// A profile that came or went counts with each of its keys.
+    /// A profile or a group that came or went counts with each of its keys.
     ///
     /// - Returns: what differs; a key that needs a restart is named again at every reload until
     ///   then.

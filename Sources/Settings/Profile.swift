@@ -43,15 +43,4 @@ extension Settings.Profile {
         Settings.Profile(name: "short", duration: .seconds(30), grace: .seconds(5)),
         unlimited,
     ]
-
-    /// Whether a name may be given to a profile: `[A-Za-z0-9._-]{1,64}`.
-    package static func isName(_ name: String) -> Bool {
-        (1...64).contains(name.utf8.count)
-            && name.utf8.allSatisfy { byte in
-                switch byte {
-                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F: true
-                default: false
-                }
-            }
-    }
 }

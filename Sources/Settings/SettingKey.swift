@@ -1,6 +1,7 @@
 /// One row of the table of settings: everything that is known about a key.
 ///
-/// `Root` is ``Settings``, or ``Settings/Profile`` for the keys that every profile has.
+/// `Root` is ``Settings``, or ``Settings/Profile`` and ``Settings/Group`` for the keys that each of
+/// those has.
 package struct SettingKey<Root: Sendable>: Sendable {
     /// The dotted path within `Root`: `limits.clientsMax`; for a profile `grace`.
     package let name: String

@@ -1,7 +1,8 @@
 /// The table of settings, in the order in which they are described.
 ///
 /// Parsing, `Describe`, the difference that `Reload` answers and the check of
-/// `config/bgtaskd.toml` all follow from it. Beside these there are the keys of each profile.
+/// `config/bgtaskd.toml` all follow from it. Beside these there are the keys of each profile and of
+/// each group of the queue.
 extension Settings {
     package static let keys: [SettingKey<Settings>] =
         budgetKeys + limitKeys + queueKeys + applicationKeys + storeKeys + daemonKeys + accessKeys
@@ -96,6 +97,12 @@ extension Settings {
             1...10_000_000,
             "Entries a second about one owner's tasks in the log; the rest is counted."
         ),
+        .integer(
+            "limits.applicationsPerOwnerMax",
+            \.limits.applicationsPerOwnerMax,
+            1...100_000,
+            "Applications that one owner may have registered, running or not."
+        ),
     ]
 
     private static let queueKeys: [SettingKey<Settings>] = [
@@ -103,7 +110,7 @@ extension Settings {
             "queue.slots",
             \.queue.slots,
             1...10_000,
-            "Run tasks that run at once, in the daemon and in each group."
+            "Run tasks that run at once, those of all groups among them."
         )
     ]
 
@@ -135,6 +142,18 @@ extension Settings {
             "applications.enforce",
             \.applications.enforce,
             "Whether applications are frozen and killed; false: only say what would be."
+        ),
+        .time(
+            "applications.messageTime",
+            \.applications.messageTime,
+            .seconds(1) ... .seconds(3600),
+            "How long a silent message keeps a suspended application awake at most."
+        ),
+        .integer(
+            "applications.messagesPerHourMax",
+            \.applications.messagesPerHourMax,
+            0...3600,
+            "Silent messages in an hour that may wake an application; more wait."
         ),
     ]
 
@@ -207,6 +226,18 @@ extension Settings.Profile {
             infinity: false,
             "How far extensions may reach, counted from the begin; not below the duration."
         ),
+    ]
+}
+
+extension Settings.Group {
+    /// The keys of each group.
+    package static let keys: [SettingKey<Settings.Group>] = [
+        .integer(
+            "slots",
+            \.slots,
+            1...10_000,
+            "Run tasks of the group that run at once; each takes a slot of the daemon too."
+        )
     ]
 }
 

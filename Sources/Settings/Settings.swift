@@ -32,10 +32,24 @@ package struct Settings: Sendable, Equatable {
         package var outputRatePerOwnerMax = 8_388_608
         package var logRatePerOwnerMax = 2000
         package var auditRatePerOwnerMax = 6000
+        package var applicationsPerOwnerMax = 4096
     }
 
     package struct Queue: Sendable, Equatable {
         package var slots = 4
+        /// By name. For a list, ``Settings/groupList`` has them in order.
+        package var groups: [String: Group] = [:]
+    }
+
+    /// A group of the queue, which run tasks can name.
+    package struct Group: Sendable, Equatable {
+        package let name: String
+        package var slots = 1
+
+        /// A group with everything at its default.
+        package init(name: String) {
+            self.name = name
+        }
     }
 
     package struct Applications: Sendable, Equatable {
@@ -45,6 +59,8 @@ package struct Settings: Sendable, Equatable {
         package var grace: Duration = .seconds(5)
         package var foreground = Foreground.single
         package var enforce = true
+        package var messageTime: Duration = .seconds(30)
+        package var messagesPerHourMax = 3
     }
 
     package struct Store: Sendable, Equatable {
@@ -69,6 +85,22 @@ package struct Settings: Sendable, Equatable {
     /// The profiles by name, in an order that does not depend on hashing.
     package var profileList: [Profile] {
         profiles.values.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+    }
+
+    /// The groups of the queue by name, in an order that does not depend on hashing.
+    package var groupList: [Group] {
+        queue.groups.values.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+    }
+
+    /// Whether a name may be given to a profile or a group: `[A-Za-z0-9._-]{1,64}`.
+    package static func isName(_ name: String) -> Bool {
+        (1...64).contains(name.utf8.count)
+            && name.utf8.allSatisfy { byte in
+                switch byte {
+                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F: true
+                default: false
+                }
+            }
     }
 
     /// The settings under `limits`, as `Describe` answers them.

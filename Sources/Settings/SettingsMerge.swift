@@ -17,20 +17,14 @@ struct SettingsMerge {
     /// Profiles and tables with a refused key: what remains of them is not judged.
     private var spoiled: Set<[String]> = []
 
-    /// The most profiles, the built-in ones among them.
-    private static let profilesMax = 1000
-
     /// The most errors reported of one file.
     private static let errorsPerFileMax = 100
 
     private static let rows: [String: SettingKey<Settings>] = Dictionary(
         uniqueKeysWithValues: Settings.keys.map { ($0.name, $0) }
     )
-    private static let profileRows: [String: SettingKey<Settings.Profile>] = Dictionary(
-        uniqueKeysWithValues: Settings.Profile.keys.map { ($0.name, $0) }
-    )
     /// The tables at the top of a file.
-    private static let sections: [String] = {
+    static let sections: [String] = {
         var sections: [String] = []
         for key in Settings.keys {
             let section = String(key.name.prefix { $0 != "." })
@@ -82,8 +76,9 @@ struct SettingsMerge {
     }
 
     private static func type(of path: [String]) -> SettingType? {
-        path.count == 3 && path[0] == "profiles"
-            ? profileRows[path[2]]?.type : rows[path.joined(separator: ".")]?.type
+        if isInProfile(path) { return path.count == 3 ? profileRows[path[2]]?.type : nil }
+        if isInGroups(path) { return path.count == 4 ? groupRows[path[3]]?.type : nil }
+        return rows[path.joined(separator: ".")]?.type
     }
 
     private mutating func apply(_ entry: TOMLDocument.Entry, from source: SettingsSource) {
@@ -121,8 +116,10 @@ struct SettingsMerge {
         }
         if path.count == 1 {
             try expectTable(entry.value)
-        } else if path[0] == "profiles" {
+        } else if Self.isInProfile(path) {
             try placeInProfile(entry)
+        } else if Self.isInGroups(path) {
+            try placeInGroup(entry)
         } else {
             guard let row = Self.rows[path.joined(separator: ".")] else { throw unknown(path) }
             try row.assign(&settings, entry.value)
@@ -130,44 +127,6 @@ struct SettingsMerge {
         if entry.value != .table {
             origins[keyPathText(path)] = SettingsOrigin(source: source, position: entry.position)
         }
-    }
-
-    private mutating func placeInProfile(_ entry: TOMLDocument.Entry) throws(SettingProblem) {
-        let name = entry.path[1]
-        guard Settings.Profile.isName(name) else {
-            throw SettingProblem(text: "a profile's name is 1 to 64 of A-Z a-z 0-9 . _ -")
-        }
-        guard name != Settings.Profile.unlimited.name else {
-            throw SettingProblem(text: "this profile is built in and cannot be changed")
-        }
-        guard settings.profiles[name] != nil || settings.profiles.count < Self.profilesMax else {
-            throw SettingProblem(text: "more than \(Self.profilesMax) profiles")
-        }
-        var profile = settings.profiles[name] ?? Settings.Profile(name: name)
-        if entry.path.count == 2 {
-            try expectTable(entry.value)
-        } else {
-            guard entry.path.count == 3, let row = Self.profileRows[entry.path[2]] else {
-                throw unknown(entry.path)
-            }
-            try row.assign(&profile, entry.value)
-        }
-        settings.profiles[name] = profile
-    }
-
-    private func expectTable(_ value: TOMLValue) throws(SettingProblem) {
-        guard value == .table else {
-            throw SettingProblem(text: "expected a table, found \(value.found)")
-        }
-    }
-
-    private func unknown(_ path: [String], isTable: Bool = false) -> SettingProblem {
-        var names = isTable ? Self.sections : Settings.keys.map(\.name)
-        if path.count == 3, path[0] == "profiles" {
-            names = Settings.Profile.keys.map { keyPathText(["profiles", path[1], $0.name]) }
-        }
-        let hint = Spelling.hint(for: path.joined(separator: "."), among: names)
-        return SettingProblem(text: "unknown \(isTable ? "table" : "key")\(hint)")
     }
 
     mutating func report(

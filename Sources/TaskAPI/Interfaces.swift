@@ -3,6 +3,7 @@
 package enum Interfaces {
     package static let texts: [String: String] = [
         Tasks.name: text(PackageResources.org_bgtaskd_Tasks_varlink),
+        Applications.name: text(PackageResources.org_bgtaskd_Applications_varlink),
         Manager.name: text(PackageResources.org_bgtaskd_Manager_varlink),
         SystemdService.name: text(PackageResources.io_systemd_service_varlink),
     ]

@@ -108,38 +108,4 @@ extension Tasks {
         package typealias Input = Reference
         package typealias Output = Empty
     }
-
-    /// Hold back and let go what is queued in a group; running tasks are not touched.
-    package enum PauseGroup: Method {
-        package static let name = "org.bgtaskd.Tasks.PauseGroup"
-
-        /// What `PauseGroup` is asked.
-        package struct Input: Message {
-            package var group = ""
-
-            package init() {}
-
-            package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
-                try fields.field("group", &group)
-            }
-        }
-        package typealias Output = Empty
-    }
-
-    /// The method `ResumeGroup`.
-    package enum ResumeGroup: Method {
-        package static let name = "org.bgtaskd.Tasks.ResumeGroup"
-
-        /// What `ResumeGroup` is asked.
-        package struct Input: Message {
-            package var group = ""
-
-            package init() {}
-
-            package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
-                try fields.field("group", &group)
-            }
-        }
-        package typealias Output = Empty
-    }
 }

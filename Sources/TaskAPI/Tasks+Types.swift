@@ -98,12 +98,15 @@ package enum Tasks {
         }
     }
 
-    /// The members of `Condition`.
+    /// What must be so before a task starts, as the kernel tells it. network: there is a default route.
+    /// externalPower: the machine is not on battery. idle: it has little else to do.
     package enum Condition: String, WireEnum {
         case network, externalPower, idle
     }
 
-    /// The members of `Unique`.
+    /// What a submission does where the caller has a task of the same name that was submitted as unique and has
+    /// not ended. keep: that task stands for it. replace: that task is cancelled, and the new one starts when it
+    /// is gone.
     package enum Unique: String, WireEnum {
         case keep, replace
     }

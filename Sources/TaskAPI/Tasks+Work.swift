@@ -1,7 +1,10 @@
 package import Varlink
 
 extension Tasks {
-    /// One `Retry`.
+    /// A task is tried again where an attempt has failed, expired or overrun; never where it was cancelled.
+    /// attempts: all of them, the first included, 1 to 100. delayMs: before the second attempt, 30 s where absent;
+    /// it doubles after each attempt, up to 5 h. onInterruption: also where the daemon or the machine stopped
+    /// under it.
     package struct Retry: Message {
         package var attempts = 0
         package var delayMs: Int?
@@ -18,8 +21,14 @@ extension Tasks {
 
     /// A command to run on borrowed time. The environment is the daemon's minimal one plus what is given here.
     /// directory: an absolute path; the home of its user where absent, or / where that is not there.
-    /// earliestBeginMs: counted from the submission. minimumIntervalMs: counted from the last successful end of
-    /// this owner's tasks of the same name. priority: higher runs first, 0 where absent.
+    /// limits are refused by that name (InvalidParameter).
+    /// group: takes one of that group's slots besides one of the daemon's; the settings name the groups.
+    /// priority: -1000 to 1000, 0 where absent; among the tasks of one owner the higher runs first. Owners take
+    /// turns, whatever their priorities.
+    /// earliestBeginMs: not before it is over, counted from the submission. conditions: not while one of them
+    /// fails. minimumIntervalMs: not before it is over, counted from the last successful end of this owner's
+    /// tasks of the same name, and not while another of them is live. Both are 0 to 366 days, over a sleep of the
+    /// machine too. Whatever is out of its range is refused (InvalidParameter).
     package struct Work: Message {
         package var name = ""
         package var command: [String] = []
@@ -60,14 +69,45 @@ extension Tasks {
         }
     }
 
-    /// accepted: a new task. coalesced: a live task of the same unique name stands for it.
-    /// deferred: accepted, and held back for notBeforeMs.
+    /// accepted: a new task. coalesced: a unique task of the same name stands for it, and has the id.
+    /// deferred: accepted, and held back by a rule of time: for notBeforeMs, where that is known.
     package enum Receipt: String, WireEnum {
         case accepted, coalesced, deferred
     }
 
-    /// ageMs: since the begin (since the submission while queued). usedMs: how long its clock has run.
-    /// status: what the task last said of itself. waiting: the rule that holds a queued task back.
+    /// One attempt that is over. usedMs: how long its clock has run. endedMs: since its end.
+    package struct Attempt: Message {
+        package var attempt = 0
+        package var outcome = Outcome.completed
+        package var reason: String?
+        package var exit: Exit?
+        package var usedMs = 0
+        package var endedMs = 0
+        package var cpuMs: Int?
+        package var memoryPeakBytes: Int?
+
+        package init() {}
+
+        package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
+            try fields.field("attempt", &attempt)
+            try fields.field("outcome", &outcome)
+            try fields.field("reason", &reason)
+            try fields.field("exit", &exit)
+            try fields.field("usedMs", &usedMs)
+            try fields.field("endedMs", &endedMs)
+            try fields.field("cpuMs", &cpuMs)
+            try fields.field("memoryPeakBytes", &memoryPeakBytes)
+        }
+    }
+
+    /// ageMs: since the begin (since the submission while queued), up to the end. endedMs: since the end.
+    /// usedMs: how long its clock has run. attempt: counts from 1. attemptsMax: how many it may have, where it is
+    /// tried again. attempts: the newest ten that are over, the oldest first; in the replies of Show and Wait and in events
+    /// of kind attempt.
+    /// cpuMs, memoryPeakBytes: what the processes of a command used, once it has ended, where that is known. Show
+    /// tells them of a running one too, where its processes are in a cgroup.
+    /// status: what the task last said of itself. waiting: the rule that holds a queued task back, the first of
+    /// several; notBeforeMs: how long it is held back at least, where one of them is a rule of time.
     package struct Task: Message {
         package var id = 0
         package var name = ""
@@ -93,6 +133,9 @@ extension Tasks {
         package var memoryPeakBytes: Int?
         package var status: String?
         package var waiting: String?
+        package var attempts: [Attempt]?
+        package var attemptsMax: Int?
+        package var notBeforeMs: Int?
 
         package init() {}
 
@@ -121,10 +164,14 @@ extension Tasks {
             try fields.field("memoryPeakBytes", &memoryPeakBytes)
             try fields.field("status", &status)
             try fields.field("waiting", &waiting)
+            try fields.field("attempts", &attempts)
+            try fields.field("attemptsMax", &attemptsMax)
+            try fields.field("notBeforeMs", &notBeforeMs)
         }
     }
 
-    /// present: the state at the moment a watch of a single task begins.
+    /// present: the state at the moment a watch of a single task begins. attempt: one is over, and the task is
+    /// queued again for the next.
     package enum EventKind: String, WireEnum {
         case present, queued, began, dormant, resumed, extended, expiring, ended, attempt, output,
             status, warning
@@ -152,7 +199,7 @@ extension Tasks {
         }
     }
 
-    /// The rule that holds a task back, or that stopped it.
+    /// A rule that holds a task back, or that stopped it. Of several the first is the one that Task has as waiting.
     /// rule: its name. value: its number, in the rule's unit. earliestChangeMs: when that can change, where it is known.
     package struct Explanation: Message {
         package var rule = ""

@@ -22,7 +22,7 @@ struct TOMLDocument: Sendable {
 
     /// Entries deeper than this are checked but not listed: no setting lies deeper, so that what
     /// contains them is refused already.
-    static let listedDepthMax = 3
+    static let listedDepthMax = 4
 
     /// Reads a whole document.
     ///

@@ -1,0 +1,100 @@
+package import Varlink
+
+extension Applications {
+    /// The members of `MessageKind`.
+    package enum MessageKind: String, WireEnum {
+        case alert, silent
+    }
+
+    /// none: the message only arrived. tapped: the user opened it. opened: the user opened the application, not
+    /// the message.
+    package enum UserAction: String, WireEnum {
+        case none, tapped, opened
+    }
+
+    /// What became of a message. delivered: the application was told. deferred: it will be, at the earliest in
+    /// notBeforeMs. dropped: it has no callback for it, or none is due, as where the alert is only shown.
+    package enum Receipt: String, WireEnum {
+        case delivered, deferred, dropped
+    }
+
+    /// The application has finished with a message for which that is owed. A second time it changes nothing.
+    package enum Delivered: Method {
+        package static let name = "org.bgtaskd.Applications.Delivered"
+
+        /// What `Delivered` is asked.
+        package struct Input: Message {
+            package var id = ""
+            package var deliveryId = 0
+
+            package init() {}
+
+            package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
+                try fields.field("id", &id)
+                try fields.field("deliveryId", &deliveryId)
+            }
+        }
+
+        package typealias Output = Empty
+    }
+
+    /// Route a message by the state of the application and by what it handles. payload: at most 4096 bytes of
+    /// JSON. badge: its new number, whatever becomes of the message.
+    package enum Push: Method {
+        package static let name = "org.bgtaskd.Applications.Push"
+
+        /// What `Push` is asked.
+        package struct Input: Message {
+            package var id = ""
+            package var kind = MessageKind.alert
+            package var action = UserAction.none
+            package var payload: JSONValue?
+            package var badge: Int?
+
+            package init() {}
+
+            package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
+                try fields.field("id", &id)
+                try fields.field("kind", &kind)
+                try fields.field("action", &action)
+                try fields.field("payload", &payload)
+                try fields.field("badge", &badge)
+            }
+        }
+
+        /// What `Push` answers.
+        package struct Output: Message {
+            package var receipt = Receipt.delivered
+            package var callback: Callback?
+            package var notBeforeMs: Int?
+
+            package init() {}
+
+            package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
+                try fields.field("receipt", &receipt)
+                try fields.field("callback", &callback)
+                try fields.field("notBeforeMs", &notBeforeMs)
+            }
+        }
+    }
+
+    /// The method `SetBadge`.
+    package enum SetBadge: Method {
+        package static let name = "org.bgtaskd.Applications.SetBadge"
+
+        /// What `SetBadge` is asked.
+        package struct Input: Message {
+            package var id = ""
+            package var badge = 0
+
+            package init() {}
+
+            package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
+                try fields.field("id", &id)
+                try fields.field("badge", &badge)
+            }
+        }
+
+        package typealias Output = Empty
+    }
+}

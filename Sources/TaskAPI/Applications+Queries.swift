@@ -1,0 +1,125 @@
+package import Varlink
+
+extension Applications {
+    /// The method `Show`.
+    package enum Show: Method {
+        package static let name = "org.bgtaskd.Applications.Show"
+        package typealias Input = Reference
+        package typealias Output = Answer
+    }
+
+    /// all: those of everybody; for operators.
+    package enum List: Method {
+        package static let name = "org.bgtaskd.Applications.List"
+
+        /// What `List` is asked.
+        package struct Input: Message {
+            package var all: Bool?
+
+            package init() {}
+
+            package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
+                try fields.field("all", &all)
+            }
+        }
+
+        /// What `List` answers.
+        package struct Output: Message {
+            package var applications: [Application] = []
+
+            package init() {}
+
+            package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
+                try fields.field("applications", &applications)
+            }
+        }
+    }
+
+    /// number counts the events of this stream from 1; a gap counts events that a frozen reader had no room for.
+    /// backgroundMs: time spent in the background, with willEnterForeground.
+    /// remainingMs: background time left, with didEnterBackground and backgroundTimeExpiring.
+    /// deliveryId: with didReceiveRemoteNotificationFetch and silent messages; for these Delivered is owed.
+    /// callback is absent where only the state changed, and in the first events of a stream, which tell the
+    /// present state. reason: why it was ended, or not frozen.
+    package struct Event: Message {
+        package var number = 0
+        package var application = ""
+        package var callback: Callback?
+        package var state = State.notRunning
+        package var previous = State.notRunning
+        package var backgroundMs: Int?
+        package var remainingMs: Int?
+        package var deliveryId: Int?
+        package var payload: JSONValue?
+        package var badge: Int?
+        package var reason: String?
+
+        package init() {}
+
+        package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
+            try fields.field("number", &number)
+            try fields.field("application", &application)
+            try fields.field("callback", &callback)
+            try fields.field("state", &state)
+            try fields.field("previous", &previous)
+            try fields.field("backgroundMs", &backgroundMs)
+            try fields.field("remainingMs", &remainingMs)
+            try fields.field("deliveryId", &deliveryId)
+            try fields.field("payload", &payload)
+            try fields.field("badge", &badge)
+            try fields.field("reason", &reason)
+        }
+    }
+
+    /// Callbacks and state changes as they happen; needs more. The first replies are the present states, one for
+    /// each application. An application that watches itself by its id is then told what it has missed since its
+    /// launch.
+    package enum Watch: Method {
+        package static let name = "org.bgtaskd.Applications.Watch"
+
+        /// What `Watch` is asked.
+        package struct Input: Message {
+            package var id: String?
+            package var all: Bool?
+
+            package init() {}
+
+            package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
+                try fields.field("id", &id)
+                try fields.field("all", &all)
+            }
+        }
+
+        /// What `Watch` answers.
+        package struct Output: Message {
+            package var event = Event()
+
+            package init() {}
+
+            package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
+                try fields.field("event", &event)
+            }
+        }
+    }
+
+    /// What an explanation of a task has.
+    package typealias Explanation = Tasks.Explanation
+
+    /// Why it is in its state, what would be frozen or killed where nothing is enforced, and why it was last
+    /// stopped.
+    package enum Explain: Method {
+        package static let name = "org.bgtaskd.Applications.Explain"
+        package typealias Input = Reference
+
+        /// What `Explain` answers.
+        package struct Output: Message {
+            package var explanations: [Explanation] = []
+
+            package init() {}
+
+            package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
+                try fields.field("explanations", &explanations)
+            }
+        }
+    }
+}

@@ -1,0 +1,66 @@
+package import Varlink
+
+extension Tasks {
+    /// The tasks of all users that name a group. slots: how many of them may run at once. paused: what is queued
+    /// in it is held back.
+    package struct Group: Message {
+        package var name = ""
+        package var slots = 0
+        package var running = 0
+        package var queued = 0
+        package var paused = false
+
+        package init() {}
+
+        package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
+            try fields.field("name", &name)
+            try fields.field("slots", &slots)
+            try fields.field("running", &running)
+            try fields.field("queued", &queued)
+            try fields.field("paused", &paused)
+        }
+    }
+
+    /// The groups of the settings, by name.
+    package enum Groups: Method {
+        package static let name = "org.bgtaskd.Tasks.Groups"
+        package typealias Input = Empty
+
+        /// What `Groups` answers.
+        package struct Output: Message {
+            package var groups: [Group] = []
+
+            package init() {}
+
+            package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
+                try fields.field("groups", &groups)
+            }
+        }
+    }
+
+    /// Hold back what is queued in a group; what runs is not touched. For operators. It survives a restart of the
+    /// daemon.
+    package enum PauseGroup: Method {
+        package static let name = "org.bgtaskd.Tasks.PauseGroup"
+        package typealias Input = GroupReference
+        package typealias Output = Empty
+    }
+
+    /// Let go what a pause holds back. For operators.
+    package enum ResumeGroup: Method {
+        package static let name = "org.bgtaskd.Tasks.ResumeGroup"
+        package typealias Input = GroupReference
+        package typealias Output = Empty
+    }
+
+    /// What a method is asked that is about one group.
+    package struct GroupReference: Message {
+        package var group = ""
+
+        package init() {}
+
+        package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
+            try fields.field("group", &group)
+        }
+    }
+}

@@ -4,6 +4,8 @@
 enum ArgumentOrder {
     private static let flags: Set<String> = ["--user", "--system", "--json"]
     private static let valued = "--socket"
+    /// The verbs that have verbs of their own; the options stand behind those.
+    static let families: Set<String> = ["app", "group"]
 
     /// The same arguments with the verb before the options that every verb has.
     ///
@@ -12,6 +14,7 @@ enum ArgumentOrder {
     static func verbFirst(_ arguments: [String]) -> [String] {
         var moved: [String] = []
         var kept: [String] = []
+        var isInFamily = false
         var index = 0
         while index < arguments.count {
             let argument = arguments[index]
@@ -22,6 +25,9 @@ enum ArgumentOrder {
                 index += 1
             } else if argument.hasPrefix("-") {
                 kept.append(argument)
+            } else if !isInFamily, families.contains(argument) {
+                isInFamily = true
+                kept.append(argument)
             } else {
                 let globals = argument == "help" ? [] : moved
                 return kept + [argument] + globals + arguments[(index + 1)...]
@@ -29,13 +35,29 @@ enum ArgumentOrder {
             guard argument != "--" else { return arguments }
             index += 1
         }
-        return kept
+        return isInFamily ? kept + moved : kept
     }
 }
 
 /// Says in one line what is wrong with the arguments.
 enum UsageText {
-    private static let verbsWithCommand: Set<String> = ["run", "hold"]
+    /// The verbs that take a command, each with what stands before the --.
+    private static let verbsWithCommand = [
+        "run": "run", "hold": "hold", "app register": "app register ID",
+    ]
+
+    /// The verb that the arguments begin with, with both of its words where it is one of a family's.
+    ///
+    /// - Parameter message: says what is wrong; it may be that the family has no such verb.
+    static func verb(of arguments: [String], refusedWith message: String) -> String? {
+        guard let first = arguments.first, ArgumentOrder.families.contains(first) else {
+            return arguments.first
+        }
+        guard let second = arguments.dropFirst().first, !second.hasPrefix("-"),
+            !message.contains("'\(second)'")
+        else { return first }
+        return "\(first) \(second)"
+    }
 
     /// - Parameters:
     ///   - message: ArgumentParser's, which may have more than one line.
@@ -45,6 +67,12 @@ enum UsageText {
             .map { $0.drop { $0 == " " } }
             .filter { !$0.isEmpty }
         var text = VisibleText.oneLine(lines.first.map(String.init) ?? "wrong arguments")
+        if text.hasSuffix(":") {
+            let values = lines.dropFirst().map {
+                VisibleText.oneLine(String($0.drop { "- ".contains($0) }))
+            }
+            text += " " + values.joined(separator: ", ")
+        }
         while text.hasSuffix(".") { text.removeLast() }
         guard let verb = verb.map(VisibleText.oneLine), !verb.hasPrefix("-") else {
             return text + "; see: bgtaskctl --help"
@@ -53,8 +81,8 @@ enum UsageText {
             return "there is no verb \(verb); see: bgtaskctl --help"
         }
         let isAboutCommand = text.contains("nexpected argument") || text.contains("<command>")
-        if verbsWithCommand.contains(verb), isAboutCommand {
-            return "\(text); the command goes behind --, as in: bgtaskctl \(verb) -- sleep 5"
+        if isAboutCommand, let words = verbsWithCommand[verb] {
+            return "\(text); the command goes behind --, as in: bgtaskctl \(words) -- sleep 5"
         }
         return "\(text); see: bgtaskctl help \(verb)"
     }

@@ -34,7 +34,12 @@ struct Bgtaskctl: ParsableCommand {
                     List.self, Show.self, Watch.self, Logs.self, Wait.self, Explain.self,
                     History.self,
                 ]),
-            CommandGroup(name: "Intervening", subcommands: [Cancel.self, SimulateExpiration.self]),
+            CommandGroup(
+                name: "Intervening",
+                subcommands: [
+                    Cancel.self, SimulateExpiration.self, SimulateMemoryPressure.self, Group.self,
+                ]),
+            CommandGroup(name: "Applications", subcommands: [App.self]),
             CommandGroup(
                 name: "Daemon",
                 subcommands: [
@@ -49,17 +54,19 @@ struct Bgtaskctl: ParsableCommand {
             var command = try parseAsRoot(arguments)
             try command.run()
         } catch {
-            leave(after: error, verb: arguments.first)
+            leave(after: error, arguments)
         }
     }
 
     /// Ends the process: with the status that a verb asks for, after a help text, or with one line on what is
     /// wrong with the arguments.
-    private static func leave(after error: any Error, verb: String?) -> Never {
+    private static func leave(after error: any Error, _ arguments: [String]) -> Never {
         if let status = error as? ExitCode { Glibc.exit(status.rawValue) }
         guard exitCode(for: error) != .success else { exit(withError: error) }
         let console = Console()
-        console.notice(UsageText.line(message(for: error), verb: verb))
+        let message = message(for: error)
+        console.notice(
+            UsageText.line(message, verb: UsageText.verb(of: arguments, refusedWith: message)))
         Glibc.exit(exitCode(for: error).rawValue)
     }
 }

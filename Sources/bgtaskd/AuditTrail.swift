@@ -25,14 +25,16 @@ final class AuditTrail {
         if happening == .queued, record.task.state != .queued { return }
         let isQuiet = happening == .began || record.task.outcome == .completed
         if isQuiet, record.task.kind == .held, !writer.writes(.debug) { return }
-        let text = JournalMessage(happening, record)
-        guard writer.writes(text.level), allowance.take(record.task.owner, at: now) else { return }
+        guard let text = JournalMessage(happening, record), writer.writes(text.level),
+            allowance.take(record.task.owner, at: now)
+        else { return }
         writer.write(
             JournalEntry(
                 level: text.level,
                 message: .string("Task \(record.task.id) (\(record.task.name)) \(text.predicate)"),
                 messageID: text.id,
                 fields: fields(of: record, at: now)
+                    + (happening == .attemptEnded ? fieldsOfLastAttempt(record) : [])
             ))
     }
 
@@ -108,9 +110,9 @@ final class AuditTrail {
             identity(of: record.task) + [(.reason, .string(reason))])
     }
 
-    private typealias Fields = [(key: JournalField, value: JournalValue)]
+    typealias Fields = [(key: JournalField, value: JournalValue)]
 
-    private func write(
+    func write(
         _ level: JournalLevel, _ id: JournalMessageID, _ sentence: String, _ fields: Fields
     ) {
         writer.write(
@@ -136,14 +138,41 @@ final class AuditTrail {
         if let budget = task.budget {
             fields.append((.budget, .integer(budget.duration.wholeNanoseconds / 1000)))
         }
-        fields.append((.used, .integer(task.used(at: now).wholeNanoseconds / 1000)))
-        switch record.run?.exit {
-        case .status(let status)?: fields.append((.exitStatus, .integer(Int64(status))))
-        case .signal(let signal)?:
-            fields.append((.signal, .string(SignalName.name(of: signal.rawValue))))
-        case nil: break
+        if task.state != .queued {
+            fields.append((.used, .integer(task.used(at: now).wholeNanoseconds / 1000)))
+        }
+        fields += self.fields(of: record.run?.exit)
+        if let use = record.run?.use {
+            fields.append((.cpu, .integer(use.cpu.wholeNanoseconds / 1000)))
+            if let bytes = use.memoryPeakBytes {
+                fields.append((.memoryPeak, .integer(Int64(bytes))))
+            }
         }
         if let reason = task.reason { fields.append((.reason, .string(reason.text))) }
+        if let group = record.run?.queueing.group { fields.append((.group, .string(group))) }
+        if let run = record.run, run.queueing.retry != nil, task.state != .queued {
+            fields.append((.attempt, .integer(Int64(run.attempt))))
+        }
         return fields
+    }
+
+    private func fieldsOfLastAttempt(_ record: TaskRecord) -> Fields {
+        guard let attempt = record.run?.attempts.last else { return [] }
+        var fields: Fields = [
+            (.attempt, .integer(Int64(attempt.attempt))),
+            (.outcome, .string("\(attempt.outcome)")),
+            (.used, .integer(attempt.used.wholeNanoseconds / 1000)),
+        ]
+        fields += self.fields(of: attempt.exit)
+        if let reason = attempt.reason { fields.append((.reason, .string(reason.text))) }
+        return fields
+    }
+
+    func fields(of exit: ProcessExit?) -> Fields {
+        switch exit {
+        case .status(let status)?: [(.exitStatus, .integer(Int64(status)))]
+        case .signal(let signal)?: [(.signal, .string(SignalName.name(of: signal.rawValue)))]
+        case nil: []
+        }
     }
 }

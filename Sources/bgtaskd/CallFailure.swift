@@ -7,6 +7,8 @@ enum CallFailure: Error {
     case refused(Refusal)
     case service(ServiceError)
     case badSettings(Manager.BadSettings)
+    /// Why processes cannot be an application.
+    case cannotContain(Int32, String)
 
     static func invalid(_ parameter: String) -> CallFailure {
         .service(.invalidParameter(parameter: parameter))
@@ -19,6 +21,8 @@ extension Client {
         switch failure {
         case .service(let error): reply(error)
         case .badSettings(let error): replyError(Manager.BadSettings.name, error)
+        case .cannotContain(let processID, let reason):
+            replyError(Applications.CannotContain(pid: Int(processID), reason: reason))
         case .refused(let refusal): reply(refusal)
         }
     }
@@ -27,7 +31,9 @@ extension Client {
         switch refusal {
         case .noSuchTask(let id): replyError(Tasks.NoSuchTask(id: id.number))
         case .noSuchProfile(let name):
-            replyError(Tasks.NoSuchProfile(profile: name.cut(toBytes: ServiceError.quotedBytesMax)))
+            replyError(Tasks.NoSuchProfile(profile: Client.quoted(name)))
+        case .noSuchGroup(let name):
+            replyError(Tasks.NoSuchGroup(group: Client.quoted(name)))
         case .limitReached(let limit, let value):
             replyError(Tasks.LimitReached(limit: limit, value: value))
         case .tooLittleTime(let remaining, let needed):
@@ -39,55 +45,22 @@ extension Client {
         case .notAccepting(let reason): replyError(Tasks.NotAccepting(reason: reason))
         case .invalidParameter(let name): reply(.invalidParameter(parameter: name))
         case .permissionDenied: reply(ServiceError.permissionDenied)
+        case .noSuchApplication(let id):
+            replyError(Applications.NoSuchApplication(id: Client.quoted(id)))
+        case .notRegistered(let id): replyError(Applications.NotRegistered(id: Client.quoted(id)))
+        case .wrongState(let id, let state):
+            replyError(Applications.WrongState(id: Client.quoted(id), state: .init(state)))
+        case .cannotStart(let id, let reason):
+            replyError(Applications.CannotStart(id: Client.quoted(id), reason: reason))
         }
+    }
+
+    /// What is repeated of a peer's own text.
+    private static func quoted(_ text: String) -> String {
+        text.cut(toBytes: ServiceError.quotedBytesMax)
     }
 
     private func replyError<E: WireError>(_ error: E) {
         replyError(E.name, error)
-    }
-}
-
-extension Tasks.NoSuchTask {
-    init(id: Int) {
-        self.init()
-        self.id = id
-    }
-}
-
-extension Tasks.NoSuchProfile {
-    init(profile: String) {
-        self.init()
-        self.profile = profile
-    }
-}
-
-extension Tasks.LimitReached {
-    init(limit: String, value: Int) {
-        self.init()
-        self.limit = limit
-        self.value = value
-    }
-}
-
-extension Tasks.TooLittleTime {
-    init(remainingMs: Int, neededMs: Int) {
-        self.init()
-        self.remainingMs = remainingMs
-        self.neededMs = neededMs
-    }
-}
-
-extension Tasks.AlreadyEnded {
-    init(id: Int, outcome: Tasks.Outcome) {
-        self.init()
-        self.id = id
-        self.outcome = outcome
-    }
-}
-
-extension Tasks.NotAccepting {
-    init(reason: String) {
-        self.init()
-        self.reason = reason
     }
 }

@@ -14,10 +14,25 @@ final class Client {
         case output(TaskID, position: Int, follow: Bool)
         case list(ListCursor)
         /// A submission or a cancel that is answered when the disk has it.
-        case order(TaskID, isSubmission: Bool)
+        case order(TaskID, Order)
+        /// An order about a group, which is answered then too.
+        case groupOrder(String)
         /// A question about a task that only the disk knows.
         case lookUp(TaskID, LookUp, by: Caller)
         case history(HistoryListing)
+        case applicationWatch(String?, by: Caller)
+        /// A call about an application, by its number.
+        case application(UInt64)
+        /// Processes whose units are being looked at.
+        case adoption(ApplicationKey)
+    }
+
+    /// What an order is that waits for the disk.
+    enum Order {
+        case submission
+        /// A submission for which another one stands.
+        case coalesced
+        case cancel
     }
 
     let number: UInt64
@@ -50,6 +65,9 @@ final class Client {
     var bufferedBytes = 0
     /// What a listing holds until its answer is made.
     var listedBytes = 0
+    /// The application that its process belongs to, when there were these applications; `nil` where nobody has
+    /// looked.
+    var application: (key: ApplicationKey?, generation: Int)?
 
     init(
         number: UInt64, descriptor: consuming OwnedDescriptor, credentials: PeerCredentials,

@@ -15,6 +15,9 @@ struct Configuration {
     let stateFolder: String
     let settingsLocation: SettingsLocation?
     let environment: [String: String]
+    /// A folder that stands for / where the power supplies and the load are read, of $BGTASKD_SENSOR_ROOT; for
+    /// tests. `nil` for the machine's own.
+    let sensorRoot: String?
     /// The group whose members are operators.
     var operatorsGroup: UInt32?
 
@@ -34,6 +37,8 @@ struct Configuration {
         self.scope = scope
         self.environment = environment
         user = geteuid()
+        let root = environment["BGTASKD_SENSOR_ROOT"]
+        sensorRoot = root.flatMap { $0.hasPrefix("/") ? $0 : nil }
         socketPath =
             if let socket { Configuration.absolute(socket) } else {
                 try Configuration.socketPath(scope, environment)

@@ -61,7 +61,7 @@ extension Daemon {
                 .limitReached(limit: "workBytesMax", value: registry.limits.workBytesMax))
         }
         let work = try decode(call, as: Tasks.Submit.Input.self).work
-        try work.checkUnbuiltFields()
+        if work.limits != nil { throw .invalid("work.limits") }
         var submission = Submission(
             name: work.name, owner: client.caller.owner, work: try Work(checking: work))
         if configuration.servesEverybody {
@@ -71,14 +71,19 @@ extension Daemon {
         submission.application = work.application
         submission.profile = work.profile
         submission.budget = work.budget.map(RequestedBudget.init)
-        let id = try ask { registry, actions throws(Refusal) in
+        submission.queueing = Queueing(work)
+        let submitted = try ask { registry, actions throws(Refusal) in
             do throws(Refusal) {
                 return try registry.submit(submission, at: now, &actions)
             } catch .invalidParameter(let name) {
                 throw .invalidParameter("work.\(name)")
             }
         }
-        open(.order(id, isSubmission: true), task: id, for: client)
+        let order = submitted.isCoalesced ? Client.Order.coalesced : .submission
+        guard submitted.waits else {
+            return client.reply(receipt(for: submitted.id, order, at: now))
+        }
+        open(.order(submitted.id, order), task: submitted.id, for: client)
     }
 
     func cancel(_ client: Client, _ call: Call, _ now: Instant) throws(CallFailure) {
@@ -91,7 +96,7 @@ extension Daemon {
         }
         logOrder("cancel", id, of: client)
         guard waitsForDisk else { return client.reply(Empty()) }
-        open(.order(id, isSubmission: false), task: id, for: client)
+        open(.order(id, .cancel), task: id, for: client)
     }
 
     func simulateExpiration(
@@ -122,32 +127,11 @@ extension RequestedBudget {
     }
 }
 
-extension Tasks.Work {
-    /// Refuses, by name, each field whose part is not built yet.
-    func checkUnbuiltFields() throws(CallFailure) {
-        let unbuilt: [(name: String, isGiven: Bool)] = [
-            ("limits", limits != nil), ("group", group != nil), ("priority", priority != nil),
-            ("earliestBeginMs", earliestBeginMs != nil), ("conditions", conditions != nil),
-            ("minimumIntervalMs", minimumIntervalMs != nil), ("unique", unique != nil),
-            ("retry", retry != nil),
-        ]
-        if let given = unbuilt.first(where: \.isGiven) { throw .invalid("work.\(given.name)") }
-    }
-}
-
 extension Work {
     /// Checks what the kernel could not take, by the path of its parameter.
     init(checking work: Tasks.Work) throws(CallFailure) {
         try Work.check(work.command, "work.command")
-        if let directory = work.directory {
-            guard directory.hasPrefix("/"), !directory.utf8.contains(0) else {
-                throw .invalid("work.directory")
-            }
-        }
-        for (name, value) in work.environment ?? [:] {
-            let isName = !name.isEmpty && !name.utf8.contains { $0 == 0 || $0 == UInt8(ascii: "=") }
-            guard isName, !value.utf8.contains(0) else { throw .invalid("work.environment") }
-        }
+        try Work.check(directory: work.directory, work.environment, in: "work")
         self.init(
             command: work.command,
             directory: work.directory,
@@ -156,7 +140,21 @@ extension Work {
         )
     }
 
-    fileprivate static func check(_ command: [String], _ path: String) throws(CallFailure) {
+    static func check(
+        directory: String?, _ environment: [String: String]?, in path: String
+    ) throws(CallFailure) {
+        if let directory {
+            guard directory.hasPrefix("/"), !directory.utf8.contains(0) else {
+                throw .invalid("\(path).directory")
+            }
+        }
+        for (name, value) in environment ?? [:] {
+            let isName = !name.isEmpty && !name.utf8.contains { $0 == 0 || $0 == UInt8(ascii: "=") }
+            guard isName, !value.utf8.contains(0) else { throw .invalid("\(path).environment") }
+        }
+    }
+
+    static func check(_ command: [String], _ path: String) throws(CallFailure) {
         guard let program = command.first, !program.isEmpty else { throw .invalid(path) }
         for (index, argument) in command.enumerated() where argument.utf8.contains(0) {
             throw .invalid("\(path)[\(index)]")

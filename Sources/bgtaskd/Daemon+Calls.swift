@@ -23,8 +23,25 @@ extension Daemon {
         Tasks.Wait.name: Daemon.wait,
         Tasks.Explain.name: Daemon.explain,
         Tasks.SimulateExpiration.name: Daemon.simulateExpiration,
-        Tasks.PauseGroup.name: Daemon.refuseUnbuilt,
-        Tasks.ResumeGroup.name: Daemon.refuseUnbuilt,
+        Tasks.Groups.name: Daemon.groups,
+        Tasks.PauseGroup.name: Daemon.pauseGroup,
+        Tasks.ResumeGroup.name: Daemon.resumeGroup,
+        Applications.Register.name: Daemon.registerApplication,
+        Applications.Unregister.name: Daemon.unregisterApplication,
+        Applications.Launch.name: Daemon.launchApplication,
+        Applications.Adopt.name: Daemon.adoptApplication,
+        Applications.Activate.name: Daemon.activateApplication,
+        Applications.Resign.name: Daemon.resignApplication,
+        Applications.EnterBackground.name: Daemon.sendToBackground,
+        Applications.Terminate.name: Daemon.terminateApplication,
+        Applications.Show.name: Daemon.showApplication,
+        Applications.List.name: Daemon.listApplications,
+        Applications.Watch.name: Daemon.watchApplications,
+        Applications.Delivered.name: Daemon.messageDelivered,
+        Applications.Push.name: Daemon.pushMessage,
+        Applications.SetBadge.name: Daemon.setBadge,
+        Applications.SimulateMemoryPressure.name: Daemon.simulateMemoryPressure,
+        Applications.Explain.name: Daemon.explainApplication,
         Manager.Describe.name: Daemon.describe,
         Manager.Statistics.name: Daemon.statistics,
         Manager.Reload.name: Daemon.reload,
@@ -82,11 +99,5 @@ extension Daemon {
     func identifier(_ number: Int) throws(CallFailure) -> TaskID {
         guard let id = TaskID(number: number) else { throw .invalid("id") }
         return id
-    }
-
-    private func refuseUnbuilt(
-        _ client: Client, _ call: Call, _ now: Instant
-    ) throws(CallFailure) {
-        throw .service(.methodNotImplemented(method: call.method))
     }
 }

@@ -15,6 +15,7 @@ extension Daemon {
         try epoll.poll(into: &batch)
         var outputs: [OutputPipe] = []
         var exited: [HolderProcess] = []
+        var speaking: [NoticeSource] = []
         for index in 0..<batch.count {
             let (token, readiness) = batch[index]
             if let client = clients[token] {
@@ -24,11 +25,14 @@ extension Daemon {
                 case .listener(let socket): if !isLastTurn { accept(on: socket) }
                 case .output(let pipe): outputs.append(pipe)
                 case .holder(let holder): exited.append(holder)
+                case .notices(let source): speaking.append(source)
                 case nil: break
                 }
             }
         }
+        readNotices(of: speaking)
         let now = now
+        deliverNotices(at: now)
         for pipe in outputs { outputReady(pipe, at: now) }
         for holder in exited { holderExited(holder, at: now) }
         takeCalls(at: now)
@@ -157,8 +161,8 @@ extension Daemon {
         guard client.isInputAtEnd else { return false }
         // A streaming call ends when the peer closes; other calls that came are still answered.
         switch client.openCall {
-        case .wait, .order, .lookUp: return false
-        case .begin, .watch, .output, .list, .history, nil: break
+        case .wait, .order, .groupOrder, .lookUp, .application, .adoption: return false
+        case .begin, .watch, .output, .list, .history, .applicationWatch, nil: break
         }
         return client.connection.isCallInProgress
             || client.connection.callsWaiting == 0 && client.connection.pendingOutputCount == 0
@@ -197,6 +201,8 @@ extension Daemon {
         }
         switch client.openCall {
         case .lookUp, .history: questions.remove(client)
+        case .applicationWatch(_, let caller): applicationWatchers.remove(client, caller)
+        case .application(let number): forgetApplicationCall(number)
         default: break
         }
         watchers.remove(client)

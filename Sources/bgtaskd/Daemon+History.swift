@@ -144,7 +144,7 @@ extension Daemon {
     ) {
         watchers.remove(client)
         defer { resume(client) }
-        let clocks = ClockPair(instant: now, time: WallClock.now())
+        let clocks = clocks(at: now)
         guard let stored, let record = TaskRecord(ended: RestoredTask(stored, clocks))
         else { return client.reply(.refused(.noSuchTask(id))) }
         let task = Tasks.Task(record, in: registry, at: now)
@@ -152,10 +152,12 @@ extension Daemon {
         case .show:
             var output = Tasks.Show.Output()
             output.task = task
+            output.task.tellAttempts(of: record, at: now)
             client.reply(output)
         case .wait:
             var output = Tasks.Wait.Output()
             output.task = task
+            output.task?.tellAttempts(of: record, at: now)
             client.reply(output)
         case .explain:
             var output = Tasks.Explain.Output()
@@ -168,7 +170,7 @@ extension Daemon {
         _ page: HistoryPage, of start: HistoryListing, to client: Client, at now: Instant
     ) {
         var listing = start
-        let clocks = ClockPair(instant: now, time: WallClock.now())
+        let clocks = clocks(at: now)
         listing.cursor = page.next
         listing.isComplete = page.next == nil
         for stored in page.tasks {

@@ -95,6 +95,7 @@ extension Daemon {
             let difference = loaded.reload(new)
             settingsRefusal = nil
             registry.limits = RegistryLimits(loaded.settings)
+            registry.replaceApplicationRules(ApplicationRules(loaded.settings), at: now)
             registry.replaceProfiles(loaded.settings.profileList.compactMap(Profile.init))
             if difference.changed.contains("daemon.logLevel") {
                 journal.writer.level = JournalLevel(loaded.settings.daemon.logLevel)
@@ -156,7 +157,22 @@ extension RegistryLimits {
         // More are on disk.
         endedRunMax = min(settings.store.historyMax, 10_000)
         slots = settings.queue.slots
+        groupSlots = settings.queue.groups.mapValues(\.slots)
         warnAfter = settings.budget.warnAfter ?? .nanoseconds(Int64.max)
+    }
+}
+
+extension ApplicationRules {
+    init(_ settings: Settings) {
+        self.init()
+        suspendAfter = settings.applications.suspendAfter
+        backgroundTime = settings.applications.backgroundTime
+        grace = settings.applications.grace
+        isForegroundSingle = settings.applications.foreground == .single
+        enforces = settings.applications.enforce
+        messageTime = settings.applications.messageTime
+        messagesPerHourMax = settings.applications.messagesPerHourMax
+        applicationsPerOwnerMax = settings.limits.applicationsPerOwnerMax
     }
 }
 

@@ -66,22 +66,51 @@ extension Daemon {
         pipe.linesNotLogged = 0
     }
 
+    private func sayNotLogged(of pipe: OutputPipe, _ key: ApplicationKey) {
+        guard pipe.linesNotLogged > 0 else { return }
+        journal.outputNotLogged(pipe.linesNotLogged, of: key)
+        pipe.linesNotLogged = 0
+    }
+
+    /// Passes what an application printed on to the log, which is where it is kept.
+    private func log(
+        _ bytes: [UInt8], of pipe: OutputPipe, _ key: ApplicationKey, at now: Instant
+    ) {
+        guard journal.logsOutput else { return }
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let line = pipe.takeLine(from: &rest)
+            guard journal.takes(line, pipe.stream) else { continue }
+            if pipe.mayLogLine(now) {
+                sayNotLogged(of: pipe, key)
+                journal.output(line, pipe.stream, of: key)
+            } else {
+                pipe.linesNotLogged += 1
+            }
+        }
+    }
+
     /// Ends the watch of a pipe, and lets go of it.
     func close(_ pipe: OutputPipe) {
         guard watched.removeValue(forKey: pipe.number) != nil else { return }
         resting[pipe.number] = nil
         if let record = registry.record(pipe.task) { sayNotLogged(of: pipe, record) }
+        if let application = applications[pipe.task] { sayNotLogged(of: pipe, application.key) }
         // Fails only where it is not watched, which is what is wanted.
         try? epoll.remove(pipe.descriptor.rawValue)
         running[pipe.task]?.pipes.removeAll { $0 === pipe }
     }
 
-    /// Reads the pipes again that have rested long enough.
+    /// Reads the pipes and sockets again that have rested long enough.
     func resumeResting(at now: Instant) {
         guard !resting.isEmpty else { return }
         for (number, until) in resting where until <= now {
             resting[number] = nil
-            if case .output(let pipe)? = watched[number] { watch(pipe, for: .input) }
+            switch watched[number] {
+            case .output(let pipe): watch(pipe, for: .input)
+            case .notices(let source): watch(source, for: .input)
+            case .listener, .holder, nil: break
+            }
         }
     }
 
@@ -96,6 +125,9 @@ extension Daemon {
     /// Keeps complete lines of a task's output, and passes them on.
     private func keep(_ bytes: [UInt8], of pipe: OutputPipe, at now: Instant) {
         guard !bytes.isEmpty else { return }
+        if let application = applications[pipe.task] {
+            return log(bytes, of: pipe, application.key, at: now)
+        }
         outputs.append(
             bytes[...], of: pipe.stream, task: pipe.task,
             max: loaded.settings.limits.outputBytesMax)

@@ -20,6 +20,7 @@ extension Daemon {
         do {
             let limits = loaded.settings.limits
             let processes = try host.makeTask(id.rawValue)
+            outputs.taskGoesOn(id, of: task.owner)
             let output = ownerOutputs.share(
                 of: task.owner, bytesPerSecondMax: limits.outputRatePerOwnerMax,
                 linesPerSecondMax: limits.logRatePerOwnerMax)
@@ -37,10 +38,17 @@ extension Daemon {
 
     /// Starts the main command of a task, whose user is known now.
     func startMain(of id: TaskID, as user: UserEntry, at now: Instant) {
-        guard let task = running[id], let record = registry.record(id), let run = record.run
+        if let application = applications[id] {
+            return startMain(of: application, as: user, at: now)
+        }
+        // A task may wait twice for its user, where an attempt was killed before the answer came.
+        guard let task = running[id], task.user == nil, let record = registry.record(id),
+            let run = record.run
         else { return }
         task.user = user
-        var request = taskEnvironment.request(for: record.task, run.work, as: user)
+        task.notices = takeNoticeSource(for: task)
+        var request = taskEnvironment.request(
+            for: record.task, run, as: user, noticePath: task.notices?.path)
         request.arguments = run.work.command
         do {
             try start(request, of: task)
@@ -60,7 +68,8 @@ extension Daemon {
         guard task.hasStarted, let user = task.user else {
             return task.ordersWaiting.append(.launchHandler(id))
         }
-        var request = taskEnvironment.request(for: record.task, run.work, as: user)
+        var request = taskEnvironment.request(
+            for: record.task, run, as: user, noticePath: task.notices?.path)
         request.arguments = command
         do {
             try start(request, of: task)
@@ -71,7 +80,7 @@ extension Daemon {
     }
 
     /// Begins to start a command of a task and reads what it prints from now on.
-    private func start(_ request: LaunchRequest, of task: RunningTask) throws {
+    func start(_ request: LaunchRequest, of task: RunningTask) throws {
         var started = try task.processes.start(request)
         let command = started.index
         try watch(started.takeStandardOutput(), .stdout, of: task, command: command)
@@ -92,10 +101,11 @@ extension Daemon {
     }
 
     /// Goes on with what came for a command while it was being started.
-    private func performWaiting(for id: TaskID) {
+    private func performWaiting(for id: TaskID, at now: Instant) {
         guard let task = running[id] else { return }
         task.hasStarted = true
         readOutput(of: task)
+        deliverNotices(of: task, at: now)
         actions += task.ordersWaiting
         task.ordersWaiting = []
     }
@@ -135,10 +145,18 @@ extension Daemon {
 
     private func take(_ event: TaskEvent, at now: Instant) {
         let id = TaskID(rawValue: event.task)
+        if id.isOfApplication {
+            if let application = applications[id] {
+                take(event.what, of: application, at: now)
+            } else if event.what == .gone {
+                adoptionIsOver(id)
+            }
+            return perform(at: now)
+        }
         switch event.what {
         case .started(index: 0, let processID):
             registry.started(id, as: ProcessID(rawValue: processID), at: now, &actions)
-            performWaiting(for: id)
+            performWaiting(for: id, at: now)
         case .startFailed(index: 0, let error):
             drainOutput(of: id, at: now)
             registry.startFailed(id, "\(error)", at: now, &actions)
@@ -155,19 +173,22 @@ extension Daemon {
             registry.handlerExited(id, at: now, &actions)
         case .gone:
             drainOutput(of: id, at: now)
+            drainNotices(of: id, at: now)
+            registry.used(id, running[id]?.readUse())
             registry.processesGone(id, at: now, &actions)
-        case .started, .frozen:
+        case .started, .frozen, .freezeFailed:
             break
         }
         perform(at: now)
     }
 
-    /// Lets go of the processes of a task that has ended.
+    /// Lets go of the processes of a task that has ended, or has come to the end of an attempt.
     func forgetProcesses(of id: TaskID) {
         guard let task = running.removeValue(forKey: id) else { return }
         ownerOutputs.release(of: task.owner)
         for pipe in task.pipes { close(pipe) }
         task.processes.close()
+        if let source = task.notices { giveBack(source) }
         outputs.taskEnded(
             id, of: task.owner, totalMax: loaded.settings.limits.outputTotalBytesMax)
     }

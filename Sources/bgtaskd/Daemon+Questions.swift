@@ -21,6 +21,8 @@ extension Daemon {
         else { return }
         var output = Tasks.Show.Output()
         output.task = Tasks.Task(record, in: registry, at: now)
+        output.task.tellAttempts(of: record, at: now)
+        if let use = running[record.task.id]?.readUse() { output.task.take(use) }
         client.reply(output)
     }
 
@@ -76,6 +78,7 @@ extension Daemon {
         if record.task.state == .ended {
             var output = Tasks.Wait.Output()
             output.task = Tasks.Task(record, in: registry, at: now)
+            output.task?.tellAttempts(of: record, at: now)
             return client.reply(output)
         }
         let until = input.timeoutMs.map { now + .milliseconds($0) } ?? .never

@@ -20,7 +20,7 @@ extension Daemon {
         if stopSignals > 1 {
             log.say(.stoppingNow, [.reason: "\(reason)"])
             registry.endGrace(at: now, &actions)
-            for task in running.values { killAll(task.id, at: now) }
+            for id in running.keys where !id.isOfApplication { killAll(id, at: now) }
             return endTurn(at: now)
         }
         log.say(.stopping, [.reason: "\(reason)"])
@@ -33,6 +33,7 @@ extension Daemon {
     /// Ends the loop once nothing is live any more and every call that came has its answer.
     func finishDraining() {
         guard registry.begunCount == 0 || stopSignals > 1, !hasProcesses, !isLastTurn,
+            registry.runningApplicationCount == 0 || stopSignals > 1,
             !waitsForStore()
         else { return }
         isLastTurn = true
@@ -116,6 +117,7 @@ extension Daemon {
             if !isClosed || registry.unstoredEndCount > 0 { log.say(.storeNotWaitedFor) }
         }
         removeGroup()
+        closeNotices()
         watched.removeAll()
         tellStopped()
         log.say(.stopped)

@@ -25,6 +25,12 @@ struct StoreQueue {
 
     var isIdle: Bool { steps.isEmpty && inHand.isEmpty }
 
+    /// Takes out what the thread does not have in hand.
+    mutating func takeSteps() -> [StoreStep] {
+        defer { (steps, changes) = ([], []) }
+        return steps
+    }
+
     /// The same, where nothing is on its way to the disk; what comes of that is looked at first.
     var nextProbe: Instant? { isIdle ? probeAt : nil }
 }
@@ -37,12 +43,20 @@ extension Daemon {
 
     /// Takes down what must be on disk before it is true; written at the end of the turn.
     func order(_ step: StoreStep, at now: Instant) {
-        let clocks = ClockPair(instant: now, time: WallClock.now())
-        guard let change = StoreChange(step, step.task.flatMap(registry.record), clocks) else {
+        let clocks = clocks(at: now)
+        guard let change = change(for: step, clocks) else {
             return registry.notStored(step, "its task is not known", at: now, &actions)
         }
         storeQueue.steps.append(step)
         storeQueue.changes.append(change)
+    }
+
+    private func change(for step: StoreStep, _ clocks: ClockPair) -> StoreChange? {
+        guard case .applicationSaved(let key) = step else {
+            return StoreChange(step, step.task.flatMap(registry.record), clocks)
+        }
+        guard let record = registry.applicationRecord(key) else { return nil }
+        return .applicationSaved(StoredApplication(key, record, clocks))
     }
 
     /// Gives the store's thread what has come up, once it is done with what it has.
@@ -72,8 +86,8 @@ extension Daemon {
         storeQueue.isProbing = false
         storeQueue.answerDueAt = nil
         switch result {
-        case .done:
-            for step in steps { registry.stored(step, at: now, &actions) }
+        case .done(let applied):
+            take(steps, applied, at: now)
             guard registry.storeFault != nil else { return }
             // One write that a full disk had room for heals nothing.
             guard isProbe else { return storeQueue.probeAt = storeQueue.probeAt ?? now }
@@ -82,7 +96,8 @@ extension Daemon {
             registry.storeHealed(at: now, &actions)
         case .failed(let error):
             let isNew = registry.storeFault == nil
-            for step in steps {
+            // What was ordered since may rest on it.
+            for step in steps + storeQueue.takeSteps() {
                 registry.notStored(step, Daemon.words(for: error), at: now, &actions)
             }
             if isNew, registry.storeFault != nil {
@@ -90,6 +105,19 @@ extension Daemon {
             }
             storeQueue.probeAt = now + Daemon.probeInterval
         }
+    }
+
+    /// The disk has taken what was ordered.
+    private func take(_ steps: [StoreStep], _ applied: Applied, at now: Instant) {
+        let clocks = clocks(at: now)
+        for step in steps {
+            let success = step.task.flatMap { applied.lastSuccesses[$0] }.map(clocks.boot)
+            registry.stored(step, lastSuccess: success, at: now, &actions)
+        }
+    }
+
+    func clocks(at now: Instant) -> ClockPair {
+        ClockPair(instant: now, boot: registry.boot(at: now), time: WallClock.now())
     }
 
     /// What a submitter is told; the path is the administrator's business.
@@ -134,15 +162,23 @@ extension Daemon {
         throws(StoreError)
     {
         let now = now
-        let clocks = ClockPair(instant: now, time: WallClock.now())
+        let clocks = clocks(at: now)
         registry.restore(ended: found.ended.map { RestoredTask($0, clocks) })
-        registry.restore(found.live.map { RestoredTask($0, clocks) }, at: now, &actions)
+        registry.restore(pausedGroups: found.pausedGroups)
+        let live = found.live.map { task in
+            RestoredTask(task, lastSuccess: found.lastSuccesses[task.id], clocks)
+        }
+        registry.restore(live, at: now, &actions)
+        let applications = found.applications.map {
+            (key: $0.key, record: ApplicationRecord($0, clocks))
+        }
+        let frozen = thawUnits(of: applications.map(\.record))
+        registry.restore(applications: applications, frozen: frozen, at: now, &actions)
         perform(at: now)
         while !storeQueue.steps.isEmpty {
             let (steps, changes) = (storeQueue.steps, storeQueue.changes)
             storeQueue = StoreQueue()
-            try StoreThread.write(changes, to: store, identifiers)
-            for step in steps { registry.stored(step, at: now, &actions) }
+            take(steps, try StoreThread.write(changes, to: store, identifiers), at: now)
             perform(at: now)
         }
         if !launches.isEmpty { continueLater() }
@@ -153,8 +189,10 @@ extension StoreStep {
     /// The task that it is about.
     fileprivate var task: TaskID? {
         switch self {
-        case .submitted(let id, _), .started(let id), .requeued(let id), .ended(let id): id
-        case .identifiersReserved: nil
+        case .submitted(let id, _), .started(let id), .requeued(let id), .ended(let id),
+            .attemptEnded(let id), .cancelling(let id):
+            id
+        case .identifiersReserved, .groupPaused, .applicationSaved, .applicationForgotten: nil
         }
     }
 }

@@ -14,7 +14,8 @@ extension Daemon {
     func tellWatchers(_ happening: Happening, _ record: TaskRecord, at now: Instant) {
         let id = record.task.id
         if let kind = Tasks.EventKind(happening) {
-            let task = Tasks.Task(record, in: registry, at: now)
+            var task = Tasks.Task(record, in: registry, at: now)
+            if happening == .attemptEnded { task.tellAttempts(of: record, at: now) }
             for client in watchers.all(of: record.task) { send(kind, task, to: client) }
         }
         guard happening == .ended else { return }
@@ -43,7 +44,8 @@ extension Daemon {
         var event = Tasks.Event()
         event.kind = kind
         event.task = task
-        event.reason = task.reason
+        event.reason = task.attempts?.last?.reason ?? task.reason
+        if kind == .status { event.text = task.status ?? "" }
         switch client.openCall {
         case .begin(let id):
             guard kind != .ended else { return }
@@ -56,7 +58,9 @@ extension Daemon {
         case .watch(let id, _, _):
             guard id == nil || kind != .ended else { return }
             send(event, to: client)
-        case .wait, .output, .list, .order, .lookUp, .history, nil: break
+        case .wait, .output, .list, .order, .groupOrder, .lookUp, .history, .applicationWatch,
+            .application, .adoption, nil:
+            break
         }
     }
 
@@ -69,8 +73,11 @@ extension Daemon {
     }
 
     /// Sends an event; a reader that leaves too many unread is cut off.
-    private func deliver<M: Message>(_ output: M, to client: Client) {
-        guard !client.isClosed else { return }
+    ///
+    /// One whose application is suspended cannot read: what it has no room for is counted in the numbers of its
+    /// events alone.
+    func deliver<M: Message>(_ output: M, to client: Client) {
+        guard !client.isClosed, !isFrozenAndFull(client) else { return }
         client.reply(output, continues: true)
         makePending(client)
         if client.connection.pendingOutputCount > Daemon.pumpMax { client.send() }
@@ -104,31 +111,15 @@ extension Daemon {
         case .wait:
             var output = Tasks.Wait.Output()
             output.task = event.task
+            output.task?.tellAttempts(of: record, at: now)
             watchers.remove(client)
             client.reply(output)
         case .output: pump(client)
-        case .list, .order, .lookUp, .history: return
+        case .list, .order, .groupOrder, .lookUp, .history, .applicationWatch, .application,
+            .adoption:
+            return
         }
         resume(client)
-    }
-
-    /// The disk has spoken about a submission or about the cancel of a queued task.
-    func answerOrders(about id: TaskID, _ refusal: Refusal?) {
-        for client in watchers.clients(of: id) {
-            guard case .order(_, let isSubmission) = client.openCall else { continue }
-            watchers.remove(client)
-            if let refusal {
-                client.reply(CallFailure.refused(refusal))
-            } else if isSubmission {
-                var output = Tasks.Submit.Output()
-                output.id = id.number
-                output.receipt = .accepted
-                client.reply(output)
-            } else {
-                client.reply(Empty())
-            }
-            resume(client)
-        }
     }
 
     /// The time of a `Wait` is over: the answer is without a task.
@@ -161,7 +152,7 @@ extension Daemon {
                 return makePending(client)
             }
             guard let id = cursor.next(in: registry) else { return finishList(client, cursor) }
-            guard let record = registry.record(id), cursor.includes(record.task, at: now)
+            guard let record = registry.record(id), cursor.includes(record, at: now)
             else { continue }
             let task = Tasks.Task(record, in: registry, at: now)
             guard cursor.collected != nil else {
@@ -241,7 +232,9 @@ extension Tasks.EventKind {
         case .dormant: self = .dormant
         case .resumed: self = .resumed
         case .extended: self = .extended
+        case .status: self = .status
         case .handlerFired, .cancelling: self = .expiring
+        case .attemptEnded: self = .attempt
         case .ended: self = .ended
         case .grewOld: self = .warning
         case .overrunning, .stuck: return nil

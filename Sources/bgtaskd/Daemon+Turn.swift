@@ -14,11 +14,13 @@ extension Daemon {
     func deadlineReached() {
         let now = now
         registry.deadlineReached(at: now, limit: Daemon.deadlinesPerTurn, &actions)
-        hasOverdue = registry.nextDeadline.map { $0 <= now } ?? false
+        hasOverdue = registry.hasOverdue(at: now)
+        leftoversAt = nil
         for client in watchers.takeExpired(at: now) { answerWaitTimeout(client) }
         resumeResting(at: now)
         journal.reportMissed(at: now)
         reportRefusals(at: now)
+        reportNoticesDropped(at: now)
         noteSilentStore(at: now)
         probeStore(at: now)
         if let again = acceptAgainAt, again <= now { startAccepting() }
@@ -35,8 +37,10 @@ extension Daemon {
         // Clients that closed may have ended what others wait for.
         writeSteps(at: now)
         for task in registry.forgetExcess() { outputs.forget(task.id, of: task.owner) }
-        // Clients that closed may have let tasks start.
-        if !launches.isEmpty { continueLater() }
+        followConditions(at: now)
+        followPressure()
+        // Clients that closed, and conditions that hold, may have let tasks start.
+        if !launches.isEmpty || !actions.isEmpty { continueLater() }
         statusChanged()
         do {
             try armTimer()
@@ -67,6 +71,8 @@ extension Daemon {
         case .killAll(let id): killAll(id, at: now)
         case .store(let step): order(step, at: now)
         case .answer(let id, let refusal): answerOrders(about: id, refusal)
+        case .answerGroup(let group, let refusal): answerGroupOrder(group, refusal)
+        case .application(let key, let order): perform(order, for: key, at: now)
         case .oldTasksNotNamed(let count): journal.oldTasksNotNamed(count)
         }
     }
@@ -78,7 +84,9 @@ extension Daemon {
         if happening == .ended, record.task.kind == .held { mayReleaseHolders = true }
         journal.write(happening, record, at: now)
         if isWatched { tellWatchers(happening, record, at: now) }
-        if happening == .ended, record.task.kind == .run { forgetProcesses(of: id) }
+        if happening == .ended || happening == .attemptEnded, record.task.kind == .run {
+            forgetProcesses(of: id)
+        }
     }
 
     /// Asks for another turn of the clients that still have something to do.

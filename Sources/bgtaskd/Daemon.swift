@@ -46,17 +46,31 @@ final class Daemon {
     /// Owners with clients that wait for room in their buffers, to be looked at in this turn.
     var crowded: [OwnerID] = []
     var watchers = Watchers()
+    /// Orders about groups that wait for the disk, the oldest of each group first.
+    var groupOrders: [String: ArraySlice<GroupOrder>] = [:]
     /// Tasks that listings may still look at in this turn.
     var listScansLeft = Daemon.listScansPerTurn
     /// What the log takes of closed connections.
     var refusals = EntryAllowance(perSecondMax: 10)
 
     var running: [TaskID: RunningTask] = [:]
+    var applications = RunningApplications()
+    var applicationWatchers = ApplicationWatchers()
+    /// Calls about applications that wait, by the numbers that the core answers them by.
+    var applicationCalls: [UInt64: ApplicationCall] = [:]
+    var pendingAdoptions: [ApplicationKey: PendingAdoption] = [:]
+    var unitManagers: [UnitManager.Manager: UnitManager] = [:]
+    /// Units that applications live in, those included that are being looked at.
+    var adoptedUnits: Set<BudgetCore.AdoptedUnit> = []
+    /// What an earlier daemon left frozen and could not be thawed yet.
+    var unitsLeftFrozen: Set<BudgetCore.AdoptedUnit> = []
+    var thawTimer: TimerSource?
     var ownerOutputs = OwnerOutputs()
     var users = Users()
     var launches: [TaskID] = []
     var outputs = OutputStore()
-    /// Pipes of tasks that flood, until they are read again.
+    var notices = Notices()
+    /// Pipes and sockets of tasks that flood, until they are read again.
     var resting: [UInt64: Instant] = [:]
     var processEvents: [TaskEvent] = []
     var storeQueue = StoreQueue()
@@ -68,7 +82,18 @@ final class Daemon {
 
     /// Whether the last turn of deadlines left some that were due.
     var hasOverdue = false
+    /// When those have their turn, after the clients have had theirs.
+    var leftoversAt: Instant?
+    private var clock = SleepClock()
     var timer: TimerSource?
+    /// For what waits in the queue, where the time that the machine sleeps counts.
+    var queueTimer: TimerSource?
+    private(set) lazy var sensors = ConditionSensors(
+        loop, log, root: configuration.sensorRoot
+    ) { [unowned self] in conditionsRead() }
+    private(set) lazy var pressure = PressureSensor(loop, log, configuration) {
+        [unowned self] in memoryIsShort()
+    }
     var statusTimer: TimerSource?
     var stopTimer: TimerSource?
     /// Until when systemd is asked to wait for the end.
@@ -103,6 +128,7 @@ final class Daemon {
             profiles: loaded.settings.profileList.compactMap(Profile.init),
             identifiers: parts.store.identifiers
         )
+        registry.applicationRules = ApplicationRules(loaded.settings)
     }
 
     deinit {
@@ -134,9 +160,15 @@ final class Daemon {
         case listener(ListeningSocket)
         case output(OutputPipe)
         case holder(HolderProcess)
+        case notices(NoticeSource)
     }
 
-    var now: Instant { Instant(nanoseconds: MonotonicClock.now()) }
+    /// Reads the clocks; the core learns how long the machine has slept.
+    var now: Instant {
+        let (now, slept) = clock.read()
+        registry.asleep = .nanoseconds(slept)
+        return Instant(nanoseconds: now)
+    }
 
     func nextNumber() -> UInt64 {
         numberLast += 1
@@ -148,6 +180,7 @@ final class Daemon {
     /// - Returns: the exit status.
     func run() throws -> Int32 {
         timer = try loop.addTimer { [unowned self] in deadlineReached() }
+        queueTimer = try loop.addTimer(on: .bootTime) { [unowned self] in deadlineReached() }
         statusTimer = try loop.addTimer(priority: .health) { [unowned self] in sendStatus() }
         stopTimer = try loop.addTimer(priority: .health) { [unowned self] in extendStop(at: now) }
         continuation = try loop.addDefer(priority: .leftovers) { [unowned self] in continueTurn() }
@@ -167,6 +200,8 @@ final class Daemon {
             userDatabase.descriptor, events: .readable, priority: .processes
         ) { [unowned self] _ in usersReady() }
         try loop.enableWatchdog { [unowned self] in feedWatchdog() }
+        openNotices()
+        thawLeftUnits()
         try notifier.ready(status: statusText())
         log.say(.serving, configuration.fields(host.containment))
         return try loop.run()
@@ -175,17 +210,28 @@ final class Daemon {
     /// Arms the one timer at what is due next. With deadlines left over from a full turn, the clients
     /// get theirs before the next of them.
     func armTimer() throws {
+        // Counted once: clients that always have something must not put it off again with each turn.
+        leftoversAt = hasOverdue ? leftoversAt ?? now + Daemon.clientsShare : nil
+        try armQueueTimer()
         let instants = [
             registry.nextDeadline, watchers.nextDeadline, resting.values.min(), acceptAgainAt,
-            journal.allowance.nextReport, refusals.nextReport, storeQueue.nextProbe,
-            storeQueue.answerDueAt, storeQueue.stopWaitEndsAt,
+            journal.allowance.nextReport, refusals.nextReport, notices.drops.nextReport,
+            storeQueue.nextProbe, storeQueue.answerDueAt, storeQueue.stopWaitEndsAt,
         ]
         guard let next = instants.compactMap(\.self).min() else {
             timer?.disarm()
             return
         }
-        let earliest = Instant(nanoseconds: MonotonicClock.now()) + Daemon.clientsShare
-        let instant = hasOverdue ? max(next, earliest) : next
+        let instant = max(next, leftoversAt ?? next)
         try timer?.arm(atNanoseconds: UInt64(clamping: instant.nanoseconds))
+    }
+
+    private func armQueueTimer() throws {
+        guard let next = registry.nextQueueDeadline else {
+            queueTimer?.disarm()
+            return
+        }
+        let instant = max(next, leftoversAt.map { registry.boot(at: $0) } ?? next)
+        try queueTimer?.arm(atNanoseconds: UInt64(clamping: instant.nanoseconds))
     }
 }

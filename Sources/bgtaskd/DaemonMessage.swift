@@ -91,12 +91,44 @@ extension DaemonMessage {
     /// epoll_ctl(2) failed for a task's pipe.
     static let outputNotRead = DaemonMessage(
         "f28517fbcfb1fdbedd7fccb6b031a8ce", .error, "output cannot be read")
+    /// There is no place for their sockets.
+    static let noticesNotTaken = DaemonMessage(
+        "bf10d20bcead5c0bbf914f1ca74fca04", .warning, "tasks cannot speak to the daemon")
+    /// A task runs without one.
+    static let noticeSocketNotMade = DaemonMessage(
+        "b084c159caac4300be8dbca8b9b0a24d", .error, "a task's notification socket cannot be made")
+    /// Another user sent it, it is too long, it is one of too many that a task left at its end, or the kernel
+    /// did not hand it over.
+    static let noticeDropped = DaemonMessage(
+        "13846260abb09f502f446a7af23b437f", .notice, "a message to a task's socket was dropped")
+    /// Those of one user came faster than the log takes them.
+    static let noticesNotNamed = DaemonMessage(
+        "8c966a62444fade1cc28aa65aa76c5e7", .notice, "dropped messages of a user were not named")
+    /// At the end, where something is left in it.
+    static let noticeFolderNotRemoved = DaemonMessage(
+        "2d810c24a99ba98fe1f0f7e357bb6b83", .error,
+        "the folder of notification sockets cannot be removed")
     /// The signal was refused; the hard limit still holds.
     static let taskNotSignalled = DaemonMessage(
         "b5c6f72611b2f9dc4ee36012794d1075", .error, "a task cannot be signalled")
     /// The kill was refused; it is tried again.
     static let taskNotKilled = DaemonMessage(
         "7aa6ff3a752d2bca574fdbc3a8b72c27", .error, "a task cannot be killed")
+    /// By what a shortage of memory is seen; once there is somebody to be ended for it.
+    static let pressureSource = DaemonMessage(
+        "5e0b7c94d2a84f1683c6f1a97d4e20b8", .info, "memory pressure is watched")
+    /// A source of it is lost; nobody is ended for what is not seen.
+    static let pressureNotWatched = DaemonMessage(
+        "98c41ad3e67b4f50a2d9e0b5f71c3864", .warning, "memory pressure cannot be watched")
+    /// The signal was refused; the kill after the grace still comes.
+    static let applicationNotSignalled = DaemonMessage(
+        "a80c5f17e3924bd6b91d64f2c07e385a", .error, "an application cannot be signalled")
+    /// The kill was refused; it is tried again.
+    static let applicationNotKilled = DaemonMessage(
+        "6d3e91b5c07f482ab4e8f1d92a60c573", .error, "an application cannot be killed")
+    /// Its processes may stand still until somebody thaws it.
+    static let unitNotThawed = DaemonMessage(
+        "f1b642ea8d3047c59ce70a5fb81d2936", .error, "a unit cannot be thawed")
     /// No deadline could be kept, so the daemon ends.
     static let timerNotArmed = DaemonMessage(
         "48bd92941495b2e4e01c750e788724f2", .critical, "the timer cannot be armed")
@@ -121,6 +153,12 @@ extension DaemonMessage {
     /// At the end of a stop.
     static let storeNotWaitedFor = DaemonMessage(
         "e7a4d0b96f1c48b3952ad8c3f6017be2", .error, "the disk did not take what ended in time")
+    /// An operator holds back what is queued in a group.
+    static let groupPaused = DaemonMessage(
+        "6f0c2b7d94e14a5f8d31c7a92e58b406", .notice, "a group was paused")
+    /// An operator lets go what is queued in a group.
+    static let groupResumed = DaemonMessage(
+        "d28e91f35b7c4c0da64f0e83b1972c5a", .notice, "a group was resumed")
     /// sd_notify(3) failed.
     static let statusNotSent = DaemonMessage(
         "e5c74d8ad5821ca9e300346f4cf20226", .error, "systemd cannot be told the status")
@@ -133,6 +171,15 @@ extension DaemonMessage {
     /// sd_notify(3) failed; systemctl reload may wait in vain.
     static let reloadNotTold = DaemonMessage(
         "0ae6cf6536751f5106ccd07000ebcea5", .error, "systemd cannot be told of the reload")
+    /// It holds now, or no longer; what was read is the reason.
+    static let conditionChanged = DaemonMessage(
+        "43afa37910ad4cc498463a7ecc6a0177", .debug, "a condition of queued tasks has changed")
+    /// It counts as one that does not hold, and is tried again.
+    static let conditionNotRead = DaemonMessage(
+        "81b768eaab3c4a1bb319a20c845dc7f1", .warning, "a condition of queued tasks cannot be read")
+    /// The kernel sends no uevents.
+    static let powerNotTold = DaemonMessage(
+        "4bdc3aabdaea4cf6becf550670138631", .notice, "changes of the power supply are not told")
 }
 
 extension Logger {

@@ -24,22 +24,23 @@ struct JournalMessage {
         self.predicate = predicate
     }
 
-    init(_ happening: Happening, _ record: TaskRecord) {
+    /// `nil` for what is told to those who watch, and not in the journal: a task may say thousands of things.
+    init?(_ happening: Happening, _ record: TaskRecord) {
         // 100,000 held tasks may begin and end in a second: both are at debug level.
         let quiet: JournalLevel = record.task.kind == .held ? .debug : .info
         // An ended task is told by its outcome.
-        self =
-            switch happening {
-            case .ended: JournalMessage(record.task.outcome ?? .interrupted, quiet: quiet)
-            default: JournalMessage(happening, quiet: quiet)
-            }
+        switch happening {
+        case .ended: self.init(record.task.outcome ?? .interrupted, quiet: quiet)
+        default: self.init(happening, quiet: quiet)
+        }
     }
 
-    private init(_ happening: Happening, quiet: JournalLevel) {
-        let (id, level, predicate): (JournalMessageID, JournalLevel, String) =
+    private init?(_ happening: Happening, quiet: JournalLevel) {
+        let words: (JournalMessageID, JournalLevel, String)? =
             switch happening {
+            case .status: nil
             case .queued:
-                ("6754203f44c84129aac3a3f794ed0122", .info, "waits for a slot")
+                ("6754203f44c84129aac3a3f794ed0122", .info, "is queued")
             case .began:
                 ("32654dea66b540f3be3c095f5b68464a", quiet, "began")
             case .dormant:
@@ -50,7 +51,7 @@ struct JournalMessage {
             case .resumed:
                 ("459f60364139433491c82b95c0d42b9e", .info, "runs again")
             case .extended:
-                ("aebda05dba1a48e58fdc1ce869c4e04d", .info, "has its budget anew")
+                ("aebda05dba1a48e58fdc1ce869c4e04d", .info, "was given more time")
             case .handlerFired:
                 (
                     "1bf92097fb474945ad55a2b5bf32f8df", .notice,
@@ -63,16 +64,16 @@ struct JournalMessage {
                     "2f187a47a2af4a9084f83df0130ec75b", .warning,
                     "reached its hard limit and is being killed"
                 )
+            case .attemptEnded:
+                ("90b5e6a3c17f4d2ab8e4f26d70c3915b", .notice, "is to be tried again")
             case .grewOld:
-                (
-                    "fcb88ee0ba174734b4ba95ca79149d1e", .notice,
-                    "has been running for a long time"
-                )
+                ("fcb88ee0ba174734b4ba95ca79149d1e", .notice, "has been running for long")
             case .stuck:
                 ("438090ed52184a8b880f65aa0bfb1081", .error, "was killed and is still there")
             case .ended:
                 ("a3217d6199de4f8eb939b485bf9e31b3", quiet, "ended")
             }
+        guard let (id, level, predicate) = words else { return nil }
         self.init(id, level, predicate)
     }
 

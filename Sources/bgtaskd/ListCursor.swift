@@ -46,7 +46,7 @@ struct ListCursor {
     }
 
     /// Whether a task is one of those that were asked for.
-    func includes(_ task: BackgroundTask, at now: Instant) -> Bool {
-        (includesEnded || task.state != .ended) && filter.includes(task, at: now)
+    func includes(_ record: TaskRecord, at now: Instant) -> Bool {
+        (includesEnded || record.task.state != .ended) && filter.includes(record, at: now)
     }
 }

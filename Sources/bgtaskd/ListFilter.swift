@@ -25,7 +25,8 @@ struct ListFilter {
             || input.states?.contains(.ended) == true
     }
 
-    func includes(_ task: BackgroundTask, at now: Instant) -> Bool {
+    func includes(_ record: TaskRecord, at now: Instant) -> Bool {
+        let task = record.task
         if let states, !states.contains(Tasks.State(task.state)) { return false }
         if let outcomes {
             guard let outcome = task.outcome, outcomes.contains(Tasks.Outcome(outcome))
@@ -33,7 +34,7 @@ struct ListFilter {
         }
         if let name, task.name != name { return false }
         if let application, task.application != application { return false }
-        if group != nil { return false }
+        if let group, record.run?.queueing.group != group { return false }
         if let since, task.state == .ended, now - task.endedAt > since { return false }
         return true
     }

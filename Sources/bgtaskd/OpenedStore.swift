@@ -44,12 +44,31 @@ struct OpenedStore {
 struct FoundTasks {
     /// Queued and started, in the order of their ids.
     let live: [StoredTask]
+    /// When a task of the same owner and name last completed, of those that have a minimum interval.
+    let lastSuccesses: [TaskID: WallTime]
+    let pausedGroups: [String]
+    /// In the order of their owners and of their ids.
+    let applications: [StoredApplication]
     /// The newest that have ended, the oldest first.
     let ended: [StoredTask]
 
     init(in store: TaskStore, _ reader: HistoryReader, endedMax: Int) throws(StoreError) {
         live = try store.live()
-        ended = try reader.history(countMax: endedMax).tasks.reversed()
+        lastSuccesses = try store.lastSuccesses(of: live)
+        pausedGroups = try store.pausedGroups()
+        applications = try store.applications()
+        ended = try FoundTasks.newest(in: reader, countMax: endedMax)
+    }
+
+    /// With their attempts, which pages of the history leave out.
+    private static func newest(
+        in reader: HistoryReader, countMax: Int
+    ) throws(StoreError) -> [StoredTask] {
+        var tasks: [StoredTask] = try reader.history(countMax: countMax).tasks.reversed()
+        for index in tasks.indices where tasks[index].attempt > 1 {
+            tasks[index].attempts = try reader.attempts(of: tasks[index].id)
+        }
+        return tasks
     }
 }
 

@@ -34,10 +34,29 @@ struct OutputStore {
         while keptBytes > totalMax, let most = ownerOfMost { emptyOldest(of: most) }
     }
 
-    /// Forgets an ended task that is not known any more, the oldest of its owner.
+    /// A task that is tried again goes on with its output, as far as that is still there.
+    mutating func taskGoesOn(_ id: TaskID, of owner: OwnerID) {
+        // The usual task prints for the first time, and is not among those kept.
+        guard logs[id] != nil else { return }
+        takeOut(id, of: owner)
+    }
+
+    /// Forgets an ended task that is not known any more: mostly the oldest of its owner that is kept, and
+    /// not where an older one waits for another attempt.
     mutating func forget(_ id: TaskID, of owner: OwnerID) {
-        if kept[owner]?.tasks.first == id { emptyOldest(of: owner) }
+        guard logs[id] != nil else { return }
+        takeOut(id, of: owner)
         logs[id] = nil
+    }
+
+    private mutating func takeOut(_ id: TaskID, of owner: OwnerID) {
+        guard let index = kept[owner]?.tasks.firstIndex(of: id) else { return }
+        if index == kept[owner]?.tasks.startIndex {
+            kept[owner]?.tasks.removeFirst()
+        } else {
+            kept[owner]?.tasks.remove(at: index)
+        }
+        discount(id, of: owner)
     }
 
     /// The same one for the same history, whatever the order of the table.
@@ -47,10 +66,15 @@ struct OutputStore {
 
     private mutating func emptyOldest(of owner: OwnerID) {
         guard let id = kept[owner]?.tasks.popFirst() else { return }
+        discount(id, of: owner)
+        logs[id]?.forget()
+    }
+
+    /// Counts a task no longer that was among those kept.
+    private mutating func discount(_ id: TaskID, of owner: OwnerID) {
         let bytes = (logs[id]?.byteCount ?? 0) + OutputStore.overhead
         kept[owner]?.bytes -= bytes
         keptBytes -= bytes
-        logs[id]?.forget()
         if kept[owner]?.tasks.isEmpty == true { kept[owner] = nil }
     }
 }

@@ -11,6 +11,8 @@ final class RunningTask {
     /// Whom its commands run as; `nil` until the user database has answered.
     var user: UserEntry?
     var pipes: [OutputPipe] = []
+    /// Where it speaks to the daemon; `nil` where it cannot.
+    var notices: NoticeSource?
     /// Whether its main command runs, or has run.
     var hasStarted = false
     /// Orders to be performed once it runs: a process that is being started could miss a signal,
@@ -22,5 +24,18 @@ final class RunningTask {
         self.owner = owner
         self.processes = processes
         self.output = output
+    }
+
+    /// What its processes have used so far; `nil` where that is not known.
+    func readUse() -> ResourceUse? {
+        processes.readUse().map(ResourceUse.init)
+    }
+}
+
+extension ResourceUse {
+    init(_ use: ProcessUse) {
+        self.init(
+            cpu: .microseconds(Int64(clamping: use.cpuMicroseconds)),
+            memoryPeakBytes: use.memoryPeakBytes.map { Int(clamping: $0) })
     }
 }

@@ -40,10 +40,19 @@ struct Statistics {
                 "tasks_live", "Tasks that have begun and not ended.", registry.liveCount),
             Manager.Counter("tasks_queued", "Tasks that wait for a slot.", registry.queuedCount),
             Manager.Counter(
+                "applications_running", "Applications that run.",
+                registry.runningApplicationCount),
+            Manager.Counter(
+                "applications_suspended", "Applications that are frozen.",
+                registry.suspendedApplicationCount),
+            Manager.Counter(
                 "begun_total", "Tasks begun.", counts.begunHeld, ["kind": "held"]),
             Manager.Counter("begun_total", "Tasks begun.", counts.begunRun, ["kind": "run"]),
             Manager.Counter(
                 "handlers_fired_total", "Expiration handlers fired.", counts.handlersFired),
+            Manager.Counter(
+                "attempts_ended_total", "Attempts after which a task was queued again.",
+                counts.attemptsEnded),
         ]
         return plain
             + Outcome.allCases.map { outcome in

@@ -5,6 +5,7 @@ internal import TaskStore
 /// mean nothing to another run.
 struct ClockPair {
     let instant: Instant
+    let boot: BootInstant
     let time: WallTime
 
     /// The time of day at an instant.
@@ -12,9 +13,19 @@ struct ClockPair {
         time.earlier(by: instant - other)
     }
 
+    /// The same for an instant of the clock that goes on while the machine sleeps.
+    func time(at other: BootInstant) -> WallTime {
+        time.earlier(by: boot - other)
+    }
+
     /// When something that was recorded happened; now at the latest, where the clock was set back.
     func instant(at other: WallTime) -> Instant {
         instant - other.elapsed(at: time)
+    }
+
+    /// The same on the clock that goes on while the machine sleeps.
+    func boot(at other: WallTime) -> BootInstant {
+        boot - other.elapsed(at: time)
     }
 }
 
@@ -32,6 +43,17 @@ extension StoreChange {
         case .ended(let id):
             guard let record, let end = StoredEnd(record, clocks) else { return nil }
             self = .ended(id, end)
+        case .attemptEnded(let id):
+            guard let record, let run = record.run, let delay = run.conclusion?.retryDelay,
+                let end = StoredEnd(record, clocks)
+            else { return nil }
+            self = .requeued(
+                id, StoredRequeue(end: end, attempt: run.attempt + 1, earliestBegin: delay))
+        case .cancelling(let id): self = .cancelling(id)
+        case .groupPaused(let group, let isPaused): self = .groupPaused(group, isPaused)
+        case .applicationForgotten(let key):
+            self = .applicationForgotten(owner: key.owner, id: key.id)
+        case .applicationSaved: return nil
         }
     }
 }
@@ -44,7 +66,8 @@ extension StoredTask {
             id: task.id, owner: task.owner, name: task.name, application: task.application,
             profile: task.profile, budget: task.budget, grace: task.grace,
             lifetimeMax: task.lifetimeMax, isCutByLifetime: task.isCutByLifetime, work: run.work,
-            submittedAt: clocks.time(at: task.submittedAt), startedAt: startedAt)
+            queueing: run.queueing, submittedAt: clocks.time(at: task.submittedAt),
+            startedAt: startedAt)
     }
 }
 
@@ -53,24 +76,45 @@ extension StoredEnd {
         guard let run = record.run, let conclusion = run.conclusion else { return nil }
         self.init(
             at: clocks.time(at: conclusion.endedAt), outcome: conclusion.outcome, exit: run.exit,
-            reason: conclusion.reason, used: record.task.used(at: conclusion.endedAt))
+            reason: conclusion.reason, used: record.task.used(at: conclusion.endedAt),
+            cpu: run.use?.cpu, memoryPeakBytes: run.use?.memoryPeakBytes)
     }
 }
 
 extension RestoredTask {
-    init(_ stored: StoredTask, _ clocks: ClockPair) {
+    /// - Parameter lastSuccess: when a task of its owner and name last completed, where it is known.
+    init(_ stored: StoredTask, lastSuccess: WallTime? = nil, _ clocks: ClockPair) {
         var submission = Submission(name: stored.name, owner: stored.owner, work: stored.work)
         submission.application = stored.application
+        submission.queueing = stored.queueing
         self.init(
             id: stored.id, submission: submission, profile: stored.profile, budget: stored.budget,
             grace: stored.grace, lifetimeMax: stored.lifetimeMax,
             isCutByLifetime: stored.isCutByLifetime,
             submittedAt: clocks.instant(at: stored.submittedAt),
             begunAt: stored.startedAt.map(clocks.instant))
+        attempt = stored.attempt
+        attempts = stored.attempts.map { EndedAttempt($0, clocks) }
+        isCancelled = stored.isCancelled
+        if let wait = stored.queueing.earliestBegin, wait > .zero {
+            notBefore = clocks.boot(at: stored.queuedAt) + wait
+        }
+        self.lastSuccess = lastSuccess.map(clocks.boot)
         end = stored.end.map { end in
             RestoredEnd(
                 outcome: end.outcome, reason: end.reason, exit: end.exit,
-                endedAt: clocks.instant(at: end.at), used: end.used)
+                endedAt: clocks.instant(at: end.at), used: end.used,
+                use: end.cpu.map { ResourceUse(cpu: $0, memoryPeakBytes: end.memoryPeakBytes) })
         }
+    }
+}
+
+extension EndedAttempt {
+    fileprivate init(_ stored: StoredAttempt, _ clocks: ClockPair) {
+        let end = stored.end
+        self.init(
+            attempt: stored.attempt, outcome: end.outcome, reason: end.reason, exit: end.exit,
+            endedAt: clocks.instant(at: end.at), used: end.used,
+            use: end.cpu.map { ResourceUse(cpu: $0, memoryPeakBytes: end.memoryPeakBytes) })
     }
 }

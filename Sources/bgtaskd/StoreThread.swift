@@ -16,7 +16,7 @@ final class StoreThread: Sendable {
 
     /// How the last order ended.
     enum Result: Sendable {
-        case done
+        case done(Applied)
         case failed(StoreError)
     }
 
@@ -133,22 +133,25 @@ final class StoreThread: Sendable {
     private func carryOut(_ order: Order) -> Result {
         do throws(StoreError) {
             switch order {
-            case .write(let changes): try StoreThread.write(changes, to: store, identifiers)
-            case .probe: try store.probe()
+            case .write(let changes):
+                return .done(try StoreThread.write(changes, to: store, identifiers))
+            case .probe:
+                try store.probe()
+                return .done(Applied())
             }
-            return .done
         } catch {
             return .failed(error)
         }
     }
 
     /// Writes changes, those about ids where ids are kept.
+    @discardableResult
     static func write(
         _ changes: [StoreChange], to store: TaskStore, _ identifiers: TaskStore
-    ) throws(StoreError) {
+    ) throws(StoreError) -> Applied {
         guard store !== identifiers else { return try store.apply(changes) }
         try identifiers.apply(changes.filter(\.isAboutIdentifiers))
-        try store.apply(changes.filter { !$0.isAboutIdentifiers })
+        return try store.apply(changes.filter { !$0.isAboutIdentifiers })
     }
 
     /// What the file needs and no answer waits for: between two orders, a little at a time.
@@ -188,7 +191,7 @@ final class StoreThread: Sendable {
     private func end(_ last: TaskID) {
         // Where it cannot be written the block is skipped, as after a crash, and the log of the database
         // is read at the next start.
-        try? identifiers.apply([.identifiersReserved(through: last)])
+        _ = try? identifiers.apply([.identifiersReserved(through: last)])
         try? store.close()
         if identifiers !== store { try? identifiers.close() }
         ended.countEvent()

@@ -67,9 +67,14 @@ extension Daemon {
     }
 
     private func refuse(_ tasks: [TaskID], _ reason: String, at now: Instant) {
+        let reason = "its user cannot be looked up: \(reason)"
         for id in tasks where running[id] != nil {
+            if let application = applications[id] {
+                notStarted(application, reason, at: now)
+                continue
+            }
             forgetProcesses(of: id)
-            registry.startFailed(id, "its user cannot be looked up: \(reason)", at: now, &actions)
+            registry.startFailed(id, reason, at: now, &actions)
         }
     }
 }

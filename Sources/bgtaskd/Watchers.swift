@@ -42,7 +42,7 @@ struct Watchers {
 
     mutating func add(_ client: Client, task: TaskID?) {
         switch client.openCall {
-        case .list, .lookUp, .history: return
+        case .list, .groupOrder, .lookUp, .history: return
         default: break
         }
         if let task {
@@ -72,7 +72,8 @@ struct Watchers {
         case .watch(nil, _, let caller):
             ofOwner[caller.owner]?.removeAll { $0 === client }
             if ofOwner[caller.owner]?.isEmpty == true { ofOwner[caller.owner] = nil }
-        case .list, .lookUp, .history: break
+        case .list, .groupOrder, .lookUp, .history, .applicationWatch, .application, .adoption:
+            break
         }
     }
 

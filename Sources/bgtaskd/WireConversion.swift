@@ -119,11 +119,54 @@ extension Tasks.Task {
         ageMs = task.age(at: now).wholeMilliseconds
         if task.state == .ended { endedMs = (now - task.endedAt).wholeMilliseconds }
         attempt = 1
-        waiting = registry.waitingRule(of: task)
+        if task.state == .queued {
+            waiting = registry.firstHold(on: task.id)?.rule
+            notBeforeMs = registry.notBefore(task.id, at: now)?.roundedUpMilliseconds
+        }
         if task.state != .ended { pid = task.holderProcess.map { Int($0.rawValue) } }
         guard let run = record.run else { return }
         pid = task.state == .ended ? nil : run.processID.map { Int($0.rawValue) }
         command = run.work.shownCommand
         exit = run.exit.map(Tasks.Exit.init)
+        status = run.status
+        take(run.use)
+        group = run.queueing.group
+        priority = run.queueing.priority
+        attempt = run.attempt
+        attemptsMax = run.queueing.retry?.attempts
+    }
+
+    /// Takes over what its processes have used.
+    mutating func take(_ use: ResourceUse?) {
+        cpuMs = use?.cpu.wholeMilliseconds
+        memoryPeakBytes = use?.memoryPeakBytes
+    }
+
+    /// Adds the attempts that are over, which are left out of listings.
+    mutating func tellAttempts(of record: TaskRecord, at now: Instant) {
+        guard let ended = record.run?.attempts, !ended.isEmpty else { return }
+        attempts = ended.map { Tasks.Attempt($0, at: now) }
+    }
+}
+
+extension Tasks.Attempt {
+    init(_ ended: EndedAttempt, at now: Instant) {
+        self.init()
+        attempt = ended.attempt
+        outcome = Tasks.Outcome(ended.outcome)
+        reason = ended.reason?.text
+        exit = ended.exit.map(Tasks.Exit.init)
+        usedMs = ended.used.wholeMilliseconds
+        endedMs = (now - ended.endedAt).wholeMilliseconds
+        cpuMs = ended.use?.cpu.wholeMilliseconds
+        memoryPeakBytes = ended.use?.memoryPeakBytes
+    }
+}
+
+extension Duration {
+    /// Whole milliseconds in which the duration is over.
+    var roundedUpMilliseconds: Int {
+        let whole = wholeMilliseconds
+        return .milliseconds(whole) < self ? whole + 1 : whole
     }
 }

@@ -35,7 +35,7 @@ struct Begin: Verb {
         let connection = try session.connect()
         var input = Tasks.Begin.Input()
         input.name = borrow.name ?? ""
-        input.application = borrow.application
+        input.application = borrow.owner
         input.profile = borrow.profile
         input.budget = try borrow.budget(from: connection, session.console)
         input.pid = Int(pid ?? CallingShell.processID())

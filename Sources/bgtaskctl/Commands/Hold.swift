@@ -71,7 +71,7 @@ struct Hold: Verb {
     ) throws(Failure) -> HoldMachine.Subject {
         var input = Tasks.Begin.Input()
         input.name = borrow.name(for: command)
-        input.application = borrow.application
+        input.application = borrow.owner
         input.profile = borrow.profile
         input.budget = try borrow.budget(from: orders, console)
         try events.send(Tasks.Begin.self, input, more: true)

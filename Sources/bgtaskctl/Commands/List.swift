@@ -9,7 +9,7 @@ struct List: Verb {
         discussion: """
             Live tasks only, unless --ended, --outcome or --since asks for those that have ended. Where \
             the output is no terminal, the fields are divided by tabs: id, (with --all) owner, name, state \
-            or outcome, time left, time used, command.
+            or outcome, time left, time used, why it waits, command, status.
 
             Example: bgtaskctl list --outcome overrun --outcome failed --since 1h
             """

@@ -20,7 +20,7 @@ struct Show: Verb {
         input.id = id.value
         input.all = reach.asked
         let task = try session.connect().call(Tasks.Show.self, input).task
-        session.console.show(task, TaskText.fields(task).text(session.console.style))
+        session.console.show(task, TaskText.story(task, session.console.style))
         return 0
     }
 }
@@ -120,31 +120,14 @@ struct Explain: Verb {
         var input = Tasks.Explain.Input()
         input.id = id.value
         input.all = reach.asked
+        let console = session.console
         let explanations = try session.connect().call(Tasks.Explain.self, input).explanations
-        for explanation in explanations {
-            let line = ExplanationText.line(explanation, session.console.style)
-            session.console.show(explanation, line)
+        if console.isJSON {
+            for explanation in explanations { console.write(JSONLine.text(explanation)) }
+        } else {
+            console.write(ExplanationText.lines(explanations, console.style))
         }
-        if explanations.isEmpty {
-            session.console.hint("nothing holds it back, and nothing bounds it")
-        }
+        if explanations.isEmpty { console.hint("nothing holds it back, and nothing bounds it") }
         return 0
-    }
-}
-
-/// Shows explanations.
-enum ExplanationText {
-    /// One line: the rule, what it says, its number, and when that can change.
-    static func line(_ explanation: Tasks.Explanation, _ style: Style) -> String {
-        let value = explanation.value.map { LimitText.amount(explanation.rule, $0) }
-        let change = explanation.earliestChangeMs.map(TimeText.span)
-        guard style.isTerminal else {
-            let fields = [explanation.rule, value ?? "-", change ?? "-", explanation.text]
-            return fields.map(VisibleText.oneLine).joined(separator: "\t") + "\n"
-        }
-        let rule = style.paint(VisibleText.oneLine(explanation.rule), .bold)
-        let number = value.map { " (\($0))" } ?? ""
-        let when = change.map { "; can change in \($0)" } ?? ""
-        return "\(rule)\(number): \(VisibleText.oneLine(explanation.text))\(when)\n"
     }
 }

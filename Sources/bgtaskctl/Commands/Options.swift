@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Glibc
 internal import Settings
 internal import TaskAPI
 internal import Varlink
@@ -17,18 +18,55 @@ struct TaskNumber: ExpressibleByArgument {
 enum SpanOption {
     static let help = "such as 180s, 3min or \"1h 30min\""
 
+    /// How long a task can be held back at most.
+    private static let delayMax = TimeSpan.finite(.seconds(366 * 86400))
+
     /// Milliseconds; longer than any budget can be is cut.
     static func milliseconds(_ text: String) throws -> Int {
-        let span: TimeSpan
-        do throws(TimeSpan.Failure) {
-            span = try TimeSpan(parsing: text)
-        } catch {
-            throw ValidationError("\(error); write it \(help)")
-        }
-        guard let milliseconds = span.milliseconds else {
+        guard let milliseconds = try span(text).milliseconds else {
             throw ValidationError("it has an end; what has none needs --profile unlimited")
         }
         return Int(milliseconds)
+    }
+
+    /// Milliseconds for which a task is held back.
+    static func delay(_ text: String) throws -> Int {
+        guard let milliseconds = try span(text).milliseconds,
+            milliseconds <= delayMax.milliseconds ?? 0
+        else { throw ValidationError("a task can be held back for \(delayMax) at most") }
+        return Int(milliseconds)
+    }
+
+    private static func span(_ text: String) throws -> TimeSpan {
+        do throws(TimeSpan.Failure) {
+            return try TimeSpan(parsing: text)
+        } catch {
+            throw ValidationError("\(error); write it \(help)")
+        }
+    }
+}
+
+/// Variables on the command line, as `NAME=VALUE`.
+enum EnvironmentOption {
+    /// What a command gets: a name alone hands over the variable that bgtaskctl has itself.
+    static func variables(_ entries: [String]) throws -> [String: String] {
+        var variables: [String: String] = [:]
+        for entry in entries {
+            let parts = entry.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            let name = String(parts[0])
+            guard !name.isEmpty else {
+                throw ValidationError("--env takes NAME=VALUE, and \"\(entry)\" has no name")
+            }
+            if parts.count == 2 {
+                variables[name] = String(parts[1])
+            } else {
+                guard let own = getenv(name) else {
+                    throw ValidationError("--env \(name): you have no such variable; give a value")
+                }
+                variables[name] = String(cString: own)
+            }
+        }
+        return variables
     }
 }
 
@@ -46,7 +84,10 @@ struct BorrowOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The task's name, for people.", valueName: "name"))
     var name: String?
 
-    @Option(help: ArgumentHelp("The application that the task belongs to.", valueName: "id"))
+    @Option(
+        help: ArgumentHelp(
+            "The application that the task belongs to; $BGTASK_APPLICATION if not given.",
+            valueName: "id"))
     var application: String?
 
     @Option(help: ArgumentHelp("A named budget; see bgtaskctl status.", valueName: "name"))
@@ -61,6 +102,13 @@ struct BorrowOptions: ParsableArguments {
         help: ArgumentHelp("How long before the limit the handler fires.", valueName: "span"),
         transform: SpanOption.milliseconds)
     var grace: Int?
+
+    /// The application that the task belongs to: the one asked for, otherwise the one that bgtaskctl runs in.
+    /// An empty one stands for none.
+    var owner: String? {
+        guard let application else { return Surroundings.value("BGTASK_APPLICATION") }
+        return application.isEmpty ? nil : application
+    }
 
     /// The budget to ask for; `nil` for that of the profile.
     ///

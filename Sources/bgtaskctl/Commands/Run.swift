@@ -14,11 +14,17 @@ struct Run: Verb {
             less its grace, is spent: every process of the task gets SIGTERM. What is still there at the \
             limit is killed.
 
+            Where all slots are taken, or --group, --in, --when, --minimum-interval or --unique hold it \
+            back, it waits in the queue, and its budget does not count yet: bgtaskctl explain ID says why.
+
             With --wait or --follow the exit status is the command's (128+N where signal N ended it), 124 \
             where its time was up, 125 where bgtaskctl or the daemon is the reason. Ctrl-C stops the \
             waiting and leaves the task to its budget: bgtaskctl cancel ID stops it.
 
-            Example: bgtaskctl run --budget 2min --follow -- make test
+            Examples:
+
+              bgtaskctl run --budget 2min --follow -- make test
+              bgtaskctl run --minimum-interval 10min --when network --attempts 3 -- ./upload
             """
     )
 
@@ -47,6 +53,8 @@ struct Run: Verb {
             "A command that the handler runs, by /bin/sh -c.", valueName: "command"))
     var onExpiryRun: String?
 
+    @OptionGroup var queue: QueueOptions
+
     @Flag(help: "Wait for the end, and exit with the command's status.")
     var wait = false
 
@@ -60,7 +68,7 @@ struct Run: Verb {
 
     func validate() throws {
         guard !command.isEmpty else { throw ValidationError("a <command> is missing") }
-        _ = try variables()
+        _ = try EnvironmentOption.variables(environment)
         _ = try handler()
     }
 
@@ -82,9 +90,11 @@ struct Run: Verb {
     private func tell(_ submitted: Tasks.Submit.Output, _ console: Console) {
         switch submitted.receipt {
         case .accepted: break
-        case .coalesced: console.notice("task \(submitted.id) of the same name stands for it")
+        case .coalesced: console.notice("task \(submitted.id) of that name stands for it")
         case .deferred:
-            let time = submitted.notBeforeMs.map { " for \(TimeText.span($0))" } ?? ""
+            let time =
+                submitted.notBeforeMs.map { " for at least \(TimeText.span($0))" }
+                ?? "; bgtaskctl explain \(submitted.id) says why"
             console.notice("task \(submitted.id) is held back\(time)")
         }
     }
@@ -95,41 +105,22 @@ struct Run: Verb {
         var work = Tasks.Work()
         work.name = borrow.name(for: command)
         work.command = command
-        work.application = borrow.application
+        work.application = borrow.owner
         work.profile = borrow.profile
+        queue.apply(to: &work)
         work.budget = try borrow.budget(from: connection, console)
         guard let place = directory.map(Surroundings.absolute) ?? Surroundings.directory else {
             throw Failure("the present directory is not there any more; give --directory")
         }
         work.directory = place
         do {
-            let variables = try variables()
+            let variables = try EnvironmentOption.variables(environment)
             work.environment = variables.isEmpty ? nil : variables
             work.expiration = try handler()
         } catch {
             throw Failure("\(error)")
         }
         return work
-    }
-
-    private func variables() throws -> [String: String] {
-        var variables: [String: String] = [:]
-        for entry in environment {
-            let parts = entry.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            let name = String(parts[0])
-            guard !name.isEmpty else {
-                throw ValidationError("--env takes NAME=VALUE, and \"\(entry)\" has no name")
-            }
-            if parts.count == 2 {
-                variables[name] = String(parts[1])
-            } else {
-                guard let own = getenv(name) else {
-                    throw ValidationError("--env \(name): you have no such variable; give a value")
-                }
-                variables[name] = String(cString: own)
-            }
-        }
-        return variables
     }
 
     private func handler() throws -> Tasks.ExpirationHandler? {

@@ -4,6 +4,8 @@ struct Table {
     var rows: [[Cell]] = []
 
     private static let gap = 2
+    /// What a cell says that has nothing to say.
+    static let nothing = "-"
 
     /// One column.
     struct Column {
@@ -11,8 +13,13 @@ struct Table {
         var isRight = false
         /// The width down to which it may be cut where the line is too long; `nil`: never cut.
         var widthMin: Int?
+        /// Whether a terminal is spared it where no cell has something.
+        var isOptional = false
 
-        init(_ title: String, isRight: Bool = false, widthMin: Int? = nil) {
+        init(
+            _ title: String, isRight: Bool = false, widthMin: Int? = nil, isOptional: Bool = false
+        ) {
+            self.isOptional = isOptional
             self.title = title
             self.isRight = isRight
             self.widthMin = widthMin
@@ -35,9 +42,19 @@ struct Table {
         guard case .terminal(let width, _) = style else {
             return rows.map { $0.map(\.text).joined(separator: "\t") + "\n" }.joined()
         }
-        let widths = fitted(to: width)
-        let header = columns.map { Cell($0.title, .bold) }
-        return ([header] + rows).map { line($0, widths, style) }.joined()
+        let table = withoutEmpty
+        let widths = table.fitted(to: width)
+        let header = table.columns.map { Cell($0.title, .bold) }
+        return ([header] + table.rows).map { table.line($0, widths, style) }.joined()
+    }
+
+    /// The table without the optional columns in which no cell has something.
+    private var withoutEmpty: Table {
+        let shown = columns.indices.filter { index in
+            !columns[index].isOptional || rows.contains { $0[index].text != Table.nothing }
+        }
+        return Table(
+            columns: shown.map { columns[$0] }, rows: rows.map { row in shown.map { row[$0] } })
     }
 
     private func line(_ cells: [Cell], _ widths: [Int], _ style: Style) -> String {

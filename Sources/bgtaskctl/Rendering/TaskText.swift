@@ -11,10 +11,18 @@ enum TaskText {
         var columns = [
             Table.Column("ID", isRight: true), Table.Column("NAME", widthMin: 12),
             Table.Column("STATE"), Table.Column("LEFT", isRight: true),
-            Table.Column("USED", isRight: true), Table.Column("COMMAND", widthMin: 8),
+            Table.Column("USED", isRight: true),
+            Table.Column("WAITING", widthMin: 8, isOptional: true),
+            Table.Column("COMMAND", widthMin: 8),
+            Table.Column("STATUS", widthMin: 8, isOptional: true),
         ]
         if owners { columns.insert(Table.Column("OWNER", isRight: true), at: 1) }
-        return Table(columns: columns, rows: tasks.map { row($0, owner: owners) })
+        let rows = tasks.map { task in
+            var cells = row(task, owner: owners)
+            cells.insert(Table.Cell(WaitingText.short(task)), at: cells.count - 1)
+            return cells + [Table.Cell(task.status ?? Table.nothing)]
+        }
+        return Table(columns: columns, rows: rows)
     }
 
     /// A table of tasks that have ended, with when they did.
@@ -53,17 +61,31 @@ enum TaskText {
 
     /// The colour of a task's state or outcome.
     static func colour(_ task: Tasks.Task) -> Style.Colour? {
-        switch (task.outcome, task.state) {
-        case (.completed, _): .green
-        case (.failed, _), (.overrun, _): .red
-        case (.expired, _), (nil, .expiring): .yellow
-        case (.cancelled, _), (.abandoned, _), (.interrupted, _): .yellow
-        case (nil, .queued), (nil, .dormant): .grey
-        case (nil, .running), (nil, .ended): nil
+        if let outcome = task.outcome { return colour(outcome) }
+        return switch task.state {
+        case .expiring: .yellow
+        case .queued, .dormant: .grey
+        case .running, .ended: nil
+        }
+    }
+
+    /// The colour of an outcome.
+    static func colour(_ outcome: Tasks.Outcome) -> Style.Colour {
+        switch outcome {
+        case .completed: .green
+        case .failed, .overrun: .red
+        case .expired, .cancelled, .abandoned, .interrupted: .yellow
         }
     }
 
     // MARK: All fields
+
+    /// All that is known of a task: its fields, and a table of the attempts that are over.
+    static func story(_ task: Tasks.Task, _ style: Style) -> String {
+        let text = fields(task).text(style)
+        guard let attempts = task.attempts, !attempts.isEmpty else { return text }
+        return text + "\n" + AttemptText.table(attempts).text(style)
+    }
 
     /// Every field of a task, in the order of the interface.
     static func fields(_ task: Tasks.Task) -> Fields {
@@ -89,14 +111,14 @@ enum TaskText {
         fields.add("used", TimeText.span(task.usedMs))
         fields.add("age", TimeText.span(task.ageMs))
         if let ended = task.endedMs { fields.add("ended", WallClock.text(millisecondsAgo: ended)) }
-        fields.add("attempt", String(task.attempt))
+        fields.add("attempt", AttemptText.count(task))
         fields.add("pid", task.pid.map(String.init))
         fields.add("command", task.command.map(CommandText.line))
         fields.add("exit", task.exit.map(exit))
         fields.add("cpu", task.cpuMs.map(TimeText.span))
         fields.add("memory peak", task.memoryPeakBytes.map(SizeText.bytes))
         fields.add("status", task.status)
-        fields.add("waiting for", task.waiting)
+        fields.add("waiting for", WaitingText.full(task))
     }
 
     /// How a command ended.
@@ -148,15 +170,15 @@ enum TaskText {
         let task = event.task
         switch event.kind {
         case .present: return present(task)
-        case .queued: return task.waiting.map { "waiting for \($0)" } ?? ""
-        case .began: return TimeText.budget(task.budget)
+        case .queued: return task.waiting == nil ? "" : "waiting: \(WaitingText.short(task))"
+        case .began: return joined(AttemptText.named(task), TimeText.budget(task.budget))
         case .extended, .resumed, .dormant:
             return task.remaining.map(TimeText.remaining) ?? ""
         case .expiring:
             let left = task.remaining?.hardMs.map { "\(TimeText.span($0)) left" }
             return joined(left, event.reason ?? task.reason)
         case .ended: return ended(task, event.reason)
-        case .attempt: return joined("attempt \(task.attempt)", event.reason)
+        case .attempt: return AttemptText.over(task, event.reason)
         case .output: return joined(event.stream, event.text)
         case .status: return event.text ?? task.status ?? ""
         case .warning: return joined(event.text, event.reason)
@@ -165,12 +187,17 @@ enum TaskText {
 
     private static func present(_ task: Tasks.Task) -> String {
         guard task.state != .ended else { return ended(task, nil) }
-        return joined(task.state.rawValue, task.remaining.map(TimeText.remaining))
+        if task.state == .queued, task.waiting != nil {
+            return joined(task.state.rawValue, WaitingText.short(task))
+        }
+        let state = joined(task.state.rawValue, task.remaining.map(TimeText.remaining))
+        return joined(state, task.status)
     }
 
     private static func ended(_ task: Tasks.Task, _ reason: String?) -> String {
         let outcome = task.outcome?.rawValue ?? "ended"
-        let end = task.exit.map { ", \(exit($0))" } ?? ""
+        let end = [task.exit.map(exit), AttemptText.named(task)].compactMap(\.self)
+            .map { ", \($0)" }.joined()
         return joined("\(outcome) after \(TimeText.span(task.usedMs))\(end)", reason ?? task.reason)
     }
 

@@ -4,6 +4,15 @@ internal import Glibc
 enum WallClock {
     /// The local date and time so many milliseconds ago: `2026-03-01 14:03:07`.
     static func text(millisecondsAgo milliseconds: Int) -> String {
+        text(millisecondsAgo: milliseconds, "%Y-%m-%d %H:%M:%S")
+    }
+
+    /// Now, for a line of a live view: the time of day for a person, with the date for a script.
+    static func moment(_ style: Style) -> String {
+        style.isTerminal ? text(millisecondsAgo: 0, "%H:%M:%S") : text(millisecondsAgo: 0)
+    }
+
+    private static func text(millisecondsAgo milliseconds: Int, _ format: String) -> String {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)
         let seconds =
@@ -12,7 +21,7 @@ enum WallClock {
         var parts = tm()
         var bytes = [CChar](repeating: 0, count: 32)
         guard localtime_r(&time, &parts) != nil,
-            strftime(&bytes, bytes.count, "%Y-%m-%d %H:%M:%S", &parts) > 0
+            strftime(&bytes, bytes.count, format, &parts) > 0
         else { return "?" }
         return String(
             decoding: bytes.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)

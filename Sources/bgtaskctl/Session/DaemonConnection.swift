@@ -45,6 +45,16 @@ final class DaemonConnection {
         _ = try call(ServiceInterface.GetInfo.self, Empty())
     }
 
+    /// Calls a method whose answer comes when what it orders is done, however long that takes.
+    func order<M: Method>(_ method: M.Type, _ input: M.Input) throws(Failure) -> M.Output {
+        try checkService()
+        try send(method, input)
+        guard case .reply(let output, _) = try next(method, nil) else {
+            throw Failure(.timedOut, socket: socket)
+        }
+        return output
+    }
+
     // MARK: Calls that may take long
 
     /// What ended a wait.

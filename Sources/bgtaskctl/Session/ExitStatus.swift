@@ -4,6 +4,8 @@ internal import TaskAPI
 /// What bgtaskctl says to the shell.
 enum ExitStatus {
     static let refused: Int32 = 1
+    /// A message was dropped.
+    static let dropped: Int32 = 2
     /// The time was up: `expired` or `overrun`; as timeout(1).
     static let timeUp: Int32 = 124
     /// Not the command but bgtaskctl, the daemon or an order is the reason.

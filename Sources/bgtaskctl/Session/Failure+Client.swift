@@ -47,7 +47,8 @@ extension Failure {
     /// Turns an error of one of the interfaces into a line.
     private static func refusal(_ error: RemoteError, socket: SocketChoice) -> String {
         if let service = ServiceError(error) { return refusal(service, socket: socket) }
-        return taskRefusal(error) ?? valueRefusal(error) ?? "bgtaskd refuses: \(error)"
+        return taskRefusal(error) ?? applicationRefusal(error) ?? valueRefusal(error)
+            ?? "bgtaskd refuses: \(error)"
     }
 
     private static func taskRefusal(_ error: RemoteError) -> String? {
@@ -81,7 +82,7 @@ extension Failure {
             return "there is no profile \(unknown.profile); bgtaskctl status names them"
         case Tasks.NoSuchGroup.name:
             guard let unknown = try? error.decode(Tasks.NoSuchGroup.self) else { return nil }
-            return "there is no group \(unknown.group)"
+            return "there is no group \(unknown.group); bgtaskctl group list names them"
         case Manager.BadSettings.name:
             guard let bad = try? error.decode(Manager.BadSettings.self) else { return nil }
             let place = [bad.line, bad.column].compactMap { $0.map(String.init) }
@@ -98,60 +99,17 @@ extension Failure {
         case .methodNotFound(let method), .methodNotImplemented(let method):
             "bgtaskd has no \(method); is it older than bgtaskctl, which is \(Version.current)?"
         case .invalidParameter("id"):
-            "bgtaskd cannot do this with such a task (a held one has no output)"
+            "bgtaskd does not take this id, or cannot do this with such a task "
+                + "(a held one has no output)"
         case .invalidParameter(let parameter):
             "bgtaskd does not take the value of \(parameter)\(LimitText.option(for: parameter))"
         case .permissionDenied:
             "permission denied: the daemon may serve another user alone, "
-                + "--all, reload and log levels are for root and the group of operators, "
+                + "--all, group pause and resume, reload and log levels are for root and the group "
+                + "of operators, "
                 + "and --profile unlimited is for root"
         case .expectedMore:
             "bgtaskd answers this as a stream only; is it another version than bgtaskctl?"
         }
-    }
-}
-
-/// Words for limits and parameters that the daemon names.
-enum LimitText {
-    /// Limits and rules whose value is a time in milliseconds.
-    private static let times: Set<String> = [
-        "budget", "lifetimeMax", "backgroundTime", "minimumInterval", "warnAfter",
-    ]
-
-    private static let advice: [String: String] = [
-        "tasksPerOwnerMax": "end or cancel some first",
-        "lifetimeMax": "a profile with a longer one can be chosen with --profile",
-        "backgroundTime": "it is whole again at the next entry into the background",
-        "nameBytesMax": "give a shorter --name",
-        "queueDepthMax": "try again when some have run",
-        "queueDepthPerOwnerMax": "try again when some have run",
-    ]
-
-    /// The options that set a parameter, by the last part of its path.
-    private static let options: [String: String] = [
-        "name": "--name", "durationMs": "--budget", "graceMs": "--grace", "profile": "--profile",
-        "application": "--application", "directory": "--directory", "environment": "--env",
-        "signal": "--on-expiry", "pid": "--pid", "group": "--group", "sinceMs": "--since",
-        "timeoutMs": "--timeout", "reason": "--reason",
-    ]
-
-    /// The value of a limit or rule, in its unit.
-    static func amount(_ limit: String, _ value: Int) -> String {
-        times.contains(limit) ? TimeText.span(value) : String(value)
-    }
-
-    /// The line for a limit that is reached.
-    static func line(_ limit: String, _ value: Int) -> String {
-        let amount = amount(limit, value)
-        let next = advice[limit] ?? "see bgtaskctl status for the limits"
-        return "the limit \(limit) (\(amount)) is reached; \(next)"
-    }
-
-    /// ` (--option)` for a parameter that an option sets; nothing for others.
-    static func option(for parameter: String) -> String {
-        for part in parameter.split(whereSeparator: { ".[".contains($0) }).reversed() {
-            if let option = options[String(part)] { return " (\(option))" }
-        }
-        return ""
     }
 }

@@ -1,0 +1,136 @@
+internal import ArgumentParser
+internal import TaskAPI
+internal import Varlink
+
+extension App {
+    /// Routes a message to an application.
+    struct Push: Verb {
+        static let configuration = CommandConfiguration(
+            abstract: "Send an application a message.",
+            discussion: """
+                What it is told depends on its state, on what the user did, and on what it handles. Without \
+                --tapped and --opened the message only arrives. A silent one may wake it for a short time.
+
+                The exit status is 0 where it is delivered or will be, and 2 where it is dropped.
+
+                Example: bgtaskctl app push player --tapped --payload '{"song": 7}' --badge 1
+                """
+        )
+
+        @Argument(help: "The application.") var id: String
+
+        @Flag(help: "Nothing is shown to the user.")
+        var silent = false
+
+        @Flag(help: "The user opened the message.")
+        var tapped = false
+
+        @Flag(help: "The user opened the application, and not the message.")
+        var opened = false
+
+        @Option(
+            help: ArgumentHelp(
+                "What it says: a JSON object of 4096 bytes at most.", valueName: "json"),
+            transform: PayloadOption.object)
+        var payload: JSONValue?
+
+        @Option(help: ArgumentHelp("The badge from now on.", valueName: "number"))
+        var badge: Int?
+
+        @OptionGroup var global: GlobalOptions
+
+        func validate() throws {
+            if tapped, opened { throw ValidationError("give --tapped or --opened, not both") }
+            if silent, tapped || opened {
+                throw ValidationError("a --silent message is not shown, so nobody opens it")
+            }
+            if let badge, badge < 0 { throw ValidationError("a badge is 0 or more") }
+        }
+
+        func perform(_ session: Session) throws(Failure) -> Int32 {
+            var input = Applications.Push.Input()
+            input.id = id
+            input.kind = silent ? .silent : .alert
+            input.action = tapped ? .tapped : opened ? .opened : .none
+            input.payload = payload
+            input.badge = badge
+            let reply = try session.connect().call(Applications.Push.self, input)
+            session.console.show(reply, ReceiptText.line(reply))
+            return reply.receipt == .dropped ? ExitStatus.dropped : 0
+        }
+    }
+
+    /// Sets a badge.
+    struct Badge: Verb {
+        static let configuration = CommandConfiguration(
+            abstract: "Set the badge of an application.",
+            discussion: "Example: bgtaskctl app badge player 0"
+        )
+
+        @Argument(help: "The application.") var id: String
+
+        @Argument(help: "The badge; 0 for none.") var number: Int
+
+        @OptionGroup var global: GlobalOptions
+
+        func validate() throws {
+            if number < 0 { throw ValidationError("a badge is 0 or more") }
+        }
+
+        func perform(_ session: Session) throws(Failure) -> Int32 {
+            var input = Applications.SetBadge.Input()
+            input.id = id
+            input.badge = number
+            let reply = try session.connect().call(Applications.SetBadge.self, input)
+            let what = number == 0 ? "no badge" : "badge \(number)"
+            session.console.show(reply, "\(VisibleText.oneLine(id)) has \(what)\n")
+            return 0
+        }
+    }
+
+    /// Says that a message is done with.
+    struct Delivered: Verb {
+        static let configuration = CommandConfiguration(
+            abstract: "Say for an application that it is done with a message.",
+            discussion: """
+                Owed for silent messages and for those with a fetch; app watch names the delivery. A second \
+                time changes nothing.
+
+                Example: bgtaskctl app delivered player 12
+                """
+        )
+
+        @Argument(help: "The application.") var id: String
+
+        @Argument(help: "The delivery.") var delivery: Int
+
+        @OptionGroup var global: GlobalOptions
+
+        func perform(_ session: Session) throws(Failure) -> Int32 {
+            var input = Applications.Delivered.Input()
+            input.id = id
+            input.deliveryId = delivery
+            let reply = try session.connect().call(Applications.Delivered.self, input)
+            session.console.show(
+                reply, "\(VisibleText.oneLine(id)) is done with delivery \(delivery)\n")
+            return 0
+        }
+    }
+}
+
+/// A message's payload on the command line.
+enum PayloadOption {
+    /// A JSON object.
+    static func object(_ text: String) throws -> JSONValue {
+        let value: JSONValue
+        do {
+            value = try JSONDocument(parsing: text.utf8).value()
+        } catch {
+            throw ValidationError("it is no JSON: \(error)")
+        }
+        guard case .object = value else {
+            throw ValidationError("it is JSON, and no object such as {\"key\": 1}")
+        }
+        return value
+    }
+}

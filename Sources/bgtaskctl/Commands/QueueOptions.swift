@@ -1,0 +1,113 @@
+internal import ArgumentParser
+internal import TaskAPI
+
+extension Tasks.Unique: ExpressibleByArgument {}
+
+/// A condition on the command line.
+enum ConditionWord: String, CaseIterable, ExpressibleByArgument {
+    case network
+    case externalPower = "external-power"
+    case idle
+
+    /// The condition as the interface has it.
+    var condition: Tasks.Condition {
+        switch self {
+        case .network: .network
+        case .externalPower: .externalPower
+        case .idle: .idle
+        }
+    }
+}
+
+/// When a command may run.
+struct QueueOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Wait for a slot of this group; see bgtaskctl group list.", valueName: "group"))
+    var group: String?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "Among your own tasks those with the higher number run first: -1000 to 1000, 0 if not given.",
+            valueName: "number"))
+    var priority: Int?
+
+    @Option(
+        name: .customLong("in"),
+        help: ArgumentHelp("Run it this long from now at the earliest.", valueName: "span"),
+        transform: SpanOption.delay)
+    var earliestBegin: Int?
+
+    @Option(
+        help: ArgumentHelp("Run it only when this is so; may be repeated.", valueName: "condition"))
+    var when: [ConditionWord] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Run it this long after the last success of that name at the earliest.",
+            valueName: "span"),
+        transform: SpanOption.delay)
+    var minimumInterval: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "Where a unique task of that name has not ended: keep that one, or replace it.",
+            valueName: "which"))
+    var unique: Tasks.Unique?
+
+    @Option(
+        help: ArgumentHelp(
+            "Try it so often, 1 to 100, until it succeeds.", valueName: "count"))
+    var attempts: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "Before the second attempt, 30s if not given; doubles up to 5h.", valueName: "span"),
+        transform: SpanOption.delay)
+    var retryDelay: Int?
+
+    @Flag(help: "Try it again too where the daemon or the machine stopped under it.")
+    var retryInterrupted = false
+
+    private static let priorities = -1000...1000
+    private static let attemptCounts = 1...100
+    private static let retryDelayMax = 5 * 3_600_000
+
+    func validate() throws {
+        if let priority, !Self.priorities.contains(priority) {
+            throw ValidationError("--priority is a number from -1000 to 1000")
+        }
+        if group?.isEmpty == true { throw ValidationError("the name of --group is empty") }
+        guard let attempts else {
+            if retryDelay != nil { throw ValidationError("--retry-delay needs --attempts") }
+            if retryInterrupted {
+                throw ValidationError("--retry-interrupted needs --attempts")
+            }
+            return
+        }
+        guard Self.attemptCounts.contains(attempts) else {
+            throw ValidationError("--attempts is a number from 1 to 100, the first included")
+        }
+        if retryDelay ?? 0 > Self.retryDelayMax {
+            throw ValidationError("--retry-delay is 5h at most")
+        }
+    }
+
+    /// Writes into a submission what is asked for.
+    func apply(to work: inout Tasks.Work) {
+        work.group = group
+        work.priority = priority
+        work.earliestBeginMs = earliestBegin
+        let conditions = ConditionWord.allCases.filter(when.contains).map(\.condition)
+        work.conditions = conditions.isEmpty ? nil : conditions
+        work.minimumIntervalMs = minimumInterval
+        work.unique = unique
+        guard let attempts else { return }
+        var retry = Tasks.Retry()
+        retry.attempts = attempts
+        retry.delayMs = retryDelay
+        retry.onInterruption = retryInterrupted ? true : nil
+        work.retry = retry
+    }
+}

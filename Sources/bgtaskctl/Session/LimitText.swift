@@ -1,0 +1,52 @@
+/// Words for limits and parameters that the daemon names.
+enum LimitText {
+    /// Limits and rules whose value is a time in milliseconds.
+    private static let times: Set<String> = [
+        "budget", "lifetimeMax", "backgroundTime", "minimumInterval", "earliestBegin",
+        "warnAfter", "suspendAfter", "messageTime",
+    ]
+
+    private static let advice: [String: String] = [
+        "tasksPerOwnerMax": "end or cancel some first",
+        "lifetimeMax": "a profile with a longer one can be chosen with --profile",
+        "backgroundTime": "it is whole again at the next entry into the background",
+        "nameBytesMax": "give a shorter --name",
+        "applicationsPerOwnerMax": "unregister some first",
+        "queueDepthMax": "try again when some have run",
+        "queueDepthPerOwnerMax": "try again when some have run",
+        "rulesPerNameMax": "give the rules that other tasks of the name have",
+    ]
+
+    /// The options that set a parameter, by the last part of its path.
+    private static let options: [String: String] = [
+        "name": "--name", "durationMs": "--budget", "graceMs": "--grace", "profile": "--profile",
+        "application": "--application", "directory": "--directory", "environment": "--env",
+        "signal": "--on-expiry", "pid": "--pid", "group": "--group", "sinceMs": "--since",
+        "timeoutMs": "--timeout", "reason": "--reason", "priority": "--priority",
+        "earliestBeginMs": "--in", "conditions": "--when",
+        "minimumIntervalMs": "--minimum-interval", "unique": "--unique",
+        "attempts": "--attempts", "delayMs": "--retry-delay", "handles": "--handles",
+        "exitsOnSuspend": "--exits-on-suspend", "backgroundMode": "--background-mode",
+        "payload": "--payload", "badge": "--badge", "count": "--count",
+    ]
+
+    /// The value of a limit or rule, in its unit.
+    static func amount(_ limit: String, _ value: Int) -> String {
+        times.contains(limit) ? TimeText.span(value) : String(value)
+    }
+
+    /// The line for a limit that is reached.
+    static func line(_ limit: String, _ value: Int) -> String {
+        let amount = amount(limit, value)
+        let next = advice[limit] ?? "see bgtaskctl status for the limits"
+        return "the limit \(limit) (\(amount)) is reached; \(next)"
+    }
+
+    /// ` (--option)` for a parameter that an option sets; nothing for others.
+    static func option(for parameter: String) -> String {
+        for part in parameter.split(whereSeparator: { ".[".contains($0) }).reversed() {
+            if let option = options[String(part)] { return " (\(option))" }
+        }
+        return ""
+    }
+}

@@ -1,0 +1,37 @@
+internal import BudgetCore
+internal import TaskStore
+
+extension StoredApplication {
+    init(_ key: ApplicationKey, _ record: ApplicationRecord, _ clocks: ClockPair) {
+        self.init(
+            key: key, registration: record.registration, badge: record.badge,
+            isRunning: record.isRunning, units: record.units,
+            lastTermination: record.lastTermination.map { StoredTermination($0, clocks) })
+    }
+}
+
+extension StoredTermination {
+    fileprivate init(_ termination: Termination, _ clocks: ClockPair) {
+        self.init(
+            at: clocks.time(at: termination.endedAt), reason: termination.reason,
+            exit: termination.exit, held: termination.held, background: termination.background)
+    }
+}
+
+extension ApplicationRecord {
+    init(_ stored: StoredApplication, _ clocks: ClockPair) {
+        self.init(registration: stored.registration)
+        badge = stored.badge
+        isRunning = stored.isRunning
+        units = stored.units
+        lastTermination = stored.lastTermination.map { Termination($0, clocks) }
+    }
+}
+
+extension Termination {
+    fileprivate init(_ stored: StoredTermination, _ clocks: ClockPair) {
+        self.init(
+            reason: stored.reason, exit: stored.exit, held: stored.held,
+            background: stored.background, endedAt: clocks.boot(at: stored.at))
+    }
+}

@@ -9,6 +9,14 @@ let swiftSettings: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
+/// What the daemon is built of does without the standard library's regular expressions, which a single
+/// `text.contains("more than one letter")` would link in, with 1.2 MB of their engine. The compiler refuses
+/// that now; but not in modules that import Logging or ArgumentParser, which bring the import along.
+let sourceSettings =
+    swiftSettings + [
+        .unsafeFlags(["-Xfrontend", "-disable-implicit-string-processing-module-import"])
+    ]
+
 let cSettings: [CSetting] = [
     .define("_GNU_SOURCE"),
     .enableWarning("all"),
@@ -44,21 +52,25 @@ let package = Package(
         .executable(name: "bgtask-supervisor", targets: ["bgtask-supervisor"]),
     ],
     dependencies: [
-        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        // Later ones may use more of Foundation than SmallFoundation has.
+        .package(
+            url: "https://github.com/apple/swift-argument-parser",
+            exact: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     ],
     targets: [
-        .target(name: "BudgetCore", swiftSettings: swiftSettings),
-        .target(name: "Varlink", swiftSettings: swiftSettings),
+        .target(name: "BudgetCore", swiftSettings: sourceSettings),
+        .target(name: "Varlink", swiftSettings: sourceSettings),
         .target(
             name: "TaskAPI",
             dependencies: ["Varlink"],
             resources: [.embedInCode("interfaces")],
-            swiftSettings: swiftSettings
+            swiftSettings: sourceSettings
         ),
-        .target(name: "Settings", swiftSettings: swiftSettings),
+        .target(name: "Settings", swiftSettings: sourceSettings),
+        .target(name: "SmallFoundation", swiftSettings: sourceSettings),
         .target(name: "CLinux", cSettings: cSettings),
-        .target(name: "LinuxSystem", dependencies: ["CLinux"], swiftSettings: swiftSettings),
+        .target(name: "LinuxSystem", dependencies: ["CLinux"], swiftSettings: sourceSettings),
         .systemLibrary(
             name: "CSystemd",
             pkgConfig: "libsystemd",
@@ -67,7 +79,7 @@ let package = Package(
         .target(
             name: "Systemd",
             dependencies: ["CSystemd", logging],
-            swiftSettings: swiftSettings
+            swiftSettings: sourceSettings
         ),
         .systemLibrary(
             name: "CSQLite",
@@ -77,7 +89,7 @@ let package = Package(
         .target(
             name: "TaskStore",
             dependencies: ["BudgetCore", "CSQLite", "Varlink"],
-            swiftSettings: swiftSettings
+            swiftSettings: sourceSettings
         ),
         .executableTarget(
             name: "bgtask-supervisor",
@@ -92,19 +104,49 @@ let package = Package(
                 "Varlink",
                 argumentParser, logging,
             ],
-            swiftSettings: swiftSettings
+            swiftSettings: sourceSettings
         ),
         .executableTarget(
             name: "bgtaskctl",
             dependencies: [
                 "LinuxSystem", "Settings", "Systemd", "TaskAPI", "Varlink", argumentParser,
             ],
-            swiftSettings: swiftSettings
+            swiftSettings: sourceSettings
         ),
         .executableTarget(
             name: "hold-example",
             dependencies: ["TaskAPI", "Varlink"],
             path: "Examples/HoldExample",
+            swiftSettings: swiftSettings
+        ),
+        .target(
+            name: "ApplicationKit",
+            dependencies: ["TaskAPI", "Varlink"],
+            path: "Examples/ApplicationKit",
+            swiftSettings: swiftSettings
+        ),
+        .executableTarget(
+            name: "upload-example",
+            dependencies: ["ApplicationKit", "TaskAPI"],
+            path: "Examples/UploadExample",
+            swiftSettings: swiftSettings
+        ),
+        .executableTarget(
+            name: "countdown-example",
+            dependencies: ["ApplicationKit", "TaskAPI"],
+            path: "Examples/CountdownExample",
+            swiftSettings: swiftSettings
+        ),
+        .executableTarget(
+            name: "poller-example",
+            dependencies: ["ApplicationKit", "TaskAPI"],
+            path: "Examples/PollerExample",
+            swiftSettings: swiftSettings
+        ),
+        .executableTarget(
+            name: "badge-example",
+            dependencies: ["ApplicationKit", "TaskAPI", "Varlink"],
+            path: "Examples/BadgeExample",
             swiftSettings: swiftSettings
         ),
         .target(name: "TestKit", path: "Tests/TestKit", swiftSettings: swiftSettings),
@@ -152,9 +194,14 @@ let package = Package(
         .testTarget(
             name: "LinuxSystemTests",
             dependencies: [
-                "CLinux", "LinuxSystem", "bgtask-supervisor", "process-test-child",
+                "CLinux", "LinuxSystem", "TestKit", "bgtask-supervisor", "process-test-child",
                 "process-test-daemon",
             ],
+            swiftSettings: swiftSettings
+        ),
+        .testTarget(
+            name: "SmallFoundationTests",
+            dependencies: ["SmallFoundation"],
             swiftSettings: swiftSettings
         ),
         .executableTarget(
@@ -170,7 +217,7 @@ let package = Package(
         ),
         .testTarget(
             name: "SystemTests",
-            dependencies: ["bgtaskctl", "bgtaskd", "systemd-probe"],
+            dependencies: ["bgtaskctl", "bgtaskd", "process-test-child", "systemd-probe"],
             path: "Tests/System",
             exclude: [
                 "systemd-box", "torture", "torture-vm", "torture_check.py", "torture_load.py",
@@ -203,13 +250,16 @@ let package = Package(
             name: "DaemonTests",
             dependencies: [
                 "CTestUsers", "TaskAPI", "TestKit", "Varlink", "bgtaskctl", "bgtaskd",
-                "bgtask-supervisor",
+                "bgtask-supervisor", "process-test-child",
             ],
             swiftSettings: swiftSettings
         ),
         .testTarget(
             name: "ExampleTests",
-            dependencies: ["bgtask-supervisor", "bgtaskd", "hold-example"],
+            dependencies: [
+                "TaskAPI", "Varlink", "badge-example", "bgtask-supervisor", "bgtaskctl", "bgtaskd",
+                "countdown-example", "hold-example", "poller-example", "upload-example",
+            ],
             swiftSettings: swiftSettings
         ),
         .testTarget(
@@ -220,7 +270,7 @@ let package = Package(
         .testTarget(name: "TidyTests", swiftSettings: swiftSettings),
         .target(
             name: "FuzzTargets",
-            dependencies: ["Settings", "TaskAPI", "Varlink"],
+            dependencies: ["BudgetCore", "Settings", "TaskAPI", "Varlink"],
             path: "Tests/FuzzTargets",
             swiftSettings: swiftSettings
         ),

@@ -22,11 +22,14 @@ class Varlink:
         self.received = b""
 
     def call(self, method, more=False, **parameters):
-        """Sends a call, and yields its replies: one, or with `more` all until the last."""
+        """Sends a call. Returns an iterator of its replies: one, or with `more` all until the last."""
         message = {"method": method, "parameters": parameters}
         if more:
             message["more"] = True
         self.socket.sendall(json.dumps(message).encode() + b"\0")
+        return self.replies()
+
+    def replies(self):
         continues = True
         while continues:
             while b"\0" not in self.received:

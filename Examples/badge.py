@@ -1,0 +1,36 @@
+#!/usr/bin/env python3
+"""Keeps its badge right: the number of unread messages, whatever way they came in.
+
+    badge.py INBOX
+
+The inbox is a folder with a file for each unread message. Who sends one puts it there and pushes
+{"message": NAME}. It is told of some messages twice and of others not at all, so it never adds one: it counts.
+"""
+import os
+
+from application import Application, run, say
+
+
+def main(inbox):
+    application = Application()
+    while True:
+        event = application.next_event()
+        callback = event.get("callback")
+        if callback == "willTerminate":
+            return
+        message = (event.get("payload") or {}).get("message")
+        # The user has opened it. The name is from outside: it counts only where the inbox has it.
+        if callback == "didReceiveNotificationResponse" and message in os.listdir(inbox):
+            os.remove(os.path.join(inbox, message))
+
+        unread = len(os.listdir(inbox))
+        application.set_badge(unread)
+        if message:
+            say(f"{callback} {message}: {unread} unread")
+        if event.get("deliveryId"):
+            # From here on it may be suspended again.
+            application.delivered(event["deliveryId"])
+
+
+if __name__ == "__main__":
+    run(main, "badge.py INBOX")

@@ -21,6 +21,13 @@ struct Clerk {
     var answers: [TaskID: Refusal?] = [:]
     /// Steps that wait for a slow disk.
     var steps: [StoreStep] = []
+    /// When a task of an owner and a name last completed, as far as the disk knows.
+    var successes: [SuccessKey: BootInstant] = [:]
+
+    struct SuccessKey: Hashable {
+        let owner: OwnerID
+        let name: String
+    }
 
     enum Disk {
         case writes
@@ -67,12 +74,33 @@ struct Clerk {
         while index < latest.count {
             if case .store(let step) = latest[index] {
                 switch disk {
-                case .writes: registry.stored(step, at: now, &latest)
+                case .writes:
+                    let lastSuccess = takeDown(step)
+                    registry.stored(step, lastSuccess: lastSuccess, at: now, &latest)
                 case .waits: steps.append(step)
                 case .fails: registry.notStored(step, "the disk is full", at: now, &latest)
                 }
             }
             index += 1
+        }
+    }
+
+    /// The disk takes a step.
+    ///
+    /// - Returns: of a submission with an interval, the last success of its name.
+    private mutating func takeDown(_ step: StoreStep) -> BootInstant? {
+        switch step {
+        case .submitted(let id, _), .ended(let id):
+            guard let record = registry.record(id), let run = record.run else { return nil }
+            let key = SuccessKey(owner: record.task.owner, name: record.task.name)
+            guard case .ended = step else {
+                return run.queueing.minimumInterval.flatMap { _ in successes[key] }
+            }
+            if let end = run.conclusion, end.outcome == .completed {
+                successes[key] = registry.boot(at: end.endedAt)
+            }
+            return nil
+        default: return nil
         }
     }
 
@@ -88,12 +116,12 @@ struct Clerk {
 
     /// The slow disk has taken, or refused, what waits for it.
     mutating func finishWriting(_ isStored: Bool = true) {
-        let waiting = steps
+        let waiting = steps.map { ($0, isStored ? takeDown($0) : nil) }
         steps = []
         call { registry, now, actions in
-            for step in waiting {
+            for (step, lastSuccess) in waiting {
                 if isStored {
-                    registry.stored(step, at: now, &actions)
+                    registry.stored(step, lastSuccess: lastSuccess, at: now, &actions)
                 } else {
                     registry.notStored(step, "the disk is full", at: now, &actions)
                 }
@@ -105,17 +133,25 @@ struct Clerk {
     mutating func pass(_ duration: Duration) {
         let end = now + duration
         var seen: [Action] = []
-        while let deadline = registry.nextDeadline, deadline <= end {
+        while let deadline = nextDue, deadline <= end {
             now = max(now, deadline)
             call { $0.deadlineReached(at: $1, &$2) }
             seen += latest
-            if let next = registry.nextDeadline, next <= now {
+            if let next = nextDue, next <= now {
                 Issue.record("a deadline that was served is still due")
                 break
             }
         }
         now = end
         latest = seen
+    }
+
+    /// What is due next, of the queue too.
+    private var nextDue: Instant? {
+        let wake = registry.nextQueueDeadline.map {
+            Instant(nanoseconds: ($0 - registry.asleep).nanoseconds)
+        }
+        return [registry.nextDeadline, wake].compactMap { $0 }.min()
     }
 
     mutating func begin(
@@ -138,9 +174,13 @@ struct Clerk {
         let work = Work(command: ["upload"], expiration: expiration)
         var submission = Submission(name: name, owner: caller.owner, work: work)
         submission.budget = budget
-        let id = try call { try $0.submit(submission, at: $1, &$2) }
+        let id = try submit(submission)
         if latest.contains(.launch(id)) { started(id) }
         return id
+    }
+
+    mutating func submit(_ submission: Submission) throws -> TaskID {
+        try call { try $0.submit(submission, at: $1, &$2) }.id
     }
 
     mutating func started(_ id: TaskID) {

@@ -89,7 +89,7 @@ struct LimitTests {
         func submit(_ bytes: Int) throws -> TaskID {
             let work = Work(command: [String(repeating: "x", count: bytes)])
             let submission = Submission(name: "a", owner: Clerk.ann.owner, work: work)
-            return try clerk.call { try $0.submit(submission, at: $1, &$2) }
+            return try clerk.submit(submission)
         }
         #expect(throws: Refusal.limitReached(limit: "workBytesMax", value: 300)) {
             try submit(301)

@@ -149,7 +149,7 @@ struct RegistrySimulation {
             name: "t", owner: caller.owner, work: Work(command: ["true"]))
         let (duration, grace) = anyBudget()
         submission.budget = requested(duration, grace)
-        guard let id = try? registry.submit(submission, at: now, &actions) else {
+        guard let id = try? registry.submit(submission, at: now, &actions).id else {
             return model.isDraining ? "submit refused" : "submit refused, which is wrong"
         }
         digest(at: now)

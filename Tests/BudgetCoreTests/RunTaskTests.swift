@@ -125,7 +125,7 @@ struct RunTaskTests {
         var clerk = Clerk { $0.slots = 1 }
         let work = Work(command: ["missing"])
         let submission = Submission(name: "missing", owner: Clerk.ann.owner, work: work)
-        let id = try clerk.call { try $0.submit(submission, at: $1, &$2) }
+        let id = try clerk.submit(submission)
         let next = try clerk.run()
         clerk.call { $0.startFailed(id, "cannot run \"missing\"", at: $1, &$2) }
         #expect(clerk.latest == [.tell(.ended, id), .launch(next)])

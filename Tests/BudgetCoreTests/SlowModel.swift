@@ -47,6 +47,9 @@ struct SlowModel {
     /// Those that can still be asked about, in the order in which their ends were told.
     var remembered: [(id: Int, isRun: Bool, owner: OwnerID)] = []
     var forgotten: Set<Int> = []
+    var turn = 0
+    /// The turn in which an owner's command was started last.
+    var servedAt: [OwnerID: Int] = [:]
 
     var order: [Int] { tasks.keys.sorted() }
 
@@ -116,13 +119,14 @@ struct SlowModel {
     }
 
     mutating func startQueued() {
-        for id in order where tasks[id]?.state == .queued && !isDraining {
-            guard let task = tasks[id] else { continue }
-            let running = tasks.values.count { $0.isRun && $0.isLive }
-            let live = tasks.values.count { $0.owner == task.owner && $0.isLive }
-            guard running < slots, live < tasksPerOwnerMax else { continue }
+        forgetTurns()
+        while let id = nextToStart() {
+            guard let owner = tasks[id]?.owner else { return }
             tasks[id]?.isMainRunning = true
+            turn += 1
+            servedAt[owner] = turn
             begin(id)
+            forgetTurns()
         }
     }
 
@@ -148,7 +152,7 @@ struct SlowModel {
         }
         if task.state == .dormant { return true }
         if let name = task.application, let clock = applications[name] ?? nil,
-            clock.until - clock.grace < task.ownHard - task.grace
+            clock.until - clock.grace <= task.ownHard - task.grace
         {
             return false
         }

@@ -47,7 +47,7 @@ struct StoreTests {
         clerk.gone(first)
         #expect(clerk.task(first)?.outcome == .completed)
         #expect(clerk.task(second)?.state == .queued)
-        #expect(clerk.registry.waitingRule(of: try #require(clerk.task(second))) == "store")
+        #expect(clerk.registry.firstHold(on: second) == .store("the disk is full"))
         #expect(!clerk.history.contains(.launch(second)))
         clerk.disk = .writes
         clerk.call { $0.storeHealed(at: $1, &$2) }

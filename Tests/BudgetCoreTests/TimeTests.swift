@@ -231,4 +231,23 @@ struct TimeTests {
         #expect(clerk.task(id)?.outcome == .overrun)
         #expect(clerk.count(.handlerFired, id) == 1)
     }
+
+    @Test("the next expiry is that of what runs, not of what waits or has its end decided")
+    func nextExpiry() throws {
+        var clerk = Clerk { $0.slots = 1 }
+        #expect(clerk.registry.nextExpiry == nil)
+        let first = try clerk.queue()
+        clerk.pass(.seconds(10))
+        let second = try clerk.queue()
+        #expect(clerk.registry.nextExpiry == clerk.now + .seconds(165))
+        #expect(clerk.registry.longestRemaining(at: clerk.now) == .seconds(170))
+        clerk.disk = .waits
+        clerk.finish(first)
+        #expect(clerk.registry.nextExpiry == nil)
+        #expect(clerk.registry.longestRemaining(at: clerk.now) == .zero)
+        clerk.disk = .writes
+        clerk.finishWriting()
+        #expect(clerk.task(second)?.state == .running)
+        #expect(clerk.registry.nextExpiry == clerk.now + .seconds(175))
+    }
 }

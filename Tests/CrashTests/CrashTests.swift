@@ -13,7 +13,7 @@ struct CrashTests {
         var counts: [String: Int] = [:]
         for seed in number * Self.block..<(number + 1) * Self.block {
             var history = try CrashHistory(seed: seed)
-            let failure = history.run(events: 120)
+            let failure = history.run(events: 150)
             #expect(failure == nil, "seed \(seed)")
             if failure != nil { return }
             counts.merge(history.ledger.counts, uniquingKeysWith: +)
@@ -28,5 +28,9 @@ struct CrashTests {
         "started", "not started", "stopped in a store step", "stopped between actions",
         "orderly stops", "power cuts", "taken in", "refused", "withdrawn", "launched",
         "told in vain", "completed", "failed", "expired", "cancelled", "interrupted",
+        "launched again", "tried again after failed", "tried again after interrupted",
+        "coalesced", "replaced", "cancel kept", "paused", "resumed", "slept", "clock set",
+        "registered", "unregistered", "adopted", "badge set", "suspended", "found frozen",
+        "applications cut off", "ended as exited", "ended as terminated",
     ]
 }

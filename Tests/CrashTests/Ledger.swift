@@ -10,64 +10,26 @@ struct Violation: Error, CustomStringConvertible {
     }
 }
 
-/// What the world outside knows of a task: what was asked, answered, run and told.
-final class Fact: CustomStringConvertible {
-    let submission: Submission
-    /// Whether the submission was taken in; `nil` while nothing was answered.
-    var answer: Bool?
-    /// A later daemon has found it on disk.
-    var isFound = false
-    /// Its turn to start has come.
-    var hasBegun = false
-    /// Its process was made, or it could not be made.
-    var isLaunched = false
-    var couldNotStart = false
-    var exit: ProcessExit?
-    var hasHandlerFired = false
-    var isCancelAsked = false
-    /// It was queued, and its cancelling was answered.
-    var isWithdrawn = false
-    /// The disk refused it, and may have taken it all the same.
-    var mayReturn = false
-    /// The disk refused its start, so that others may have overtaken it.
-    var hasLostItsTurn = false
-    /// It was live when its daemon was stopped.
-    var wasCutOff = false
-    /// The outcome that was told.
-    var told: Outcome?
-    /// The disk has taken its end.
-    var isEndTaken = false
-    /// As it was found on disk last.
-    var stored: StoredTask?
-
-    init(_ submission: Submission) {
-        self.submission = submission
-    }
-
-    var description: String {
-        "answer \(answer as Any), found \(isFound), begun \(hasBegun), launched \(isLaunched), "
-            + "exit \(exit as Any), cancel asked \(isCancelAsked), withdrawn \(isWithdrawn), "
-            + "told \(told as Any), taken \(isEndTaken), cut off \(wasCutOff)"
-    }
-
-    /// Whether it has been taken in and waits for its turn.
-    var isQueued: Bool {
-        (answer == true || isFound) && !hasBegun && told == nil && !wasCutOff
-            && stored?.startedAt == nil && stored?.end == nil
-    }
-
-    /// Whether nobody of its owner who came later may begin before it.
-    var waits: Bool { isQueued && !isCancelAsked && !hasLostItsTurn }
-}
-
 /// Remembers over all daemons of a history what was answered, run and told, and says what contradicts it.
 ///
-/// It knows nothing of how the registry or the store work: each rule is a sentence about facts.
+/// It knows nothing of how the registry or the store work: each rule is a sentence about facts. What a disk
+/// refused binds nobody after a crash: a task whose end was told in vain may be interrupted, and tried again
+/// where that was asked for, and an order to cancel what runs, which is obeyed at once, may be forgotten.
+///
+/// Time is what passed in the simulation. Where the time of day was set forward an interval, a delay and an
+/// earliest begin may be shorter by as much, once a daemon has had to go by it; never otherwise. Where it was
+/// set back they begin anew with the daemon's start, and are no longer than that.
 struct Ledger {
-    private(set) var facts: [TaskID: Fact] = [:]
+    let machine: Machine
+    let limits: RegistryLimits
+    var facts: [TaskID: Fact] = [:]
     /// Those of which the last is not known.
-    private var open: Set<TaskID> = []
+    var open: Set<TaskID> = []
     private var identifierLast = TaskID.invalid
+    /// What holds of the machine, as the daemon was told.
+    var conditions: Conditions = []
+    var groups = GroupLedger()
+    var applications = ApplicationLedger()
     /// The daemon is stopping.
     var isDraining = false
     /// The last daemon stopped in order, and its disk worked.
@@ -75,13 +37,23 @@ struct Ledger {
     /// What has happened, counted.
     private(set) var counts: [String: Int] = [:]
 
+    init(_ machine: Machine, _ limits: RegistryLimits) {
+        self.machine = machine
+        self.limits = limits
+    }
+
     var identifiers: [TaskID] { facts.keys.sorted() }
 
     mutating func count(_ what: String) {
         counts[what, default: 0] += 1
     }
 
-    // MARK: - What happens
+    func fact(_ id: TaskID) throws -> Fact {
+        guard let fact = facts[id] else { throw Violation("task \(id), which nobody knows") }
+        return fact
+    }
+
+    // MARK: - Submissions
 
     mutating func handedOut(_ id: TaskID) throws {
         guard id > identifierLast else { throw Violation("id \(id) after \(identifierLast)") }
@@ -89,208 +61,155 @@ struct Ledger {
     }
 
     mutating func submitted(_ id: TaskID, _ submission: Submission) {
-        facts[id] = Fact(submission)
+        let fact = Fact(id, submission, at: machine.moment)
+        facts[id] = fact
         open.insert(id)
+        guard submission.queueing.unique == .replace else { return }
+        for other in facts.values where other.isNamesake(of: fact) {
+            guard other.queueing.unique != nil, other.isFound || other.answer != false,
+                !other.isLost, !other.hasEnded, !other.isCancelInForce,
+                other.attempt.overAt == nil
+            else { continue }
+            count("replaced")
+            other.isReplaced = true
+            cancelTaken(other)
+        }
+    }
+
+    /// Another task stands for a submission.
+    mutating func coalesced(_ id: TaskID, _ submission: Submission) throws {
+        let fact = try fact(id)
+        guard fact.submission.name == submission.name, fact.submission.owner == submission.owner,
+            fact.queueing.unique != nil, fact.isTakenIn || fact.answer == nil, !fact.hasEnded,
+            !fact.isCancelInForce || fact.isReplaced
+        else { throw Violation("\(submission) is coalesced with \(fact)") }
+        count("coalesced")
     }
 
     mutating func answered(_ id: TaskID, _ refusal: Refusal?) throws {
-        guard let fact = facts[id] else { throw Violation("an answer about \(id)") }
+        let fact = try fact(id)
         if fact.answer == nil, !fact.isFound {
-            facts[id]?.answer = refusal == nil
-            if refusal != nil { open.remove(id) }
+            fact.answer = refusal == nil
+            fact.answeredAt = machine.moment
             count(refusal == nil ? "taken in" : "refused")
-        } else {
-            guard fact.isCancelAsked else { throw Violation("\(id) is answered twice") }
-            guard refusal == nil else { return count("kept queued") }
-            facts[id]?.isWithdrawn = true
-            count("withdrawn")
+            guard refusal == nil else { return _ = open.remove(id) }
+            return try checkUnique(fact)
         }
-    }
-
-    mutating func cancelAsked(_ id: TaskID) {
-        facts[id]?.isCancelAsked = true
-    }
-
-    /// Its turn to start has come.
-    mutating func begins(_ id: TaskID) throws {
-        guard let fact = facts[id] else { throw Violation("begin of \(id), which nobody knows") }
-        let earlier = open.filter { other in
-            guard other < id, let known = facts[other] else { return false }
-            return known.waits && known.submission.owner == fact.submission.owner
+        guard fact.isCancelAsked else { throw Violation("\(id) is answered twice") }
+        fact.cancelsWaiting = 0
+        guard refusal == nil else {
+            fact.isCancelInForce = false
+            fact.attempt.isCancelled = false
+            return count("cancel refused")
         }
-        guard earlier.isEmpty || fact.hasLostItsTurn else {
-            throw Violation("\(id) begins before \(earlier.sorted())")
+        guard fact.isEndTaken || fact.isCancelStored || fact.isCancelRefused else {
+            throw Violation("the cancel is answered and not on disk: \(fact)")
         }
-        facts[id]?.hasBegun = true
-    }
-
-    /// Its process is made, or is found not to be possible.
-    mutating func launched(_ id: TaskID, couldStart: Bool) throws {
-        guard let fact = facts[id] else { throw Violation("launch of \(id), which nobody knows") }
-        guard !fact.isLaunched, !fact.wasCutOff else {
-            throw Violation("\(id) is launched though it was started before")
-        }
-        guard !fact.isWithdrawn, fact.told == nil else {
-            throw Violation("\(id) is launched after its end")
-        }
-        guard fact.answer == true || fact.isFound else {
-            throw Violation("\(id) is launched before it is answered")
-        }
-        facts[id]?.isLaunched = true
-        facts[id]?.couldNotStart = !couldStart
-        count("launched")
-    }
-
-    mutating func exited(_ id: TaskID, _ exit: ProcessExit) {
-        facts[id]?.exit = exit
-    }
-
-    mutating func handlerFired(_ id: TaskID) throws {
-        guard facts[id]?.told == nil else {
-            throw Violation("a handler fires after the end of \(id)")
-        }
-        facts[id]?.hasHandlerFired = true
-    }
-
-    /// The disk said that it took an end.
-    mutating func endTaken(_ id: TaskID) throws {
-        guard facts[id]?.isEndTaken == false else {
-            throw Violation("two ends of \(id) are stored")
-        }
-        facts[id]?.isEndTaken = true
-        if facts[id]?.told != nil { open.remove(id) }
+        count(
+            fact.isEndTaken ? "withdrawn" : fact.isCancelStored ? "cancel kept" : "cancel in vain")
     }
 
     mutating func mayReturn(_ id: TaskID) {
         facts[id]?.mayReturn = true
     }
 
-    mutating func startRefused(_ id: TaskID) {
-        facts[id]?.hasLostItsTurn = true
+    /// Whether no other task has its unique name.
+    private func checkUnique(_ fact: Fact) throws {
+        guard fact.queueing.unique != nil, !fact.isCancelInForce else { return }
+        let other = facts.values.first { $0.isNamesake(of: fact) && $0.keepsName }
+        if let other { throw Violation("\(fact) has a name that \(other) has") }
+    }
+
+    // MARK: - Orders
+
+    /// - Parameter waits: whether the order is to be answered.
+    mutating func cancelAsked(_ id: TaskID, waits: Bool) {
+        guard let fact = facts[id] else { return }
+        if waits { fact.cancelsWaiting += 1 }
+        cancelTaken(fact)
+    }
+
+    private func cancelTaken(_ fact: Fact) {
+        fact.isCancelAsked = true
+        fact.isCancelInForce = true
+        fact.attempt.isCancelled = fact.attempt.isCancelled || fact.attempt.overAt == nil
+    }
+
+    /// The disk said that it took the order to cancel a running task.
+    func cancelStored(_ id: TaskID) {
+        facts[id]?.isCancelStored = true
+    }
+
+    func cancelRefused(_ id: TaskID) {
+        facts[id]?.isCancelRefused = true
+    }
+
+    // MARK: - Ends
+
+    /// The disk said that it took an end.
+    mutating func endTaken(_ id: TaskID) throws {
+        let fact = try fact(id)
+        guard !fact.isEndTaken else { throw Violation("two ends of \(id) are stored") }
+        fact.isEndTaken = true
+        if fact.told != nil { open.remove(id) }
     }
 
     mutating func told(_ id: TaskID, _ outcome: Outcome) throws {
-        guard let fact = facts[id] else { throw Violation("the end of \(id), which nobody knows") }
+        let fact = try fact(id)
         guard fact.told == nil else {
             throw Violation("\(id) has ended twice, as \(outcome) after \(fact.told as Any)")
         }
-        try check(outcome, of: id, fact)
-        facts[id]?.told = outcome
+        try check(outcome, of: fact)
+        fact.told = outcome
+        if outcome == .completed { fact.succeededAt = fact.attempt.overAt }
         count("\(outcome)")
         if fact.isEndTaken { open.remove(id) } else { count("told in vain") }
     }
 
     /// What must be so when the disk works and has all that it was given: every end that was told is
-    /// there, and who can begin has begun.
+    /// there, every order is answered, and who can begin has begun.
     ///
-    /// - Parameter owner: who holds no time, and has at most `liveMax` live tasks.
-    func settled(_ owner: OwnerID, slots: Int, liveMax: Int) throws {
-        let open = open.sorted().compactMap { id in facts[id].map { (id: id, fact: $0) } }
-        if let lost = open.first(where: { $0.fact.told != nil && !$0.fact.isEndTaken }) {
-            throw Violation("the end of \(lost.id) was not recorded when the disk healed")
+    /// - Parameter owner: who holds no time.
+    func settled(_ owner: OwnerID) throws {
+        let open = open.sorted().compactMap { facts[$0] }
+        if let lost = open.first(where: { $0.told != nil && !$0.isEndTaken }) {
+            throw Violation("the end of \(lost) was not recorded when the disk healed")
         }
-        let live = open.map(\.fact).filter { $0.hasBegun && $0.told == nil && !$0.wasCutOff }
-        let own = live.count { $0.submission.owner == owner }
-        guard live.count < slots, own < liveMax, !isDraining else { return }
-        let waiting = open.first { $0.fact.isQueued && $0.fact.submission.owner == owner }
-        if let waiting { throw Violation("\(waiting.id) does not begin: \(waiting.fact)") }
+        if let left = open.first(where: { $0.cancelsWaiting > 0 }) {
+            throw Violation("an order about \(left) is not answered")
+        }
+        guard groups.isSettled else { throw Violation("an order about a group is not answered") }
+        let forgotten = open.first { fact in
+            fact.retry != nil && fact.hasSlot && fact.isCancelInForce && !fact.isCancelStored
+        }
+        if let forgotten { throw Violation("the disk does not know of the cancel of \(forgotten)") }
+        guard !isDraining else { return }
+        let waiting = open.first { $0.submission.owner == owner && hold(on: $0, .least) == nil }
+        if let waiting { throw Violation("nothing holds it back, and it waits: \(waiting)") }
     }
 
     /// Those that have been taken in and have not ended.
     var unended: [TaskID] {
         open.filter { id in
             guard let fact = facts[id] else { return false }
-            return (fact.answer == true || fact.isFound) && fact.told == nil
+            return fact.isTakenIn && fact.told == nil
         }
         .sorted()
     }
 
-    /// Whether the outcome has its cause.
-    private func check(_ outcome: Outcome, of id: TaskID, _ fact: Fact) throws {
+    /// Whether the outcome of the present attempt has its cause.
+    func check(_ outcome: Outcome, of fact: Fact) throws {
+        let attempt = fact.attempt
         let isRight =
             switch outcome {
-            case .completed: fact.exit == .status(0)
-            case .failed: fact.couldNotStart || fact.exit != nil && fact.exit != .status(0)
+            case .completed: attempt.exit == .status(0)
+            case .failed:
+                attempt.couldNotStart || attempt.exit != nil && attempt.exit != .status(0)
             case .cancelled: fact.isCancelAsked
-            case .expired, .overrun: fact.hasHandlerFired
-            case .interrupted: fact.wasCutOff || isDraining
+            case .expired, .overrun: attempt.hasHandlerFired
+            case .interrupted: attempt.wasCutOff || isDraining
             case .abandoned: false
             }
-        guard isRight else { throw Violation("\(id) is \(outcome), with \(fact)") }
-    }
-}
-
-// What a daemon finds at its start.
-extension Ledger {
-    /// Compares what a daemon has found with what is known.
-    mutating func found(_ tasks: [TaskID: StoredTask]) throws {
-        if let unknown = tasks.keys.first(where: { facts[$0] == nil }) {
-            throw Violation("task \(unknown) on disk was never submitted")
-        }
-        for id in identifiers { try found(id, tasks[id]) }
-        hasStopped = false
-    }
-
-    private mutating func found(_ id: TaskID, _ stored: StoredTask?) throws {
-        guard let fact = facts[id] else { return }
-        guard let stored else {
-            guard fact.answer != true, !fact.isFound else { throw Violation("\(id) is lost") }
-            return
-        }
-        guard fact.answer != false || fact.isFound || fact.mayReturn else {
-            throw Violation("\(id) was refused and is there")
-        }
-        try checkSame(id, stored, fact)
-        switch stored.state {
-        case .queued:
-            guard !fact.isLaunched, fact.told == nil, !fact.isWithdrawn else {
-                throw Violation("\(id) is queued again: \(fact)")
-            }
-        case .started:
-            guard !fact.isWithdrawn else { throw Violation("\(id) is started, not cancelled") }
-            guard !hasStopped else { throw Violation("\(id) is started after an orderly stop") }
-            guard fact.told == nil || !fact.isEndTaken else {
-                throw Violation("the end of \(id) is lost")
-            }
-            facts[id]?.told = nil
-            facts[id]?.wasCutOff = true
-        case .ended: try checkEnd(id, stored, fact)
-        }
-        facts[id]?.isEndTaken = stored.state == .ended
-        facts[id]?.isFound = true
-        if stored.state == .ended { open.remove(id) } else { open.insert(id) }
-        facts[id]?.stored = stored
-    }
-
-    private func checkEnd(_ id: TaskID, _ stored: StoredTask, _ fact: Fact) throws {
-        guard let end = stored.end else { return }
-        if let before = fact.stored?.end, before != end {
-            throw Violation("the end of \(id) was \(before), and is \(end)")
-        }
-        guard fact.told == nil || fact.told == end.outcome else {
-            throw Violation("\(id) was told as \(fact.told as Any), and is \(end.outcome)")
-        }
-        // Whether the daemon that decided it was stopping is not known any more.
-        if end.outcome != .interrupted { try check(end.outcome, of: id, fact) }
-        if end.outcome == .completed || end.outcome == .failed, !fact.couldNotStart {
-            guard end.exit == fact.exit else { throw Violation("the exit of \(id) is \(end)") }
-        }
-    }
-
-    /// Whether nothing of a submission is missing or changed.
-    private func checkSame(_ id: TaskID, _ stored: StoredTask, _ fact: Fact) throws {
-        let asked = fact.submission
-        var isSame = stored.name == asked.name && stored.owner == asked.owner
-        isSame = isSame && (stored.state == .ended || stored.work == asked.work)
-        if let budget = asked.budget {
-            isSame = isSame && stored.budget?.duration == budget.duration
-            isSame = isSame && stored.grace == budget.grace
-        }
-        if let before = fact.stored {
-            isSame = isSame && stored.submittedAt == before.submittedAt
-            isSame = isSame && stored.lifetimeMax == before.lifetimeMax
-            isSame = isSame && stored.profile == before.profile
-        }
-        guard isSame else { throw Violation("\(id) is \(stored), and was \(asked)") }
+        guard isRight else { throw Violation("it is \(outcome): \(fact)") }
     }
 }

@@ -4,12 +4,26 @@ import TaskStore
 @testable import bgtaskd
 
 extension Shell {
-    func order(_ step: StoreStep) {
-        guard let change = StoreChange(step, step.task.flatMap(registry.record), clocks) else {
-            return registry.notStored(step, "its task is not known", at: now, &actions)
+    func order(_ step: StoreStep) throws {
+        guard let change = change(for: step) else {
+            throw Violation("what \(step) is about is not known")
+        }
+        switch step {
+        case .started(let id), .submitted(let id, isStarted: true): try ledger.decided(id)
+        case .requeued(let id): ledger.startUndone(id)
+        default: break
         }
         steps.append(step)
         changes.append(change)
+    }
+
+    private func change(for step: StoreStep) -> StoreChange? {
+        guard case .applicationSaved(let key) = step else {
+            return StoreChange(step, step.task.flatMap(registry.record), clocks)
+        }
+        return registry.applicationRecord(key).map {
+            .applicationSaved(StoredApplication(key, $0, clocks))
+        }
     }
 
     /// Lets the store's thread do the next thing: write, or say what came of it.
@@ -21,7 +35,9 @@ extension Shell {
             let wasFailing = disk.isFailing
             mayHaveTaken = disk.fault == .unsynced
             result = try Shell.ask(disk) { () throws(StoreError) in
-                if isProbing { try opened.store.probe() } else { try opened.store.apply(written) }
+                guard isProbing else { return try opened.store.apply(written) }
+                try opened.store.probe()
+                return Applied()
             }
             if isProbing, case .success = result, wasFailing {
                 throw Violation("a probe finds nothing wrong with a disk that is \(disk.fault)")
@@ -63,32 +79,52 @@ extension Shell {
         return result
     }
 
-    private func take(_ result: Result<Void, StoreError>) throws {
+    private func take(_ result: Result<Applied, StoreError>) throws {
         let steps = inHand
         let isProbe = isProbing
         inHand = []
         isProbing = false
         switch result {
-        case .success:
-            try taken(steps)
+        case .success(let applied):
+            ledger.applications.taken()
+            try taken(steps, applied)
             guard isProbe, registry.storeFault != nil else { return }
             isProbeDue = false
             registry.storeHealed(at: now, &actions)
         case .failure(let error):
             hasRefused = true
-            for step in steps {
-                if case .started(let id) = step { ledger.startRefused(id) }
-                if mayHaveTaken, case .submitted(let id, _) = step { ledger.mayReturn(id) }
+            ledger.applications.refused(mayBeTaken: mayHaveTaken)
+            let since = self.steps
+            (self.steps, changes) = ([], [])
+            for step in steps + since {
+                refused(step)
                 registry.notStored(step, error.text, at: now, &actions)
             }
+            ledger.applications.forgetEnds { registry.applicationRecord($0) != nil }
             isProbeDue = true
         }
     }
 
-    func taken(_ steps: [StoreStep]) throws {
+    private func refused(_ step: StoreStep) {
+        switch step {
+        case .started(let id): ledger.startUndone(id)
+        case .submitted(let id, _) where mayHaveTaken: ledger.mayReturn(id)
+        case .cancelling(let id): ledger.cancelRefused(id)
+        default: break
+        }
+    }
+
+    /// The disk has taken what was ordered.
+    func taken(_ steps: [StoreStep], _ applied: Applied) throws {
+        let clocks = clocks
         for step in steps {
-            if case .ended(let id) = step { try ledger.endTaken(id) }
-            registry.stored(step, at: now, &actions)
+            switch step {
+            case .ended(let id): try ledger.endTaken(id)
+            case .cancelling(let id): ledger.cancelStored(id)
+            default: break
+            }
+            let success = step.task.flatMap { applied.lastSuccesses[$0] }.map(clocks.boot)
+            registry.stored(step, lastSuccess: success, at: now, &actions)
         }
     }
 
@@ -107,8 +143,10 @@ extension StoreStep {
     /// The task that it is about.
     fileprivate var task: TaskID? {
         switch self {
-        case .submitted(let id, _), .started(let id), .requeued(let id), .ended(let id): id
-        case .identifiersReserved: nil
+        case .submitted(let id, _), .started(let id), .requeued(let id), .ended(let id),
+            .attemptEnded(let id), .cancelling(let id):
+            id
+        case .identifiersReserved, .groupPaused, .applicationSaved, .applicationForgotten: nil
         }
     }
 }

@@ -23,9 +23,12 @@ final class Shell {
     var actions: [Action] = []
     var launches: [TaskID] = []
     var processes: [TaskID: Process] = [:]
-    var now: Instant
-    /// The time of day at the instant 0.
-    var midnight: Int64
+    /// What runs of applications.
+    var programs: [ApplicationKey: Program] = [:]
+    /// Units of what runs no longer, which could not be thawed.
+    var left: [ApplicationKey: [AdoptedUnit]] = [:]
+    var callLast: UInt64 = 0
+    let machine: Machine
     /// Actions until the shell is stopped.
     var actionsLeft: Int?
     /// Whether the next command can be started.
@@ -39,7 +42,7 @@ final class Shell {
     var isProbeDue = false
     var isProbing = false
     /// What the store's thread has come to and nobody knows yet.
-    var result: Result<Void, StoreError>?
+    var result: Result<Applied, StoreError>?
     /// Whether the disk may have taken what it refused last.
     var mayHaveTaken = false
     /// What the thread has in hand, in the store's words.
@@ -50,17 +53,17 @@ final class Shell {
         var isMainThere = true
         var hasHandler = false
         var isKilled = false
+        var isGone = false
     }
 
     /// Starts on what the disk has, as the daemon does: opens, compares, recovers.
     init(
-        _ disk: Disk, _ ledger: Ledger, _ settings: Settings, at now: Instant, midnight: Int64,
+        _ disk: Disk, _ machine: Machine, _ ledger: Ledger, _ settings: Settings,
         actionsLeft: Int?
     ) throws {
         self.disk = disk
         self.ledger = ledger
-        self.now = now
-        self.midnight = midnight
+        self.machine = machine
         self.actionsLeft = actionsLeft
         opened = try Shell.starting(disk) { () throws(StoreError) in
             try Shell.open(disk, settings)
@@ -68,6 +71,9 @@ final class Shell {
         registry = BackgroundTaskRegistry(
             limits: RegistryLimits(settings), profiles: Shell.profiles,
             identifiers: opened.identifiers)
+        registry.asleep = machine.asleep
+        registry.applicationRules.suspendAfter = .seconds(2)
+        registry.applicationRules.backgroundTime = .seconds(20)
     }
 
     /// Opens the store. Children that tests beside this one are starting have its lock for a moment, until
@@ -91,10 +97,10 @@ final class Shell {
             [Profile(name: "default", budget: $0, lifetimeMax: .seconds(60))]
         } ?? []
 
+    var now: Instant { machine.now }
+
     var clocks: ClockPair {
-        ClockPair(
-            instant: now,
-            time: WallTime(microseconds: midnight + now.nanoseconds / 1000))
+        ClockPair(instant: now, boot: registry.boot(at: now), time: machine.time)
     }
 
     var isStoreIdle: Bool { steps.isEmpty && inHand.isEmpty }
@@ -102,58 +108,7 @@ final class Shell {
     /// Whether it was to stop, and nothing is left to wait for.
     var isDone: Bool {
         registry.isDraining && registry.liveCount == 0 && processes.isEmpty && isStoreIdle
-    }
-
-    // MARK: - The start
-
-    /// Compares what is on disk with what is known, and takes it over.
-    func recover() throws {
-        let found = opened.found
-        var tasks: [TaskID: StoredTask] = [:]
-        for task in found.live + found.ended { tasks[task.id] = task }
-        guard found.live.map(\.id) == found.live.map(\.id).sorted(),
-            tasks.count == found.live.count + found.ended.count
-        else { throw Violation("the store answers \(found)") }
-        try ledger.found(tasks)
-        registry.restore(ended: found.ended.map { RestoredTask($0, clocks) })
-        registry.restore(found.live.map { RestoredTask($0, clocks) }, at: now, &actions)
-        try perform()
-        while !steps.isEmpty {
-            let (steps, changes) = (steps, changes)
-            (self.steps, self.changes) = ([], [])
-            try Shell.starting(disk) { () throws(StoreError) in try opened.store.apply(changes) }
-            try taken(steps)
-            try perform()
-        }
-        try checkTakenOver(tasks)
-    }
-
-    /// Whether the registry knows all that was found, as it was.
-    private func checkTakenOver(_ tasks: [TaskID: StoredTask]) throws {
-        for (id, stored) in tasks {
-            guard let task = registry.record(id)?.task else {
-                throw Violation("\(id) is not taken over")
-            }
-            let isRight =
-                switch stored.state {
-                case .queued: task.state == .queued || launches.contains(id)
-                case .started: task.outcome == .interrupted
-                case .ended: task.outcome == stored.end?.outcome
-                }
-            guard isRight, task.name == stored.name, task.owner == stored.owner,
-                task.budget == stored.budget, task.lifetimeMax == stored.lifetimeMax
-            else { throw Violation("\(stored) is taken over as \(task)") }
-        }
-    }
-
-    /// Has the store do something at the start, where a fault of the disk is a reason not to start.
-    private static func starting<T>(
-        _ disk: Disk, _ body: () throws(StoreError) -> T
-    ) throws -> T {
-        switch try ask(disk, body) {
-        case .success(let answer): return answer
-        case .failure: throw DoesNotStart()
-        }
+            && registry.runningApplicationCount == 0
     }
 
     // MARK: - Turns
@@ -167,17 +122,18 @@ final class Shell {
         }
         if result == nil, inHand.isEmpty, !isProbing, !steps.isEmpty {
             (inHand, written) = (steps, changes)
+            ledger.applications.given(changes)
             (steps, changes) = ([], [])
         }
         registry.forgetExcess()
         guard isStoreIdle, result == nil, !isProbing, registry.storeFault == nil, launches.isEmpty
         else { return }
         // The other owner may hold time, which counts as live too.
-        try ledger.settled(
-            .root, slots: registry.limits.slots, liveMax: registry.limits.tasksPerOwnerMax)
+        try ledger.settled(.root)
+        try checkApplications()
     }
 
-    private func perform() throws {
+    func perform() throws {
         var index = 0
         while index < actions.count {
             try burn()
@@ -198,10 +154,12 @@ final class Shell {
         switch action {
         case .tell(.handlerFired, let id): try ledger.handlerFired(id)
         case .tell(.ended, let id): try tellEnd(of: id)
+        case .tell(.attemptEnded, let id): try tellAttempt(of: id)
         case .tell, .oldTasksNotNamed: break
+        case .answerGroup(let group, let refusal):
+            try ledger.groups.answered(group, refusal, mayBeTaken: mayHaveTaken)
         case .launch(let id):
             guard !registry.isDraining else { throw Violation("\(id) begins in a drain") }
-            try ledger.begins(id)
             launches.append(id)
         case .launchHandler(let id):
             guard processes[id] != nil else {
@@ -212,8 +170,9 @@ final class Shell {
         case .killAll(let id):
             try launchNow(id)
             processes[id]?.isKilled = true
-        case .store(let step): order(step)
+        case .store(let step): try order(step)
         case .answer(let id, let refusal): try ledger.answered(id, refusal)
+        case .application(let key, let order): try perform(order, on: key)
         }
     }
 
@@ -227,6 +186,16 @@ final class Shell {
         }
     }
 
+    private func tellAttempt(of id: TaskID) throws {
+        guard let ended = registry.record(id)?.run?.attempts.last else {
+            throw Violation("an attempt of \(id) is told, and has no record")
+        }
+        try ledger.attemptEnded(id, ended)
+        guard processes.removeValue(forKey: id)?.isMainThere != true else {
+            throw Violation("an attempt of \(id) has ended and its process runs")
+        }
+    }
+
     private func launchNow(_ id: TaskID) throws {
         guard let index = launches.firstIndex(of: id) else { return }
         launches.remove(at: index)
@@ -234,8 +203,10 @@ final class Shell {
     }
 
     private func launch(_ id: TaskID) throws {
-        guard let task = registry.record(id)?.task, task.isLive else { return }
-        try ledger.launched(id, couldStart: canStart)
+        guard let record = registry.record(id), record.task.isLive, let run = record.run
+        else { return }
+        guard processes[id] == nil else { throw Violation("\(id) runs twice at once") }
+        try ledger.launched(id, run.attempt, couldStart: canStart)
         try burn()
         guard canStart else {
             canStart = true

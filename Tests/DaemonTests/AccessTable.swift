@@ -11,7 +11,10 @@ enum Answer: Equatable {
     static let invalid = error("InvalidParameter")
     static let denied = error("PermissionDenied")
     static let unknown = error("NoSuchTask")
-    static let unbuilt = error("MethodNotImplemented")
+    static let noGroup = error("NoSuchGroup")
+    static let noApplication = error("NoSuchApplication")
+    static let wrongState = error("WrongState")
+    static let cannotContain = error("CannotContain")
 
     init(_ reply: JSONValue) {
         guard case .string(let name)? = reply["error"] else {
@@ -32,6 +35,8 @@ enum AccessTable {
     enum Row {
         /// About one task; what it answers to who may reach that, by the kind of the task.
         case task([Target: Answer])
+        /// About one application; what it answers to its owner where that is registered and does not run.
+        case application(Answer)
         /// The daemon's own affairs; what it answers to an operator.
         case operators(Answer)
         /// For everybody, each about what is their own.
@@ -53,8 +58,25 @@ enum AccessTable {
         Tasks.Submit.name: .everybody(.fine),
         Tasks.List.name: .everybody(.fine),
         Tasks.History.name: .everybody(.fine),
-        Tasks.PauseGroup.name: .everybody(.unbuilt),
-        Tasks.ResumeGroup.name: .everybody(.unbuilt),
+        Tasks.Groups.name: .everybody(.fine),
+        Tasks.PauseGroup.name: .operators(.noGroup),
+        Tasks.ResumeGroup.name: .operators(.noGroup),
+        Applications.Register.name: .everybody(.fine),
+        Applications.Launch.name: .application(.fine),
+        Applications.Adopt.name: .application(.cannotContain),
+        Applications.Activate.name: .application(.fine),
+        Applications.Resign.name: .application(.wrongState),
+        Applications.EnterBackground.name: .application(.wrongState),
+        Applications.Terminate.name: .application(.fine),
+        Applications.Unregister.name: .application(.fine),
+        Applications.Show.name: .application(.fine),
+        Applications.List.name: .everybody(.fine),
+        Applications.Watch.name: .application(.fine),
+        Applications.Delivered.name: .application(.invalid),
+        Applications.Push.name: .application(.fine),
+        Applications.SetBadge.name: .application(.fine),
+        Applications.SimulateMemoryPressure.name: .everybody(.fine),
+        Applications.Explain.name: .application(.fine),
         Manager.Describe.name: .everybody(.fine),
         Manager.Statistics.name: .everybody(.fine),
         Manager.Reload.name: .operators(.fine),
@@ -86,6 +108,14 @@ enum AccessTable {
                 )
             ]
         case Tasks.Wait.name: [("timeoutMs", .integer(0))]
+        case Applications.Register.name:
+            [("registration", .object([("id", .string("registered"))]))]
+        // Process 1 is nobody's application.
+        case Applications.Adopt.name: [("pids", .array([.integer(1)]))]
+        // No message has this number.
+        case Applications.Delivered.name: [("deliveryId", .integer(0))]
+        case Applications.Push.name: [("kind", .string("alert")), ("action", .string("opened"))]
+        case Applications.SetBadge.name: [("badge", .integer(1))]
         case Tasks.PauseGroup.name, Tasks.ResumeGroup.name: [("group", .string("g"))]
         case SystemdService.SetLogLevel.name: [("level", .integer(6))]
         case "org.varlink.service.GetInterfaceDescription":
@@ -96,13 +126,24 @@ enum AccessTable {
 
     /// Whether a method takes calls with `more` alone.
     static func streams(_ method: String) -> Bool {
-        [Tasks.Watch.name, Tasks.Output.name].contains(method)
+        [Tasks.Watch.name, Tasks.Output.name, Applications.Watch.name].contains(method)
     }
 
-    /// A call of a method, as text.
+    /// A call of a method, as text. The ids of applications are texts.
     static func call(_ method: String, id: Int? = nil, all: Bool? = nil) -> String {
+        guard !method.hasPrefix(Applications.name + ".") else {
+            return call(method, application: id.map(String.init), all: all)
+        }
+        return call(method, id: id.map(JSONValue.integer), all: all)
+    }
+
+    static func call(_ method: String, application id: String?, all: Bool? = nil) -> String {
+        call(method, id: id.map(JSONValue.string), all: all)
+    }
+
+    private static func call(_ method: String, id: JSONValue?, all: Bool?) -> String {
         var members = parameters(of: method)
-        if let id { members.append(("id", .integer(id))) }
+        if let id { members.append(("id", id)) }
         if let all { members.append(("all", .bool(all))) }
         return callText(
             method, .object(members), flags: streams(method) ? ",\"more\":true" : "")

@@ -81,23 +81,26 @@ struct DaemonUse {
     let threads: Int
     let children: Int
     let groups: Int
+    /// Sockets at which tasks speak to the daemon, those that no task has included.
+    let noticeSockets: Int
 
     init(_ daemon: DaemonProcess) {
         descriptors = Processes.descriptorCount(of: daemon.processID)
         threads = Processes.status("Threads", of: daemon.processID)
         children = Processes.children(of: daemon.processID).count
         groups = daemon.groupCount
+        noticeSockets = Files.names(daemon.noticeFolder).count
     }
 
-    /// Whether nothing has become more than it was, apart from the pool of groups: how many are in it
-    /// follows from which tasks came last, since a group that was killed is not put back.
+    /// Whether nothing has become more than it was, apart from the pools of groups and of sockets: how many
+    /// are in them follows from which tasks came last; a group that was killed is not put back.
     ///
     /// - Parameter idleMax: how many empty groups the daemon keeps.
     func isAtMost(_ other: DaemonUse, idleMax: Int) -> Bool {
         descriptorsBesideGroups <= other.descriptorsBesideGroups && threads <= other.threads
-            && children <= other.children && groups <= idleMax
+            && children <= other.children && groups <= idleMax && noticeSockets <= 64
     }
 
     /// A group has two: its folder and its events.
-    private var descriptorsBesideGroups: Int { descriptors - 2 * groups }
+    private var descriptorsBesideGroups: Int { descriptors - 2 * groups - noticeSockets }
 }

@@ -22,9 +22,11 @@ struct OutputTests {
         #expect(
             variables.filter { !$0.hasPrefix("HOME=") && !$0.contains("NAME=r") }.map(String.init)
                 .filter { !$0.hasPrefix("USER=") && !$0.hasPrefix("LOGNAME=") } == [
-                    "BGTASK_BUDGET_MS=61000", "BGTASK_GRACE_MS=1500", "BGTASK_ID=\(id)",
+                    "BGTASK_ATTEMPT=1", "BGTASK_BUDGET_MS=61000", "BGTASK_GRACE_MS=1500",
+                    "BGTASK_ID=\(id)",
                     "BGTASK_NAME=two words", "BGTASK_SOCKET=\(daemon.socketPath)",
                     "COLOUR=dark blue", "EMPTY=", "LANG=C.UTF-8",
+                    "NOTIFY_SOCKET=\(daemon.noticeFolder)/1",
                 ])
         let pwd = try client.submit(["pwd"]) { $0.directory = daemon.folder.path }
         _ = try client.ended(pwd)
@@ -193,6 +195,28 @@ struct OutputTests {
         let pieces = try daemon.output(of: first)
         #expect(pieces.map(\.text).joined().isEmpty)
         #expect(pieces.compactMap(\.dropped) == [6])
+    }
+
+    @Test("output is kept, also where forgotten tasks ended after one that waits to be tried again")
+    func betweenAttempts() throws {
+        let daemon = try DaemonProcess(
+            .supervisor, settings: "limits.outputTotalBytesMax = 6000\nstore.historyMax = 2")
+        let client = try daemon.connect()
+        let waiting = try client.submit(script: "echo first; exit 1") {
+            $0.retry = with {
+                $0.attempts = 2
+                $0.delayMs = 3_600_000
+            }
+        }
+        try eventually("it waits for its second attempt") {
+            try client.show(waiting).attempt == 2
+        }
+        for _ in 0..<20 {
+            let id = try client.submit(script: "head -c 1000 /dev/zero | tr '\\0' x")
+            _ = try client.ended(id)
+            #expect(try daemon.text(of: id).utf8.count == 1000)
+        }
+        #expect(try daemon.text(of: waiting) == "first\n")
     }
 
     @Test("only run tasks have output, and it needs more")

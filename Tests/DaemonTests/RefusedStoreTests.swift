@@ -80,7 +80,7 @@ struct RefusedStoreTests {
         let said = try refusal(in: folder)
         #expect(said.contains("written by a later bgtaskd (layout 999"))
         // What refused it has not spoilt it for the daemon that wrote it.
-        try write([0, 0, 0, 1], at: 60, in: folder)
+        try write([0, 0, 0, 3], at: 60, in: folder)
         let daemon = try DaemonProcess(.supervisor, settings: "queue.slots = 1", in: folder)
         #expect(try daemon.connect().ask(Tasks.History.self).tasks?.isEmpty == false)
     }

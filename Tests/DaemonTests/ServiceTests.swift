@@ -21,8 +21,8 @@ struct ServiceTests {
         #expect(info.version == Version.current)
         #expect(
             info.interfaces == [
-                "org.varlink.service", "io.systemd.service", "org.bgtaskd.Manager",
-                "org.bgtaskd.Tasks",
+                "org.varlink.service", "io.systemd.service", "org.bgtaskd.Applications",
+                "org.bgtaskd.Manager", "org.bgtaskd.Tasks",
             ])
         for name in info.interfaces {
             let text = try client.ask(ServiceInterface.GetInterfaceDescription.self) {
@@ -107,16 +107,6 @@ struct ServiceTests {
             }
             #expect(ServiceError(refusal) == .invalidParameter(parameter: "level"))
         }
-    }
-
-    @Test("groups are refused as not implemented until the queue is built")
-    func groups() throws {
-        let daemon = try DaemonProcess(.supervisor)
-        let client = try daemon.connect()
-        let pause = try client.refusal(of: Tasks.PauseGroup.self) { $0.group = "g" }
-        #expect(ServiceError(pause) == .methodNotImplemented(method: Tasks.PauseGroup.name))
-        let resume = try client.refusal(of: Tasks.ResumeGroup.self) { $0.group = "g" }
-        #expect(ServiceError(resume) == .methodNotImplemented(method: Tasks.ResumeGroup.name))
     }
 
     private static let sources: String = {

@@ -66,13 +66,19 @@ struct UserTests {
             if case .task(let answers) = row { (name, answers) } else { nil }
         }.sorted { $0.name < $1.name }
 
-    @Test("the table has every method, and all that name a task as such")
+    static let applicationMethods: [(name: String, answer: Answer)] =
+        AccessTable.rows.compactMap { name, row in
+            if case .application(let answer) = row { (name, answer) } else { nil }
+        }.sorted { $0.name < $1.name }
+
+    @Test("the table has every method, and all that name a task or an application as such")
     func complete() throws {
         let daemon = try DaemonProcess.forEverybody(.supervisor)
         let described = try AccessTable.described(by: daemon.connect(as: .games))
         #expect(Set(described.keys) == Set(AccessTable.rows.keys))
         let naming = described.filter { $0.value.contains("id") }.keys
-        #expect(Set(naming) == Set(Self.taskMethods.map(\.name)))
+        let listed = Self.taskMethods.map(\.name) + Self.applicationMethods.map(\.name)
+        #expect(Set(naming) == Set(listed))
     }
 
     @Test("a task of another looks like an id that never was", arguments: users)
@@ -177,10 +183,13 @@ struct UserTests {
         for (method, row) in AccessTable.rows {
             for user in Self.users {
                 // A watch of no task in particular is open until something happens.
-                guard method != Tasks.Watch.name else { continue }
+                guard ![Tasks.Watch.name, Applications.Watch.name].contains(method) else {
+                    continue
+                }
                 let told = try work.answer(to: AccessTable.call(method), of: user)
                 switch row {
-                case .task: #expect(told == .invalid, "\(method) by \(user)")
+                case .task, .application:
+                    #expect(told == .invalid, "\(method) by \(user)")
                 case .everybody(let answer): #expect(told == answer, "\(method) by \(user)")
                 case .operators(let answer):
                     let isOperator = Self.operators.contains(user)

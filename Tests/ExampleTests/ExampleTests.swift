@@ -43,6 +43,26 @@ struct ExampleTests {
         #expect(text.contains("gave the time back: expired"), "\(text)")
     }
 
+    @Test("notify says how far it is, and has the time for all of its steps")
+    func notify() throws {
+        let daemon = try Daemon()
+        let run = try bgtaskctl(
+            daemon, "run", "--wait", "--name", "steps", "--budget", "3s", "--grace", "1s", "--",
+            Place.examples + "/notify")
+        #expect(run.status == 0, "\(run.text)")
+        let task = try bgtaskctl(daemon, "show", "1").text
+        #expect(task.contains("outcome\tcompleted\n"), "\(task)")
+        #expect(task.contains("status\tall 5 steps done\n"), "\(task)")
+    }
+
+    private func bgtaskctl(
+        _ daemon: Daemon, _ arguments: String...
+    ) throws -> (status: Int32, text: String) {
+        try Program(
+            Place.programs + "/bgtaskctl", arguments, variables: ["BGTASK_SOCKET": daemon.socket]
+        ).waitForEnd()
+    }
+
     @Test("an example without a daemon says so in one line")
     func withoutDaemon() throws {
         let nowhere = ["BGTASK_SOCKET": "/nonexistent/socket"]
@@ -56,5 +76,20 @@ struct ExampleTests {
             #expect(text.split(separator: "\n").count == 1, "\(text)")
             #expect(text.contains("No such file or directory"), "\(text)")
         }
+    }
+
+    @Test(
+        "an example of an application that nobody launched says so in one line",
+        arguments: ["upload", "countdown", "poller", "badge"], Language.allCases)
+    func notLaunched(name: String, language: Language) throws {
+        let arguments = ["upload": ["a", "b"], "poller": ["a"], "badge": ["a"]][name] ?? []
+        let (status, text) = try Program(language.program(name), arguments).waitForEnd()
+        #expect(status == 1)
+        #expect(text.split(separator: "\n").count == 1, "\(text)")
+        #expect(text.contains("there is no BGTASK_APPLICATION"), "\(text)")
+        let usage = try Program(language.program(name), Array(repeating: "1", count: 9))
+            .waitForEnd()
+        #expect(usage.status == 1)
+        #expect(usage.text.hasPrefix("usage: \(name)"), "\(usage.text)")
     }
 }

@@ -68,13 +68,16 @@ final class Daemon {
 
     var socket: String { folder + "/socket" }
 
-    init() throws {
+    /// - Parameter settings: of its settings file.
+    init(settings: String = "") throws {
         folder = NSTemporaryDirectory() + "bgtaskd-example-" + UUID().uuidString
         try FileManager.default.createDirectory(
             atPath: folder, withIntermediateDirectories: true)
+        let file = folder + "/bgtaskd.toml"
+        try settings.write(toFile: file, atomically: true, encoding: .utf8)
         program = try Program(
             Place.programs + "/bgtaskd",
-            ["--socket", folder + "/socket", "--state-dir", folder + "/state"])
+            ["--config", file, "--socket", folder + "/socket", "--state-dir", folder + "/state"])
         guard program.waitForOutput("serving") else { throw DidNotStart() }
     }
 

@@ -6,6 +6,8 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case frames
     /// JSON texts, and what is written of them again.
     case json
+    /// What tasks say of themselves.
+    case notices
     /// The parameters of each method, the replies to it, and interface descriptions.
     case parameters
     /// Settings files and time spans.
@@ -16,6 +18,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         switch self {
         case .frames: Frames.run(bytes)
         case .json: JSONTexts.run(bytes)
+        case .notices: Notices.run(bytes)
         case .parameters: Parameters.run(bytes)
         case .settings: SettingsTexts.run(bytes)
         }

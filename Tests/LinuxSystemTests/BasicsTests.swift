@@ -14,6 +14,19 @@ extension LinuxTests {
             #expect(BootTimeClock.now() >= first)
         }
 
+        @Test("a wait for two descriptors ends with either of them, or with the time")
+        func waitForEither() throws {
+            let one = try OwnedDescriptor.event()
+            let other = try OwnedDescriptor.event()
+            other.countEvent()
+            try one.waitReadable(or: other.rawValue, milliseconds: -1)
+            other.takeEvents()
+            try one.waitReadable(or: other.rawValue, milliseconds: 1)
+            one.countEvent()
+            try one.waitReadable(or: other.rawValue, milliseconds: -1)
+            try one.waitReadable(or: nil, milliseconds: -1)
+        }
+
         @Test("an epoll tells what is ready, by token, and can be watched itself")
         func epoll() throws {
             let inner = try Epoll()

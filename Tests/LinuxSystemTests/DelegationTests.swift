@@ -80,24 +80,6 @@ extension LinuxTests {
             #expect(throws: ContainmentRefusal.self) { try hierarchy.checkDelegated() }
         }
 
-        @Test("a frozen task is thawed for a signal, and hears it")
-        func thawBeforeSignal() throws {
-            let harness = try Harness(.cgroup)
-            let task = try harness.makeTask()
-            // One that handles the signal: what the signal kills anyway, the kernel kills frozen too. Its child
-            // is there once it has executed a program of its own; before that it has the shell's trap.
-            let script = "trap 'exit 3' TERM; sh -c 'echo; exec sleep 1000' & wait"
-            var process = try task.start(LaunchRequest(arguments: ["sh", "-c", script]))
-            let output = Reader(process.takeStandardOutput())
-            try harness.waitFor { try output.read().contains("\n") }
-            try task.setFrozen(true)
-            try harness.wait { $0.what == .frozen(true) }
-            try task.signal(SIGTERM)
-            try harness.waitUntilGone(task)
-            #expect(harness.events.contains { $0.what == .exited(index: 0, .status(3)) })
-            task.close()
-        }
-
         @Test("what is left in a tree is found by what was written down of it, and killed")
         func record() throws {
             let state = try TemporaryFolder()

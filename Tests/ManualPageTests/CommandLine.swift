@@ -7,6 +7,14 @@ struct CommandLine: Decodable {
         var subcommands: [Command]?
         var arguments: [Argument]?
 
+        /// The verbs that do something, each with the words that call it, such as `group list`.
+        var verbs: [(name: String, command: Command)] {
+            (subcommands ?? []).filter { $0.commandName != "help" }.flatMap { verb in
+                let inner = verb.verbs.map { ("\(verb.commandName) \($0.name)", $0.command) }
+                return inner.isEmpty ? [(verb.commandName, verb)] : inner
+            }
+        }
+
         /// The names of its options as they are typed, such as `-f` and `--follow`.
         var options: Set<String> {
             Set((arguments ?? []).flatMap { $0.names ?? [] }.map(\.typed))

@@ -15,22 +15,22 @@ struct CommandPageTests {
 
     @Test("bgtaskctl(1) has every verb, and with each its own options and no others")
     func verbs() throws {
-        let verbs = try #require(try CommandLine.of("bgtaskctl").subcommands)
+        let verbs = try CommandLine.of("bgtaskctl").verbs
         let common = Self.common(to: verbs)
         let parts = try ManualPage("bgtaskctl.1").parts(of: "COMMANDS")
-        #expect(parts.map(\.title).sorted() == verbs.map(\.commandName).sorted())
-        for verb in verbs where verb.commandName != "help" {
-            let part = try #require(parts.first { $0.title == verb.commandName })
-            let own = verb.options.subtracting(common).filter { $0.hasPrefix("--") }
-            #expect(part.usage.hasPrefix("bgtaskctl \(verb.commandName)"))
-            #expect(CommandLine.options(in: part.usage) == own, "\(verb.commandName)")
+        #expect(parts.map(\.title).sorted() == (verbs.map(\.name) + ["help"]).sorted())
+        for verb in verbs {
+            let part = try #require(parts.first { $0.title == verb.name })
+            let own = verb.command.options.subtracting(common).filter { $0.hasPrefix("--") }
+            #expect(part.usage.hasPrefix("bgtaskctl \(verb.name)"))
+            #expect(CommandLine.options(in: part.usage) == own, "\(verb.name)")
         }
     }
 
     @Test("bgtaskctl(1) explains each option, and none that does not exist")
     func options() throws {
-        let verbs = try #require(try CommandLine.of("bgtaskctl").subcommands)
-        let own = verbs.filter { $0.commandName != "help" }.map(\.options)
+        let verbs = try CommandLine.of("bgtaskctl").verbs
+        let own = verbs.map(\.command.options)
         let parts = try ManualPage("bgtaskctl.1").parts(of: "OPTIONS")
         #expect(Self.explained(parts) == own.reduce([]) { $0.union($1) })
         #expect(Self.explained(Array(parts.prefix(1))) == Self.common(to: verbs))
@@ -38,14 +38,28 @@ struct CommandPageTests {
 
     @Test("bgtaskctl(1) has every outcome, and every state that can be asked for")
     func outcomes() throws {
-        let verbs = try #require(try CommandLine.of("bgtaskctl").subcommands)
-        let arguments = verbs.flatMap { $0.arguments ?? [] }
+        let arguments = try CommandLine.of("bgtaskctl").verbs.flatMap { $0.command.arguments ?? [] }
         let page = try ManualPage("bgtaskctl.1")
         let outcomes = try #require(arguments.first { $0.valueName == "outcome" }?.allValues)
         #expect(page.section("DESCRIPTION").entries.map(\.tag) == outcomes)
         let states = try #require(arguments.first { $0.valueName == "state" }?.allValues)
         let state = page.section("OPTIONS").entries.first { $0.tag == "--state state" }
         for name in states { #expect(state?.text.contains(name) == true, "\(name)") }
+        for name in ["condition", "which"] {
+            let values = try #require(arguments.first { $0.valueName == name }?.allValues)
+            let entry = page.parts(of: "OPTIONS").flatMap(\.entries)
+                .first { $0.tag.hasSuffix(" \(name)") }
+            for value in values { #expect(entry?.text.contains(value) == true, "\(value)") }
+        }
+    }
+
+    @Test("bgtaskctl(1) explains each callback of an application")
+    func callbacks() throws {
+        let arguments = try CommandLine.of("bgtaskctl").verbs.flatMap { $0.command.arguments ?? [] }
+        let callbacks = try #require(arguments.first { $0.valueName == "callback" }?.allValues)
+        let tags = try ManualPage("bgtaskctl.1").section("APPLICATIONS").entries
+            .flatMap { $0.tag.components(separatedBy: ", ") }
+        #expect(tags.sorted() == callbacks.sorted())
     }
 
     @Test("bgtaskd(8) has each option in its synopsis, and explains it")
@@ -72,8 +86,10 @@ struct CommandPageTests {
     }
 
     /// The options that all verbs have.
-    private static func common(to verbs: [CommandLine.Command]) -> Set<String> {
-        let options = verbs.filter { $0.commandName != "help" }.map(\.options)
+    private static func common(to verbs: [(name: String, command: CommandLine.Command)])
+        -> Set<String>
+    {
+        let options = verbs.map(\.command.options)
         return options.dropFirst().reduce(options.first ?? []) { $0.intersection($1) }
     }
 

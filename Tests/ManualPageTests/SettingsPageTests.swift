@@ -28,6 +28,7 @@ struct SettingsPageTests {
     func keys() throws {
         let names =
             Settings.keys.map(\.name) + Settings.Profile.keys.map { "profiles.NAME.\($0.name)" }
+            + Settings.Group.keys.map { "queue.groups.NAME.\($0.name)" }
         #expect(try Self.described().map(\.name).sorted() == names.sorted())
     }
 
@@ -37,8 +38,11 @@ struct SettingsPageTests {
         let profile = Settings.Profile.keys.map {
             ("profiles.NAME.\($0.name)", $0.type, $0.changes)
         }
-        for (name, type, changes) in Settings.keys.map({ ($0.name, $0.type, $0.changes) }) + profile
-        {
+        let group = Settings.Group.keys.map {
+            ("queue.groups.NAME.\($0.name)", $0.type, $0.changes)
+        }
+        let plain = Settings.keys.map { ($0.name, $0.type, $0.changes) }
+        for (name, type, changes) in plain + profile + group {
             let text = try #require(described.first { $0.name == name }).text
             #expect(text.lowercased().contains(type.description.lowercased()), "\(name)")
             #expect(text.contains("after a restart") == (changes == .byRestart), "\(name)")
@@ -49,7 +53,13 @@ struct SettingsPageTests {
     func defaults() throws {
         var text = ""
         for key in try Self.described() where !key.name.hasPrefix("profiles.") {
-            text += "\(key.name) = \(try #require(key.standard, "\(key.name)"))\n"
+            let standard = try #require(key.standard, "\(key.name)")
+            if key.name.hasPrefix("queue.groups.") {
+                let slots = Settings.Group.keys.map { "\($0.value(Settings.Group(name: "x")))" }
+                #expect(slots == [standard])
+            } else {
+                text += "\(key.name) = \(standard)\n"
+            }
         }
         let parts = try ManualPage("bgtaskd.toml.5").parts(of: "SETTINGS")
         let profiles = try #require(parts.first { $0.title == "[profiles.NAME]" })
@@ -67,6 +77,7 @@ struct SettingsPageTests {
             try ManualPage("bgtaskd.toml.5").section("EXAMPLES").examples.first)
         let settings = try LoadedSettings(parsing: [Array(example.utf8)]).settings
         #expect(settings.queue.slots == 16)
+        #expect(settings.queue.groups["uploads"]?.slots == 2)
         #expect(settings.access.operators == "bgtask")
     }
 }

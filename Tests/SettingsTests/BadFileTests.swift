@@ -149,6 +149,30 @@ struct BadFileTests {
                 "[profiles.\"a b\"]\n",
                 "F:1:11: profiles.\"a b\": a profile's name is 1 to 64 of A-Z a-z 0-9 . _ -"
             ),
+            (
+                "[queue.groups.\"a b\"]\n",
+                "F:1:15: queue.groups.\"a b\": a group's name is 1 to 64 of A-Z a-z 0-9 . _ -"
+            ),
+            (
+                "[queue.groups.x]\nslots = 0\n",
+                "F:2:1: queue.groups.x.slots: 0 is out of range: "
+                    + "expected a whole number from 1 to 10000"
+            ),
+            (
+                "[queue.groups.x]\nslot = 1\n",
+                "F:2:1: queue.groups.x.slot: unknown key; did you mean queue.groups.x.slots?"
+            ),
+            (
+                "[queue.group.x]\nslots = 1\n",
+                "F:1:8: queue.group: unknown key; did you mean queue.groups?"
+            ),
+            ("[groups.x]\n", "F:1:2: groups: unknown table; did you mean queue.groups?"),
+            ("queue.groups = 5\n", "F:1:7: queue.groups: expected a table, found the integer 5"),
+            (
+                "[queue.groups]\nx = 5\n",
+                "F:2:1: queue.groups.x: expected a table, found the integer 5"
+            ),
+            ("[queue.groups.x.y]\n", "F:1:17: queue.groups.x.y: unknown key"),
             ("profiles.x = 5\n", "F:1:10: profiles.x: expected a table, found the integer 5"),
         ]
     )
@@ -192,6 +216,14 @@ struct BadFileTests {
         #expect(try problems(most) == [])
         let found = try problems(most + "[profiles.more]\n")
         #expect(found == ["F:997:11: profiles.more: more than 1000 profiles"])
+    }
+
+    @Test("there may be 64 groups and no more")
+    func groupsAreBounded() throws {
+        let most = (0..<64).map { "[queue.groups.g\($0)]\n" }.joined()
+        #expect(try problems(most) == [])
+        let found = try problems(most + "[queue.groups.more]\n")
+        #expect(found == ["F:65:15: queue.groups.more: more than 64 groups"])
     }
 
     @Test("a file that is not UTF-8 is refused at the byte")

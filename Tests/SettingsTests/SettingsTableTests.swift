@@ -14,11 +14,12 @@ struct SettingsTableTests {
             "limits.bufferBytesPerOwnerMax": "33554432", "limits.endedHeldMax": "10000",
             "limits.outputBytesMax": "1048576", "limits.outputTotalBytesMax": "67108864",
             "limits.outputRatePerOwnerMax": "8388608", "limits.logRatePerOwnerMax": "2000",
-            "limits.auditRatePerOwnerMax": "6000",
+            "limits.auditRatePerOwnerMax": "6000", "limits.applicationsPerOwnerMax": "4096",
             "queue.slots": "4",
             "applications.suspendAfter": "5s", "applications.backgroundTime": "3min",
             "applications.grace": "5s", "applications.foreground": "single",
-            "applications.enforce": "true",
+            "applications.enforce": "true", "applications.messageTime": "30s",
+            "applications.messagesPerHourMax": "3",
             "store.historyMax": "1000000", "store.historyAge": "30d", "store.durability": "commit",
             "daemon.containment": "auto", "daemon.logLevel": "info", "access.operators": "",
             "profiles.default.duration": "3min", "profiles.default.grace": "5s",
@@ -46,11 +47,14 @@ struct SettingsTableTests {
                 properties.append("\(section.label ?? "").\(property.label ?? "")")
             }
         }
+        properties.removeAll { $0 == "queue.groups" }
         #expect(properties.sorted() == Settings.keys.map(\.name).sorted())
         let profile = Mirror(reflecting: Settings.Profile.unlimited).children.map { $0.label ?? "" }
         #expect(
             profile.filter { $0 != "name" }.sorted() == Settings.Profile.keys.map(\.name).sorted()
         )
+        let group = Mirror(reflecting: Settings.Group(name: "x")).children.map { $0.label ?? "" }
+        #expect(group.filter { $0 != "name" } == Settings.Group.keys.map(\.name))
     }
 
     @Test("every default lies in the range of its key, and every key stores what it reads")
@@ -80,7 +84,7 @@ struct SettingsTableTests {
     @Test("the limits are listed with their plain names")
     func limits() {
         let list = Settings().limitList
-        #expect(list.count == 13)
+        #expect(list.count == 14)
         #expect(list.first?.name == "tasksPerOwnerMax")
         #expect(list.first?.value == 1000)
     }

@@ -75,3 +75,15 @@ struct VirtualMachineTrait: SuiteTrait, TestScoping {
         try VirtualMachine.stop()
     }
 }
+
+/// All tests that need a virtual machine: suites nested in here share one, one test at a time.
+@Suite(
+    "In a virtual machine",
+    .serialized,
+    .enabled(
+        if: VirtualMachine.reasonAgainst == nil,
+        Comment(rawValue: VirtualMachine.reasonAgainst ?? "")),
+    .timeLimit(.minutes(30)),
+    VirtualMachineTrait()
+)
+enum VirtualMachineTests {}

@@ -1,4 +1,4 @@
-"""Checks of the torture tests: what was answered is kept, and nothing ran twice.
+"""Checks of the torture tests: what was answered is kept, and no attempt ran twice.
 
 As a program, in the virtual machine: torture_check.py BGTASKCTL SOCKET MARKS reads lines "ID MARK" of what was
 answered and prints what is wrong, and a last line that counts; its status is 0 where nothing is wrong.
@@ -8,6 +8,8 @@ import json
 import os
 import subprocess
 import sys
+
+from torture_load import ATTEMPTS_MAX, kind_of
 
 ENDED_WELL = {"completed", "interrupted", "expired"}
 
@@ -34,6 +36,7 @@ def records(bgtaskctl, path):
 
 
 def count_marks(path):
+    """How often each mark was written with the number of each attempt, in the order of the first."""
     if not os.path.exists(path):
         return collections.Counter()
     with open(path, "rb") as file:
@@ -62,7 +65,7 @@ class Findings:
 def check(answered, tasks, marks, all_ended, marks_before=None):
     """Compares answers with records and marks.
 
-    answered: pairs of number and mark. tasks: `records`. marks: how often each was written, read after the
+    answered: pairs of number and mark. tasks: `records`. marks: of `count_marks`, read after the
     records; marks_before: the same before them, for a task that was queued then may run since.
     all_ended: whether nothing may be queued or live any more.
     """
@@ -75,15 +78,29 @@ def check(answered, tasks, marks, all_ended, marks_before=None):
         if task is None:
             findings.add("answered tasks are lost", f"{number} ({mark})")
             continue
-        check_task(findings, task, marks[mark], all_ended)
-        if task["state"] == "queued" and (marks_before or marks)[mark] > 0:
+        attempt = f"{mark}/{task.get('attempt', 1)}"
+        check_task(findings, task, marks[attempt], all_ended)
+        if task["state"] == "queued" and (marks_before or marks)[attempt] > 0:
             findings.add("tasks ran and are queued again", number)
         if mark not in task["command"]:
             findings.add("tasks are not what was submitted", number)
-    for mark, count in marks.items():
-        if count > 1:
-            findings.add("tasks ran more than once", f"{mark} ({count} times)")
+    check_attempts(findings, marks)
     return findings
+
+
+def check_attempts(findings, marks):
+    """Each attempt ran once, after those before it, and no more of them than are allowed."""
+    last = {}
+    for line, count in marks.items():
+        mark, attempt = line.split("/")
+        if count > 1:
+            findings.add("attempts ran more than once", f"{line} ({count} times)")
+        if not attempt.isdigit():
+            findings.add("tasks ran beside another of their name, or beside themselves", line)
+            continue
+        if not last.get(mark, 0) < int(attempt) <= ATTEMPTS_MAX[kind_of(mark)]:
+            findings.add("attempts ran out of turn", line)
+        last[mark] = int(attempt)
 
 
 def check_task(findings, task, count, all_ended):

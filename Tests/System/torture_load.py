@@ -1,7 +1,8 @@
 """Load for the torture tests: submits run tasks as fast as it gets answers, and keeps what was answered.
 
-Each task's command writes its mark, which no other has, at the end of a file, so that a task that ran twice is
-seen. As a program, in the virtual machine: torture_load.py SOCKET MARKS PREFIX CONNECTIONS prints "ID MARK" for
+Each task's command writes its mark, which no other has, and the number of the attempt at the end of a file, so
+that an attempt that ran twice is seen. Some are tried again, whose first attempt fails, and some have a unique
+name; these hold a lock while they run, and whoever finds it held says so in the file. As a program, in the virtual machine: torture_load.py SOCKET MARKS PREFIX CONNECTIONS prints "ID MARK" for
 each answer, until it is ended.
 """
 import json
@@ -64,16 +65,39 @@ class Varlink:
         return message
 
 
-def work(mark, marks, is_long):
-    """A command that writes its mark with one write, and, if it is long, stays until its handler fires."""
-    script = 'echo "$0" >>"$1"' + ("; exec sleep 600" if is_long else "")
+ATTEMPTS_MAX = {"once": 1, "long": 1, "unique": 1, "retried": 3}
+KINDS = ["long"] + ["unique"] * 2 + ["retried"] * 2 + ["once"] * 15
+
+WRITE = 'echo "$0/$BGTASK_ATTEMPT" >>"$1"'
+LOCK = 'exec 9>"$1.$2"; flock -n 9 || { echo "$0/twice" >>"$1"; exit; }; '
+SCRIPTS = {
+    "once": WRITE,
+    "long": WRITE + "; exec sleep 600",
+    "unique": LOCK + WRITE + "; sleep 0.1",
+    "retried": LOCK + WRITE + '; sleep 0.1; [ "$BGTASK_ATTEMPT" -gt 1 ]',
+}
+
+
+def kind_of(mark):
+    """The kind of a task, which its mark tells."""
+    return mark.rsplit("-", 1)[1]
+
+
+def work(mark, marks):
+    """A command that writes its mark with one write; a long one stays until its handler fires."""
+    kind = kind_of(mark)
+    lock = mark.split("-")[1] if kind == "unique" else mark
     result = {
         "name": "torture",
-        "command": ["/bin/sh", "-c", script, mark, marks],
+        "command": ["/bin/sh", "-c", SCRIPTS[kind], mark, marks, lock],
         "directory": "/",
     }
-    if is_long:
+    if kind == "long":
         result["budget"] = {"durationMs": 4000, "graceMs": 3000}
+    elif kind == "unique":
+        result.update(name=f"torture {lock}", unique="keep")
+    elif kind == "retried":
+        result["retry"] = {"attempts": ATTEMPTS_MAX[kind], "delayMs": 100, "onInterruption": True}
     return result
 
 
@@ -98,23 +122,25 @@ class Load:
                 daemon = Varlink(self.path)
                 while not self.is_stopping.is_set():
                     count += 1
-                    self.submit(daemon, f"{self.prefix}-{number}-{count}", chance.random() < 0.05)
+                    self.submit(daemon, f"{self.prefix}-{number}-{count}-{chance.choice(KINDS)}")
             except (OSError, ConnectionError):
                 self.is_stopping.wait(0.01)
             except Exception as error:
                 self.failures.append(f"connection {number}: {error!r}")
                 return
 
-    def submit(self, daemon, mark, is_long):
+    def submit(self, daemon, mark):
         try:
-            answer = daemon.call("org.bgtaskd.Tasks.Submit", work=work(mark, self.marks, is_long))
+            answer = daemon.call("org.bgtaskd.Tasks.Submit", work=work(mark, self.marks))
         except Refused as refusal:
             # The queue is full, or the daemon does not take work now: that is no promise.
             if refusal.error not in (LIMIT_REACHED, "org.bgtaskd.Tasks.NotAccepting"):
                 raise
             self.is_stopping.wait(0.02)
             return
-        self.answered(answer["id"], mark)
+        # Another task that was answered stands for it.
+        if answer.get("receipt") != "coalesced":
+            self.answered(answer["id"], mark)
 
     def stop(self):
         self.is_stopping.set()

@@ -4,7 +4,7 @@ import Varlink
 
 @Suite("The messages in code are those of the interface descriptions")
 struct DescriptionTests {
-    private static func description(_ name: String) throws -> InterfaceDescription {
+    static func description(_ name: String) throws -> InterfaceDescription {
         try InterfaceDescription(parsing: try #require(Interfaces.texts[name]))
     }
 
@@ -20,6 +20,7 @@ struct DescriptionTests {
             text.differences(of: Tasks.Output.self),
             text.differences(of: Tasks.Wait.self), text.differences(of: Tasks.Explain.self),
             text.differences(of: Tasks.SimulateExpiration.self),
+            text.differences(of: Tasks.Groups.self),
             text.differences(of: Tasks.PauseGroup.self),
             text.differences(of: Tasks.ResumeGroup.self),
         ]
@@ -45,7 +46,9 @@ struct DescriptionTests {
             text.differences(ofType: "Retry", Tasks.Retry.self),
             text.differences(ofType: "Work", Tasks.Work.self),
             text.differences(ofType: "Receipt", Tasks.Receipt.self),
+            text.differences(ofType: "Attempt", Tasks.Attempt.self),
             text.differences(ofType: "Task", Tasks.Task.self),
+            text.differences(ofType: "Group", Tasks.Group.self),
             text.differences(ofType: "EventKind", Tasks.EventKind.self),
             text.differences(ofType: "Event", Tasks.Event.self),
             text.differences(ofType: "Explanation", Tasks.Explanation.self),
@@ -101,7 +104,7 @@ struct DescriptionTests {
         #expect(differences.flatMap(\.self) == [])
     }
 
-    private static func differences<E: WireError>(
+    static func differences<E: WireError>(
         _ text: InterfaceDescription, _ error: E.Type
     ) -> [String] {
         text.differences(ofError: E.name, error)

@@ -62,6 +62,38 @@ struct ChangeTests {
         #expect(try store.historyReader().attempts(of: task.id).isEmpty)
     }
 
+    @Test(
+        "a cancelled task stays so through whatever follows, and one that does not run has no mark")
+    func cancels() throws {
+        var task = Samples.task(1)
+        let cancel = StoreChange.cancelling(task.id)
+        #expect(refusal([cancel])?.cause == .contradiction)
+        try store.apply([.submitted(task)])
+        let error = refusal([cancel])
+        #expect(error?.description == "cancel :memory:: task 1 is not started in the store")
+        #expect(try store.live() == [task])
+        try store.apply([.started(task.id, at: Samples.time(1)), cancel, cancel])
+        task.startedAt = Samples.time(1)
+        task.isCancelled = true
+        #expect(try store.live() == [task])
+        let end = Samples.end(2, .cancelled)
+        try store.apply([.ended(task.id, end)])
+        #expect(try store.historyReader().task(task.id) == task.ended(end))
+        #expect(refusal([cancel])?.cause == .contradiction)
+    }
+
+    @Test("groups are paused and resumed, more than once too, and listed by their names")
+    func pauses() throws {
+        #expect(try store.pausedGroups() == [])
+        try store.apply([
+            .groupPaused("night", true), .groupPaused("backup", true), .groupPaused("night", true),
+            .groupPaused("day", false),
+        ])
+        #expect(try store.pausedGroups() == ["backup", "night"])
+        try store.apply([.groupPaused("backup", false), .groupPaused("backup", false)])
+        #expect(try store.pausedGroups() == ["night"])
+    }
+
     @Test("an id is used once")
     func idOnce() throws {
         try store.apply([.submitted(Samples.task(1))])
@@ -90,44 +122,6 @@ struct ChangeTests {
         try store.close()
         #expect(refusal([.submitted(Samples.task(1))])?.cause == .closed)
         #expect(refusal([]) == nil)
-    }
-
-    // MARK: - Intervals
-
-    private func run(_ id: UInt64, _ seconds: Int, _ outcome: Outcome, interval: Int?) throws {
-        var task = Samples.task(id)
-        task.queueing.minimumInterval = interval.map { .seconds($0) }
-        try store.apply([.submitted(task), .ended(task.id, Samples.end(seconds, outcome))])
-    }
-
-    @Test(
-        "the last success counts, of tasks with and without an interval, and no failure (rule 25)")
-    func lastSuccess() throws {
-        let owner = OwnerID(rawValue: 1000)
-        #expect(try store.lastSuccess(owner: owner, name: "upload") == nil)
-        try run(1, 10, .completed, interval: nil)
-        #expect(try store.lastSuccess(owner: owner, name: "upload")?.endedAt == Samples.time(10))
-        #expect(try store.lastSuccesses().isEmpty)
-        try run(2, 20, .completed, interval: 600)
-        try run(3, 30, .failed, interval: 600)
-        try run(4, 40, .completed, interval: nil)
-        try run(5, 50, .cancelled, interval: nil)
-        let success = try #require(try store.lastSuccess(owner: owner, name: "upload"))
-        #expect(success.endedAt == Samples.time(40))
-        #expect(success.minimumInterval == .seconds(600))
-        #expect(try store.lastSuccesses() == [success])
-        #expect(try store.lastSuccess(owner: .root, name: "upload") == nil)
-    }
-
-    @Test("an interval outlives the history, and is forgotten when it is over")
-    func intervalOutlivesHistory() throws {
-        try run(1, 0, .completed, interval: 600)
-        let bounds = HistoryBounds(countMax: 0, ageMax: nil)
-        while try !store.prune(to: bounds, at: Samples.time(599)).isComplete {}
-        #expect(try store.endedCount() == 0)
-        #expect(try store.lastSuccesses().count == 1)
-        #expect(try store.prune(to: bounds, at: Samples.time(600)).isComplete)
-        #expect(try store.lastSuccesses().isEmpty)
     }
 
     @Test("a clock that was set back starts a wait anew, and none becomes longer")

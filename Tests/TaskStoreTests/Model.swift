@@ -5,14 +5,28 @@ import TestKit
 /// What a store must hold, in dictionaries.
 struct Model: Equatable {
     private(set) var tasks: [TaskID: StoredTask] = [:]
-    private(set) var attempts: [TaskID: [StoredAttempt]] = [:]
+    private(set) var pausedGroups: Set<String> = []
+    private(set) var applications: [ApplicationKey: StoredApplication] = [:]
     private(set) var reserved = TaskID(rawValue: 0)
+    /// What the store answers to the last changes.
+    private(set) var applied = Applied()
+    private var successes: [Name: WallTime] = [:]
     private var lastID: UInt64 = 0
     private var seconds = 0
 
+    private struct Name: Hashable {
+        var owner: OwnerID
+        var name: String
+
+        init(_ task: StoredTask) {
+            (owner, name) = (task.owner, task.name)
+        }
+    }
+
     /// Some changes that fit the model, one after another.
     mutating func changes(using random: inout SeededGenerator) -> [StoreChange] {
-        (0..<Int.random(in: 1...12, using: &random)).map { _ in
+        applied = Applied()
+        return (0..<Int.random(in: 1...12, using: &random)).map { _ in
             let change = change(using: &random)
             apply(change)
             return change
@@ -23,7 +37,7 @@ struct Model: Equatable {
         seconds += 1
         let live = tasks.values.filter { $0.end == nil }.sorted { $0.id < $1.id }
         let chosen = live.randomElement(using: &random)
-        switch (Int.random(in: 0..<9, using: &random), chosen) {
+        switch (Int.random(in: 0..<15, using: &random), chosen) {
         case (0, _):
             return .identifiersReserved(through: TaskID(rawValue: lastID + 1000))
         case (1, .some(let task)) where task.state == .queued:
@@ -37,6 +51,17 @@ struct Model: Equatable {
             return .startUndone(task.id)
         case (4...6, .some(let task)):
             return .ended(task.id, Samples.end(seconds, using: &random))
+        case (7, .some(let task)) where task.state == .started:
+            return .cancelling(task.id)
+        case (8, _):
+            let group = ["night", "", "日本"].randomElement(using: &random) ?? ""
+            return .groupPaused(group, Bool.random(using: &random))
+        case (9...10, _):
+            let key = Samples.key(using: &random)
+            return .applicationSaved(Samples.application(key, using: &random))
+        case (11, _):
+            let key = Samples.key(using: &random)
+            return .applicationForgotten(owner: key.owner, id: key.id)
         default:
             lastID += UInt64(Int.random(in: 1...3, using: &random))
             return .submitted(Samples.task(lastID, using: &random))
@@ -47,21 +72,38 @@ struct Model: Equatable {
         switch change {
         case .submitted(let task):
             tasks[task.id] = task
+            if task.queueing.minimumInterval != nil {
+                applied.lastSuccesses[task.id] = successes[Name(task)]
+            }
         case .started(let id, let time):
             tasks[id]?.startedAt = time
         case .startUndone(let id):
             tasks[id]?.startedAt = nil
+        case .cancelling(let id):
+            tasks[id]?.isCancelled = true
         case .ended(let id, let end):
-            tasks[id] = tasks[id]?.ended(end)
+            guard let task = tasks[id] else { return }
+            tasks[id] = task.ended(end)
+            if end.outcome == .completed {
+                successes[Name(task)] = max(successes[Name(task)] ?? end.at, end.at)
+            }
+        case .groupPaused(let name, true):
+            pausedGroups.insert(name)
+        case .groupPaused(let name, false):
+            pausedGroups.remove(name)
         case .requeued(let id, let again):
             guard let task = tasks[id] else { return }
-            attempts[id, default: []].append(
+            tasks[id]?.attempts.append(
                 StoredAttempt(
                     attempt: task.attempt, startedAt: task.startedAt, end: again.end))
             tasks[id]?.attempt = again.attempt
             tasks[id]?.queuedAt = again.end.at
             tasks[id]?.queueing.earliestBegin = again.earliestBegin
             tasks[id]?.startedAt = nil
+        case .applicationSaved(let application):
+            applications[application.key] = application
+        case .applicationForgotten(let owner, let id):
+            applications[ApplicationKey(owner: owner, id: id)] = nil
         case .identifiersReserved(let id):
             reserved = id
         }
@@ -77,14 +119,24 @@ struct Model: Equatable {
         }
         let reader = try store.historyReader()
         let ended = try reader.history(countMax: 100_000).tasks.sorted { $0.id < $1.id }
-        let expectedEnded = expected.filter { $0.end != nil }
+        let expectedEnded = expected.filter { $0.end != nil }.map(\.listed)
         guard ended == expectedEnded, try store.endedCount() == ended.count else {
             return "ended: \(ended.map(\.id)), not \(expectedEnded.map(\.id))"
         }
         for task in expected {
-            let found = try reader.attempts(of: task.id)
-            if found != attempts[task.id, default: []] { return "attempts of task \(task.id)" }
+            if try reader.task(task.id) != task { return "task \(task.id)" }
+            if try reader.attempts(of: task.id) != task.attempts { return "attempts of \(task.id)" }
+            let success = try store.lastSuccess(owner: task.owner, name: task.name)
+            if success != successes[Name(task)] { return "the last success before \(task.id)" }
         }
+        let waiting = live.filter { $0.queueing.minimumInterval != nil }
+        let pairs = waiting.compactMap { task in successes[Name(task)].map { (task.id, $0) } }
+        guard try store.lastSuccesses(of: live) == Dictionary(uniqueKeysWithValues: pairs) else {
+            return "last successes of live tasks"
+        }
+        guard try store.pausedGroups() == pausedGroups.sorted() else { return "paused groups" }
+        let known = applications.values.sorted { $0.key < $1.key }
+        guard try store.applications() == known else { return "applications" }
         let found = try store.reservedIdentifiers()
         let used = max(reserved, expected.last?.id ?? reserved)
         return found == used ? nil : "reserved through \(found), not \(used)"

@@ -39,7 +39,7 @@ struct ModelTests {
                 try store.apply([.submitted(task), .ended(.invalid, Samples.end(1))])
             }
         case 3...8: try applyWithFaults(store, &model, disk, &random)
-        default: try store.apply(model.changes(using: &random))
+        default: #expect(try store.apply(model.changes(using: &random)) == model.applied)
         }
     }
 
@@ -51,7 +51,9 @@ struct ModelTests {
         var next = model
         let changes = next.changes(using: &random)
         do {
-            try withFaults(disk, &random) { try store.apply(changes) }
+            var applied: Applied?
+            try withFaults(disk, &random) { applied = try store.apply(changes) }
+            #expect(applied == next.applied)
             model = next
         } catch let error as StoreError {
             #expect(error.mayHeal, "\(error)")

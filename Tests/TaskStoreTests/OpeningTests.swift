@@ -51,7 +51,7 @@ struct OpeningTests {
         try Folder.write([], to: folder.database)
         try folder.open().apply([.submitted(Samples.task(1))])
         let visitor = try Visitor(folder.database)
-        #expect(try visitor.rows("PRAGMA user_version") == ["1"])
+        #expect(try visitor.rows("PRAGMA user_version") == ["3"])
         #expect(try visitor.rows("PRAGMA application_id") == ["\(0x6267_746B)"])
         #expect(try visitor.rows("PRAGMA journal_mode") == ["wal"])
     }
@@ -82,7 +82,7 @@ struct OpeningTests {
     func newer() throws {
         try folder.open().close()
         try Visitor(folder.database).execute("PRAGMA user_version = 7")
-        expectRefusal(.newer(7), saying: "written by a later bgtaskd (layout 7, this one knows 1)")
+        expectRefusal(.newer(7), saying: "written by a later bgtaskd (layout 7, this one knows 3)")
     }
 
     @Test("another program's database is refused")
@@ -130,6 +130,21 @@ struct OpeningTests {
         let error = #expect(throws: StoreError.self) { try store.live() }
         #expect(error?.cause == .damaged)
         #expect(error?.text.hasPrefix("the command of task 5 makes no sense; ") == true)
+    }
+
+    @Test(
+        "a word of the queue that is not known is an error, for its task might run too early",
+        arguments: [
+            ("conditions", "[\"network\",\"sunshine\"]"), ("conditions", "network"),
+            ("unique_name", "sometimes"),
+        ])
+    func unknownWord(column: String, value: String) throws {
+        let store = try folder.open()
+        try store.apply([.submitted(Samples.task(5))])
+        try Visitor(folder.database).execute("UPDATE tasks SET \(column) = '\(value)'")
+        let error = #expect(throws: StoreError.self) { try store.live() }
+        #expect(error?.cause == .damaged)
+        #expect(error?.text.hasPrefix("the \(column) of task 5 makes no sense; ") == true)
     }
 
     @Test("a reason that is not known is told in the words that were recorded")

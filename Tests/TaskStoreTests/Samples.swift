@@ -41,7 +41,10 @@ enum Samples {
             work: work(using: &random),
             queueing: queueing(using: &random),
             submittedAt: time(Int.random(in: -5...5, using: &random)))
-        if Bool.random(using: &random) { task.startedAt = time(6) }
+        if Bool.random(using: &random) {
+            task.startedAt = time(6)
+            task.isCancelled = Int.random(in: 0..<4, using: &random) == 0
+        }
         return task
     }
 
@@ -63,19 +66,18 @@ enum Samples {
         return work
     }
 
-    private static func queueing(using random: inout SeededGenerator) -> StoredQueueing {
-        var queueing = StoredQueueing()
+    private static func queueing(using random: inout SeededGenerator) -> Queueing {
+        var queueing = Queueing()
         queueing.group = maybe("night", &random)
         queueing.priority = Int.random(in: -3...3, using: &random)
         queueing.earliestBegin = maybe(.seconds(30), &random)
-        queueing.conditions = StoredQueueing.Condition.allCases.filter { _ in
-            Bool.random(using: &random)
-        }
+        queueing.conditions = Conditions(
+            rawValue: UInt8.random(in: 0...Conditions.all.rawValue, using: &random))
         queueing.minimumInterval = maybe(.seconds(600), &random)
-        queueing.unique = StoredQueueing.Unique.allCases.randomElement(using: &random)
+        queueing.unique = [nil, .keep, .replace].randomElement(using: &random) ?? nil
         queueing.retry = maybe(
-            StoredRetry(
-                attempts: 3, delay: maybe(.seconds(30), &random),
+            Retry(
+                attempts: 3, delay: maybe(.milliseconds(1501), &random),
                 onInterruption: Bool.random(using: &random)), &random)
         return queueing
     }
@@ -118,6 +120,15 @@ extension StoredTask {
         if bytes > 4096, let first = task.work.command.first {
             task.work.command = [first, "…"]
         }
+        return task
+    }
+}
+
+extension StoredTask {
+    /// The task as listings have it.
+    var listed: StoredTask {
+        var task = self
+        task.attempts = []
         return task
     }
 }

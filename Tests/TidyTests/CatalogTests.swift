@@ -19,8 +19,9 @@ struct CatalogTests {
     /// Fields that hold no control character: numbers, and names, which are refused with one. What a user
     /// chose freely has no place in the catalog: journalctl prints it as it is.
     private static let harmless: Set<String> = [
-        "BGTASK_ID", "BGTASK_NAME", "BGTASK_OWNER", "BGTASK_OPERATOR", "BGTASK_USED_USEC",
-        "BGTASK_BUDGET_USEC",
+        "BGTASK_ID", "BGTASK_NAME", "BGTASK_APPLICATION", "BGTASK_OWNER", "BGTASK_OPERATOR",
+        "BGTASK_USED_USEC",
+        "BGTASK_BUDGET_USEC", "BGTASK_OUTCOME", "BGTASK_ATTEMPT", "BGTASK_GROUP",
         "BGTASK_PEER_PID", "BGTASK_COUNT", "BGTASK_LOST_AUDIT", "BGTASK_LOST_OUTPUT",
     ]
 

@@ -27,6 +27,7 @@ enum ImportTable {
             "TaskAPI", "Varlink", "LinuxSystem", "Settings", "Systemd", "ArgumentParser",
         ]),
         "bgtask-supervisor": ["Glibc"],
+        "SmallFoundation": [],
     ]
 
     /// The module that a line of code imports; `nil` for any other line.

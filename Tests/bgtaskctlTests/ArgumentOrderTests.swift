@@ -26,6 +26,21 @@ import Testing
         #expect(ArgumentOrder.verbFirst(given) == given)
     }
 
+    @Test("of a verb with verbs of its own they go behind those")
+    func movesBehindTheSecondVerb() {
+        let expected = ["group", "pause", "--socket", "/s", "--json", "uploads"]
+        for given in [
+            ["--socket", "/s", "--json", "group", "pause", "uploads"],
+            ["--socket", "/s", "group", "--json", "pause", "uploads"],
+        ] {
+            #expect(ArgumentOrder.verbFirst(given) == expected)
+        }
+        #expect(ArgumentOrder.verbFirst(["--json", "group"]) == ["group", "--json"])
+        #expect(ArgumentOrder.verbFirst(["group", "--help"]) == ["group", "--help"])
+        let verb = ["cancel", "7", "--reason", "group"]
+        #expect(ArgumentOrder.verbFirst(verb) == verb)
+    }
+
     @Test("other options before the verb stay there for ArgumentParser to refuse")
     func keepsUnknown() {
         #expect(

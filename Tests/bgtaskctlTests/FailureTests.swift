@@ -37,6 +37,9 @@ import Varlink
             try line(Tasks.NoSuchProfile.name, [("profile", .string("p"))])
                 == "there is no profile p; bgtaskctl status names them")
         #expect(
+            try line(Tasks.NoSuchGroup.name, [("group", .string("g"))])
+                == "there is no group g; bgtaskctl group list names them")
+        #expect(
             try line(
                 Tasks.TooLittleTime.name,
                 [("remainingMs", .integer(2000)), ("neededMs", .integer(5000))])
@@ -48,6 +51,35 @@ import Varlink
         #expect(
             try line(Tasks.NotAccepting.name, [("reason", .string("stopping"))])
                 == "bgtaskd does not take this now: stopping")
+    }
+
+    @Test("each error of applications is a line of its own, with its values")
+    func applications() throws {
+        let id = (key: "id", value: JSONValue.string("player"))
+        #expect(
+            try line(Applications.NoSuchApplication.name, [id])
+                == "there is no application player, or it is not yours; see: bgtaskctl app list")
+        let process = [
+            ("pid", JSONValue.integer(42)), ("reason", .string("it is in a login session")),
+        ]
+        #expect(
+            try line(Applications.CannotContain.name, process)
+                == "process 42 cannot be taken as an application: it is in a login session")
+        #expect(
+            try line(Applications.WrongState.name, [id, ("state", .string("background"))])
+                == "player is in the background, and this cannot be done then")
+        #expect(
+            try line(Applications.NotRegistered.name, [id])
+                == "player has no command that could be started; "
+                + "give it one: bgtaskctl app register player -- COMMAND")
+        #expect(
+            try line(Applications.CannotStart.name, [id, ("reason", .string("not found"))])
+                == "player could not be started: not found")
+        #expect(
+            try line(
+                Tasks.LimitReached.name,
+                [("limit", .string("applicationsPerOwnerMax")), ("value", .integer(4096))])
+                == "the limit applicationsPerOwnerMax (4096) is reached; unregister some first")
     }
 
     @Test("refused settings are named by file, line and column")
@@ -70,6 +102,8 @@ import Varlink
                 [("parameter", .string("work.budget.graceMs"))])
                 == "bgtaskd does not take the value of work.budget.graceMs (--grace)")
         #expect(LimitText.option(for: "work.environment.PATH") == " (--env)")
+        #expect(LimitText.option(for: "work.earliestBeginMs") == " (--in)")
+        #expect(LimitText.option(for: "work.retry.delayMs") == " (--retry-delay)")
         #expect(LimitText.option(for: "work.command[0]") == "")
     }
 

@@ -19,6 +19,10 @@ import Testing
                 $0.command = ["rsync", "-a", String(repeating: "/photos", count: 30)]
                 $0.usedMs = 86_399_000
                 $0.remaining = Sample.remaining(ms: 1, hardMs: 175_000, .ownBudget)
+                guard number == 2 else { return }
+                $0.state = .queued
+                $0.waiting = "minimumInterval"
+                $0.notBeforeMs = 581_000
             }
         }
         for line in lines(TaskText.table(tasks, owners: true).text(terminal)) {
@@ -45,11 +49,30 @@ import Testing
             ])
     }
 
+    @Test("what tasks say of themselves is in a column where one says something")
+    func status() {
+        let tasks = [
+            Sample.task { $0.id = 7 },
+            Sample.task {
+                $0.id = 12
+                $0.status = "step 3\u{1B}[2J of 5"
+            },
+        ]
+        #expect(
+            lines(TaskText.table(tasks, owners: false).text(terminal)) == [
+                "ID  NAME   STATE    LEFT  USED  COMMAND   STATUS",
+                " 7  flush  running  3min    5s  sleep 60  -",
+                "12  flush  running  3min    5s  sleep 60  step 3\\x1b[2J of 5",
+            ])
+        let plain = TaskText.table(tasks, owners: false).text(.plain)
+        #expect(lines(plain).map { $0.split(separator: "\t").count } == [8, 8])
+    }
+
     @Test("a script gets tabs, no header and nothing cut")
     func plain() {
         let name = String(repeating: "x", count: 200)
         let text = TaskText.table([Sample.task { $0.name = name }], owners: false).text(.plain)
-        #expect(text == "7\t\(name)\trunning\t3min\t5s\tsleep 60\n")
+        #expect(text == "7\t\(name)\trunning\t3min\t5s\t-\tsleep 60\t-\n")
     }
 
     @Test("wide and combining characters are counted as a terminal shows them")
@@ -82,6 +105,20 @@ import Testing
         #expect(names.count == 23)
         #expect(text.contains("budget\t3min (handler at 2min 55s, grace 5s)\n"))
         #expect(text.contains("outcome\t-\n"))
+    }
+
+    @Test("show tells what a command used in a person's words, and a dash where that is not known")
+    func use() {
+        let used = Sample.task {
+            $0.cpuMs = 1234
+            $0.memoryPeakBytes = 3 << 20
+        }
+        let text = TaskText.fields(used).text(.plain)
+        #expect(text.contains("cpu\t1.2s\n"))
+        #expect(text.contains("memory peak\t3 MiB\n"))
+        let unknown = TaskText.fields(Sample.task { _ in }).text(.plain)
+        #expect(unknown.contains("cpu\t-\n"))
+        #expect(unknown.contains("memory peak\t-\n"))
     }
 
     @Test("a command is shown as a shell would read it back")

@@ -3,12 +3,14 @@
 #include <fcntl.h>
 #include <linux/keyctl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -84,12 +86,83 @@ static int flip(const char *path, const char *one, const char *other) {
     }
 }
 
+/// Holds some memory and computes until it has used that much of a processor, by the kernel's own count.
+/// Prints "done" then, and waits where `stays` says so.
+static int burn(long cpu_ms, size_t mebibytes, int stays) {
+    size_t bytes = mebibytes << 20;
+    if (bytes > 0) {
+        char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (memory == MAP_FAILED) return 1;
+        memset(memory, 1, bytes);
+    }
+    struct rusage used;
+    do {
+        getrusage(RUSAGE_SELF, &used);
+    } while ((used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000 +
+                 (used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1000 < cpu_ms);
+    puts("done");
+    fflush(stdout);
+    while (stays) pause();
+    return 0;
+}
+
+/// Starts a program again and again, in each of `workers` processes, by vfork(2), whose wait lasts `wait_ms`
+/// and longer.
+static int spawn_forever(int workers, int wait_ms) {
+    for (int i = 1; i < workers; i++) {
+        if (fork() == 0) break;
+    }
+    puts("spawning");
+    fflush(stdout);
+    for (;;) {
+        pid_t child = vfork();
+        if (child == 0) {
+            poll(NULL, 0, wait_ms);
+            execl("/bin/true", "true", NULL);
+            _exit(1);
+        }
+        if (child > 0) waitpid(child, NULL, 0);
+    }
+}
+
+/// Waits for a child of vfork(2) for ever, in a wait that only SIGKILL ends.
+static int wait_for_vfork(void) {
+    puts("waiting");
+    fflush(stdout);
+    if (vfork() == 0) {
+        for (;;) pause();
+    }
+    return 1;
+}
+
+static void *spin(void *unused) {
+    (void)unused;
+    for (volatile int i = 0;; i++) {}
+    return NULL;
+}
+
+/// Goes on without its first thread, which the kernel then shows as a zombie.
+static int spin_without_leader(void) {
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, spin, NULL) != 0) return 1;
+    pthread_exit(NULL);
+}
+
 int main(int count, char **arguments) {
     const char *mode = count > 1 ? arguments[1] : "";
     if (strcmp(mode, "daemonize") == 0) return daemonize(0);
     if (strcmp(mode, "daemonize-and-stay") == 0) return daemonize(1);
     if (strcmp(mode, "bomb") == 0 && count > 2) return bomb(atoi(arguments[2]));
+    if (strcmp(mode, "spawn") == 0 && count > 3) {
+        return spawn_forever(atoi(arguments[2]), atoi(arguments[3]));
+    }
+    if (strcmp(mode, "wait-for-vfork") == 0) return wait_for_vfork();
+    if (strcmp(mode, "spin-without-leader") == 0) return spin_without_leader();
     if (strcmp(mode, "session-keyring") == 0) return session_keyring();
+    if (strncmp(mode, "burn", 4) == 0 && count > 3) {
+        return burn(atol(arguments[2]), (size_t)atol(arguments[3]),
+                    strcmp(mode, "burn-and-stay") == 0);
+    }
     if (strcmp(mode, "flip") == 0 && count > 4) {
         return flip(arguments[2], arguments[3], arguments[4]);
     }

@@ -6,6 +6,9 @@
 //   as CONTAINMENT STATE-FOLDER USER COMMAND…      runs a command as a user (and the group of that
 //                                                  number) to its end; prints what it prints,
 //                                                  and "started" on standard error
+//   routes                                         prints the interface of the default route, or
+//                                                  "none", and again when that changes
+//   uevents                                        prints "ready" where uevents can be had
 import Glibc
 import LinuxSystem
 
@@ -165,12 +168,33 @@ func runAs(_ arguments: ArraySlice<String>) throws {
     if case .cgroup(let tree) = containment { try tree.remove() }
 }
 
+func routes() throws {
+    let routes = try RouteWatch()
+    var told = RouteWatch.State.unknown
+    while true {
+        var ready = pollfd(fd: routes.descriptor, events: Int16(POLLIN), revents: 0)
+        poll(&ready, 1, -1)
+        try routes.read()
+        guard routes.state != told else { continue }
+        told = routes.state
+        if case .through(let interface) = told { print(interface ?? "?") } else { print(told) }
+        fflush(nil)
+    }
+}
+
+func uevents() throws {
+    _ = try UeventWatch(subsystem: "power_supply")
+    print("ready")
+}
+
 let arguments = CommandLine.arguments.dropFirst()
 do {
     switch arguments.first {
     case "hold": try hold(arguments.dropFirst())
     case "soak": try soak(arguments.dropFirst())
     case "as": try runAs(arguments.dropFirst())
+    case "routes": try routes()
+    case "uevents": try uevents()
     case "bare": bare(Int(arguments.last ?? "") ?? 0)
     default: exit(64)
     }

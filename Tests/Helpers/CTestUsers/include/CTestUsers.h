@@ -1,4 +1,4 @@
-// Connections of other users, made by a test that runs as root.
+// Connections of other users, made by a test that runs as root, and messages with descriptors.
 #ifndef CTEST_USERS_H
 #define CTEST_USERS_H
 
@@ -10,5 +10,9 @@
 /// The kernel takes the peer's credentials at connect(2), and checks the rights on the path then.
 /// Returns the connected socket, or -1 with errno. `path` must fit into an address.
 int test_connect_as(const char *path, uid_t user, gid_t group, const gid_t *groups, size_t count);
+
+/// Sends a datagram to a Unix socket, with so many copies of the writing end of a pipe (SCM_RIGHTS; 1 to
+/// 253). Returns the reading end, which hangs up when the receiver has closed them all, or -1 with errno.
+int test_send_datagram(const char *path, const void *bytes, size_t count, size_t copies);
 
 #endif

@@ -1,9 +1,9 @@
-import Glibc
+internal import Glibc
 
 /// How much a test does that goes through seeds.
-enum Effort {
+package enum Effort {
     /// The second number where BGTASK_LONG is set (`make test-long`).
-    static func choose(_ usual: UInt64, _ long: UInt64) -> UInt64 {
+    package static func choose(_ usual: UInt64, _ long: UInt64) -> UInt64 {
         getenv("BGTASK_LONG") == nil ? usual : long
     }
 }

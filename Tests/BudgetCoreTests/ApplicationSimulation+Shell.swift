@@ -1,0 +1,209 @@
+import TestKit
+
+@testable import BudgetCore
+
+// The shell of the simulation, and what must hold after each step.
+extension ApplicationSimulation {
+    /// Carries one of the orders out, whichever.
+    mutating func obey() {
+        guard let index = orders.indices.randomElement(using: &random) else { return }
+        let order = orders.remove(at: index)
+        past.append(order)
+        let (key, name) = (order.key, order.key.id)
+        let fails = Int.random(in: 0..<5, using: &random) == 0
+        switch order.kind {
+        case .start: start(key, fails: fails)
+        case .freeze where fails: notFrozen(order)
+        case .freeze:
+            event = "frozen \(name)"
+            let isCurrent = model.app(name).phase == .freezing
+            registry.applicationFrozen(key, order.number, at: now, &actions)
+            guard isCurrent else { return }
+            model.change(name) {
+                $0.phase = .frozen
+                $0.state = .suspended
+                ($0.freezeLimitAt, $0.freezeHasFailed) = (nil, false)
+            }
+        case .thaw:
+            event = "thaw \(name), fails: \(fails)"
+            let isCurrent = model.app(name).phase == .thawing
+            if fails {
+                registry.applicationNotThawed(key, order.number, "no", at: now, &actions)
+                if isCurrent { model.notThawed(name) }
+            } else {
+                registry.applicationThawed(key, order.number, at: now, &actions)
+                if isCurrent { model.thawed(name) }
+            }
+        case .kill:
+            event = "gone \(name)"
+            registry.applicationGone(key, at: now, &actions)
+            model.gone(name)
+        }
+    }
+
+    private mutating func start(_ key: ApplicationKey, fails: Bool) {
+        event = "start \(key.id), fails: \(fails)"
+        let phase = model.app(key.id).phase
+        if fails {
+            registry.applicationNotStarted(key, "no", at: now, &actions)
+            if phase == .starting { model.forget(key.id) }
+            if phase == .ending { model.gone(key.id) }
+        } else {
+            registry.applicationStarted(key, at: now, &actions)
+            if phase == .starting { model.comeToFront(key.id) }
+        }
+    }
+
+    private mutating func notFrozen(_ order: Order) {
+        event = "not frozen \(order.key.id)"
+        let isCurrent = model.app(order.key.id).phase == .freezing
+        registry.applicationNotFrozen(order.key, order.number, "no", at: now, &actions)
+        guard isCurrent else { return }
+        model.change(order.key.id) {
+            $0.phase = .running
+            ($0.freezeLimitAt, $0.freezeHasFailed) = (nil, true)
+        }
+        model.planSuspension(order.key.id, promptly: true)
+    }
+
+    /// An answer to an order of long ago comes again: it is of no account.
+    mutating func replay() {
+        let pending = Set(orders.map(\.number))
+        let stale = past.filter {
+            ($0.kind == .freeze || $0.kind == .thaw) && !pending.contains($0.number)
+        }
+        guard let order = stale.dropLast().randomElement(using: &random) else { return }
+        let isRetried = registry.applications[order.key]?.run?.phase == .thawing(order.number)
+        guard !isRetried else { return }
+        event = "late answer of \(order)"
+        registry.applicationFrozen(order.key, order.number, at: now, &actions)
+        registry.applicationNotFrozen(order.key, order.number, "late", at: now, &actions)
+        registry.applicationThawed(order.key, order.number, at: now, &actions)
+        registry.applicationNotThawed(order.key, order.number, "late", at: now, &actions)
+    }
+
+    mutating func exit(_ name: String) {
+        guard model.app(name).phase != .off, Int.random(in: 0..<3, using: &random) == 0
+        else { return }
+        let crashes = Bool.random(using: &random)
+        event = "exit \(name)"
+        let exit = crashes ? ProcessExit.signal(.kill) : .status(0)
+        registry.applicationExited(key(name), exit, at: now, &actions)
+        model.exited(name, crashed: crashes)
+    }
+
+    // MARK: - What must hold
+
+    mutating func compare() {
+        for name in model.names {
+            guard let known = registry.applications[key(name)] else {
+                return fail("\(name) is not known")
+            }
+            if let difference = difference(known, model.app(name)) {
+                fail("\(name): \(difference)")
+            }
+        }
+        let running = model.names.count { model.app($0).phase != .off }
+        if registry.runningApplicationCount != running { fail("not \(running) are running") }
+        let frozen = model.names.count { model.app($0).phase == .frozen }
+        if registry.suspendedApplicationCount != frozen { fail("not \(frozen) are suspended") }
+        let inFront = model.names.filter {
+            registry.applications[key($0)]?.state.isInFront == true
+                && registry.applications[key($0)]?.run?.phase == .running
+        }
+        if model.isSingle, inFront.count > 1 { fail("in front at once: \(inFront)") }
+        let isQuiet = model.names.allSatisfy {
+            [.off, .frozen].contains(model.app($0).phase) && model.app($0).tasks.isEmpty
+        }
+        if isQuiet, registry.nextDeadline != nil { fail("something is due while all are asleep") }
+    }
+
+    private func difference(_ known: ManagedApplication, _ app: ApplicationModel.App) -> String? {
+        if known.state != app.state { return "\(known.state) instead of \(app.state)" }
+        let phase = phase(of: known.run)
+        if phase != app.phase { return "\(phase) instead of \(app.phase)" }
+        let until = app.state == .background ? app.until.map { max($0 - model.now, 0) } : nil
+        let remaining = known.remaining(at: now).map { Int($0.components.seconds) }
+        if remaining != until { return "\(remaining ?? -1) s left instead of \(until ?? -1)" }
+        let away = known.background(at: registry.boot(at: now)).map { Int($0.components.seconds) }
+        let expected = app.leftAt.map { model.boot - $0 }
+        if away != expected { return "\(away ?? -1) s away instead of \(expected ?? -1)" }
+        let tasks = registry.applications.tasks(of: known.key).map(\.rawValue)
+        if tasks != app.tasks.keys.sorted() { return "tasks \(tasks), not \(app.tasks.keys)" }
+        for (id, task) in app.tasks {
+            let state = registry.record(TaskID(rawValue: id))?.task.state
+            let expected: TaskState =
+                task.hasFired ? .expiring : task.dormantSince != nil ? .dormant : .running
+            if state != expected { return "task \(id) is not \(expected)" }
+        }
+        return debts(known, app)
+    }
+
+    private func debts(_ known: ManagedApplication, _ app: ApplicationModel.App) -> String? {
+        let owed = known.run?.deliveries.map { Int(($0.until - now).components.seconds) } ?? []
+        let expected = app.owed.map { $0 - model.now }
+        if owed != expected { return "owes \(owed) instead of \(expected)" }
+        if known.deferred.count != app.deferredCount { return "deferred: not \(app.deferredCount)" }
+        let delivered = deliveries[known.key] ?? 0
+        if delivered != app.deliveries { return "\(delivered) messages, not \(app.deliveries)" }
+        let told = tellings[known.key] ?? 0
+        if told != app.tellings { return "told \(told) times, not \(app.tellings)" }
+        let last = known.record.lastTermination.map {
+            ApplicationModel.End(
+                reason: $0.reason, held: $0.held.map(\.id.rawValue),
+                background: $0.background.map { Int($0.components.seconds) })
+        }
+        return last == app.last
+            ? nil : "ended by \(String(describing: last)), not \(app.last as Any)"
+    }
+
+    private func phase(of run: ApplicationRun?) -> ApplicationModel.Phase {
+        switch run?.phase {
+        case nil: .off
+        case .starting, .adopting: .starting
+        case .running: .running
+        case .freezing: .freezing
+        case .frozen: .frozen
+        case .thawing: .thawing
+        case .ending: .ending
+        }
+    }
+
+    /// Everything ends and is forgotten: nothing is left of it.
+    mutating func finish() {
+        for name in model.names {
+            leaveAll(name)
+            event = "the end of \(name)"
+            registry.applicationGone(key(name), at: now, &actions)
+            model.gone(name)
+            digest()
+        }
+        settle()
+        compare()
+        if answered != waiting { fail("not answered: \(waiting.subtracting(answered).sorted())") }
+        guard !model.isDraining else { return }
+        for name in model.names {
+            let number = nextCall()
+            waiting.insert(number)
+            try? registry.unregister(key(name), number: number, &actions)
+            digest()
+        }
+        let table = registry.applications
+        let isEmpty =
+            table.isEmpty && table.tasks.isEmpty && registry.applicationClocks.isEmpty
+            && table.count(of: Clerk.ann.owner) == 0 && table.front(of: Clerk.ann.owner).isEmpty
+            && table.nextDeadline == nil && table.nextWake == nil && table.runningCount == 0
+        if !isEmpty || registry.nextDeadline != nil {
+            fail("something is left of the applications")
+        }
+    }
+
+    private mutating func leaveAll(_ name: String) {
+        for id in model.app(name).tasks.keys.sorted() {
+            let caller = ApplicationSimulation.owner
+            _ = try? registry.end(TaskID(rawValue: id), by: caller, at: now, &actions)
+            model.taskEnded(name, id)
+            digest()
+        }
+    }
+}

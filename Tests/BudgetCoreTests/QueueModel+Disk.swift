@@ -1,0 +1,194 @@
+@testable import BudgetCore
+
+extension QueueModel {
+    /// A step is on disk.
+    mutating func stored(_ step: StoreStep) {
+        switch step {
+        case .submitted(let id, let isStarted):
+            guard let index = index(id) else { return }
+            tasks[index].isAdmitted = true
+            if isStarted { return startStored(index) }
+            if tasks[index].phase == .arriving { tasks[index].phase = .waiting }
+            settle()
+        case .started(let id):
+            if let index = index(id) { startStored(index) }
+        case .ended(let id):
+            guard let index = index(id), tasks[index].phase == .concluding else { return }
+            end(index)
+        case .attemptEnded(let id):
+            if let index = index(id) { attemptStored(index) }
+        case .groupPaused(let group, let isPaused):
+            if isPaused { paused.insert(group) } else { paused.remove(group) }
+            settle()
+        case .requeued, .cancelling, .applicationSaved, .applicationForgotten,
+            .identifiersReserved:
+            break
+        }
+    }
+
+    /// A step is not on disk.
+    mutating func notStored(_ step: StoreStep) {
+        isFaulty = true
+        switch step {
+        case .submitted(let id, _):
+            guard let index = index(id) else { return }
+            freeSlot(index)
+            tasks.remove(at: index)
+            forgetTurns()
+        case .started(let id):
+            guard let index = index(id) else { return }
+            freeSlot(index)
+            if tasks[index].phase != .concluding { tasks[index].phase = .waiting }
+        case .ended(let id):
+            guard let index = index(id), tasks[index].phase == .concluding else { return }
+            if tasks[index].isWithdrawal { goOn(index) } else { end(index) }
+        case .attemptEnded(let id):
+            if let index = index(id) { tasks[index].isWithdrawn = false }
+        case .groupPaused, .requeued, .cancelling, .applicationSaved, .applicationForgotten,
+            .identifiersReserved:
+            break
+        }
+    }
+
+    mutating func heal() {
+        isFaulty = false
+        settle()
+    }
+
+    private mutating func startStored(_ index: Int) {
+        tasks[index].isStartStored = true
+        guard tasks[index].phase == .starting else { return }
+        guard isDraining else { return tasks[index].phase = .running }
+        freeSlot(index)
+        tasks[index].phase = .waiting
+        tasks[index].isStartStored = false
+    }
+
+    private mutating func end(_ index: Int) {
+        tasks[index].phase = .ended
+        freeSlot(index)
+        settle()
+    }
+
+    private mutating func attemptStored(_ index: Int) {
+        guard let retryAt = tasks[index].retryAt, tasks[index].phase == .concluding else { return }
+        let isWithdrawn = tasks[index].isWithdrawn
+        tasks[index].phase = .waiting
+        tasks[index].attempt += 1
+        tasks[index].notBefore = retryAt
+        tasks[index].isStartStored = false
+        tasks[index].isKilled = false
+        tasks[index].isWithdrawn = false
+        tasks[index].verdict = nil
+        if isWithdrawn { conclude(index, .cancelled, isWithdrawal: true) } else { settle() }
+    }
+
+    /// The order to end it while it was queued is refused.
+    private mutating func goOn(_ index: Int) {
+        tasks[index].isWithdrawal = false
+        tasks[index].phase = tasks[index].isStartStored ? .starting : .waiting
+        if tasks[index].isStartStored { startStored(index) }
+    }
+
+    // MARK: - Restarts
+
+    /// Another daemon takes over what is on disk.
+    mutating func restart(_ disk: QueueDisk) {
+        tasks = disk.tasks.filter { !$0.hasEnded }.map { $0.modelled }
+        paused = disk.paused
+        successes = disk.successes
+        conditions = []
+        (isFaulty, isDraining, servedAt, passes) = (false, false, [:], [:])
+        let ran = disk.tasks.filter { !$0.hasEnded && $0.isBegun }.map(\.id)
+        // What waits is looked at when all that ran is decided.
+        for id in ran {
+            guard let index = index(id) else { continue }
+            conclude(index, .interrupted)
+        }
+        for index in tasks.indices where tasks[index].phase == .arriving {
+            tasks[index].phase = .waiting
+        }
+        settle()
+    }
+}
+
+/// What is on a disk that loses nothing that it took.
+struct QueueDisk {
+    struct Task {
+        let id: TaskID
+        let submission: Submission
+        var isBegun: Bool
+        var attempt = 1
+        var notBefore: BootInstant
+        var isCancelled = false
+        var hasEnded = false
+
+        var modelled: QueueModel.Task {
+            var task = QueueModel.Task(
+                id: id, owner: submission.owner, name: submission.name,
+                queueing: submission.queueing)
+            task.attempt = attempt
+            task.notBefore = max(QueueSimulation.ticks(notBefore), 0)
+            task.isCancelled = isCancelled
+            task.isAdmitted = true
+            return task
+        }
+    }
+
+    /// A step with what the record of its task said at the moment of the step.
+    struct Write {
+        let step: StoreStep
+        let record: TaskRecord?
+    }
+
+    var tasks: [Task] = []
+    var paused: Set<String> = []
+    var successes: [QueueModel.Name: Int] = [:]
+
+    /// - Returns: of a submission with an interval, the last success of its name.
+    mutating func take(_ write: Write) -> BootInstant? {
+        guard let record = write.record, let run = record.run else {
+            if case .groupPaused(let group, let isPaused) = write.step {
+                if isPaused { paused.insert(group) } else { paused.remove(group) }
+            }
+            return nil
+        }
+        let name = QueueModel.Name(owner: record.task.owner, name: record.task.name)
+        if case .submitted(let id, let isStarted) = write.step {
+            var submission = Submission(name: name.name, owner: name.owner, work: run.work)
+            submission.queueing = run.queueing
+            tasks.append(
+                Task(
+                    id: id, submission: submission, isBegun: isStarted, notBefore: run.notBefore))
+            guard run.queueing.minimumInterval != nil else { return nil }
+            return successes[name].map(QueueSimulation.boot)
+        }
+        guard let index = tasks.firstIndex(where: { $0.id == record.task.id }) else { return nil }
+        change(index, write.step, run, name)
+        return nil
+    }
+
+    private mutating func change(
+        _ index: Int, _ step: StoreStep, _ run: RunTask, _ name: QueueModel.Name
+    ) {
+        switch step {
+        case .started: tasks[index].isBegun = true
+        case .requeued: tasks[index].isBegun = false
+        case .cancelling: tasks[index].isCancelled = true
+        case .ended:
+            tasks[index].hasEnded = true
+            guard let end = run.conclusion, end.outcome == .completed else { return }
+            let at = QueueSimulation.ticks(end.endedAtBoot)
+            successes[name] = max(successes[name] ?? at, at)
+        case .attemptEnded:
+            tasks[index].isBegun = false
+            tasks[index].attempt = run.attempt + 1
+            if let end = run.conclusion, let delay = end.retryDelay {
+                tasks[index].notBefore = end.endedAtBoot + delay
+            }
+        case .submitted, .groupPaused, .applicationSaved, .applicationForgotten,
+            .identifiersReserved:
+            break
+        }
+    }
+}

@@ -1,0 +1,157 @@
+@testable import BudgetCore
+
+extension QueueModel {
+    // MARK: - Submissions and orders
+
+    /// The task that has a unique name.
+    private func uniqueTask(_ name: Name) -> Task? {
+        tasks.last { $0.isUnique && $0.phase != .ended && self.name($0) == name }
+    }
+
+    enum Answer: Equatable {
+        case refused
+        case standsIn(TaskID)
+        case taken
+    }
+
+    /// What a submission is answered, before anything of it is done.
+    func answer(_ submission: Submission) -> Answer {
+        guard !isFaulty, !isDraining else { return .refused }
+        if let group = submission.queueing.group, groupSlots[group] == nil { return .refused }
+        let name = Name(owner: submission.owner, name: submission.name)
+        guard let unique = submission.queueing.unique, let present = uniqueTask(name) else {
+            return .taken
+        }
+        if present.phase == .concluding {
+            if present.isWithdrawal || present.isWithdrawn { return .refused }
+            if present.retryAt == nil { return .taken }
+            return unique == .keep ? .standsIn(present.id) : .refused
+        }
+        guard unique == .keep, !present.isCancelled, !present.isLastAttempt else { return .taken }
+        return .standsIn(present.id)
+    }
+
+    /// A submission is taken in under an id.
+    mutating func submit(_ submission: Submission, as id: TaskID) {
+        let name = Name(owner: submission.owner, name: submission.name)
+        if submission.queueing.unique == .replace, let present = uniqueTask(name) {
+            replace(present)
+        }
+        var task = Task(
+            id: id, owner: submission.owner, name: submission.name, queueing: submission.queueing)
+        let wait = submission.queueing.earliestBegin.map(QueueSimulation.ticks) ?? 0
+        if wait > 0 { task.notBefore = boot + wait }
+        // Who is on the way to the disk came earlier, and has not had its turn.
+        let startsAtOnce =
+            !tasks.contains { $0.phase == .arriving || ($0.isArriving) } && wait == 0
+            && !task.isByName && holds(task).isEmpty && holders() < slots
+        tasks.append(task)
+        if startsAtOnce { grant(id) }
+    }
+
+    private mutating func replace(_ present: Task) {
+        guard let index = index(present.id) else { return }
+        switch present.phase {
+        case .arriving, .waiting, .starting: conclude(index, .cancelled, isWithdrawal: true)
+        case .running: stop(index)
+        case .exited: forbidRetry(index)
+        case .concluding, .ended: break
+        }
+    }
+
+    private mutating func forbidRetry(_ index: Int) {
+        if tasks[index].queueing.retry != nil { tasks[index].isLastAttempt = true }
+    }
+
+    private mutating func stop(_ index: Int) {
+        guard !tasks[index].isCancelled else { return }
+        guard !tasks[index].isKilled else { return forbidRetry(index) }
+        tasks[index].isCancelled = true
+        tasks[index].verdict = .cancelled
+    }
+
+    /// - Returns: whether the order is taken.
+    mutating func cancel(_ id: TaskID) -> Bool {
+        guard let index = index(id), tasks[index].isAdmitted else { return false }
+        let task = tasks[index]
+        switch task.phase {
+        case .ended, .arriving: return false
+        case .concluding:
+            if task.isWithdrawal { return true }
+            guard task.retryAt != nil, !isFaulty else { return false }
+            tasks[index].isWithdrawn = true
+        case .waiting, .starting:
+            guard !isFaulty else { return false }
+            conclude(index, .cancelled, isWithdrawal: true)
+        case .running:
+            stop(index)
+            tasks[index].isLastAttempt = true
+        case .exited: tasks[index].isLastAttempt = true
+        }
+        return true
+    }
+
+    // MARK: - Ends
+
+    mutating func exit(_ index: Int, _ exit: ProcessExit) {
+        let task = tasks[index]
+        tasks[index].phase = .exited
+        if task.verdict == .interrupted {
+            if exit != .signal(.kill) { tasks[index].verdict = .expired }
+        } else if task.verdict == nil {
+            tasks[index].verdict =
+                isDraining ? .expired : exit == .status(0) ? .completed : .failed
+        }
+    }
+
+    mutating func gone(_ index: Int) {
+        conclude(index, tasks[index].verdict ?? .failed)
+    }
+
+    mutating func conclude(_ index: Int, _ outcome: Outcome, isWithdrawal: Bool = false) {
+        let task = tasks[index]
+        tasks[index].phase = .concluding
+        tasks[index].outcome = outcome
+        tasks[index].isWithdrawal = isWithdrawal
+        let isRetried: Bool
+        switch outcome {
+        case .failed, .expired, .overrun: isRetried = true
+        case .interrupted: isRetried = task.queueing.retry?.onInterruption == true
+        default: isRetried = false
+        }
+        tasks[index].retryAt = nil
+        if isRetried, !task.isCancelled, !task.isLastAttempt, let retry = task.queueing.retry,
+            task.attempt < retry.attempts
+        {
+            let doubled = (1..<task.attempt).reduce(QueueSimulation.ticks(retry.delay)) {
+                delay, _ in
+                delay * 2
+            }
+            tasks[index].retryAt = boot + doubled
+        }
+        if outcome == .completed {
+            successes[name(task)] = max(successes[name(task)] ?? boot, boot)
+        }
+        forgetTurns()
+        if !isWithdrawal { freeSlot(index) }
+        settle()
+    }
+
+    mutating func drain() {
+        isDraining = true
+    }
+
+    /// Who is still there is killed.
+    mutating func endGrace() {
+        for index in tasks.indices where tasks[index].phase == .running {
+            guard tasks[index].verdict == nil else { continue }
+            tasks[index].verdict = .interrupted
+            tasks[index].isKilled = true
+        }
+    }
+}
+
+extension QueueModel.Task {
+    /// Whether its submission is on its way, though its end is decided.
+    var isArriving: Bool { phase == .concluding && !isAdmitted && !hasSlot && isWithdrawal }
+}

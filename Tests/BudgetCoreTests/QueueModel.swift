@@ -1,0 +1,203 @@
+@testable import BudgetCore
+
+/// The rules of the queue as a person would check them with a list of all tasks on paper: after each event
+/// every task is looked at, and everything is counted anew. A tick is a second.
+struct QueueModel {
+    enum Phase: Equatable {
+        /// On its way to the disk, and has no slot.
+        case arriving
+        case waiting
+        /// Has a slot; its start is on its way to the disk.
+        case starting
+        case running
+        /// The main process is gone, others may be left.
+        case exited
+        /// How it ends is decided, and on its way to the disk.
+        case concluding
+        case ended
+    }
+
+    struct Task {
+        let id: TaskID
+        let owner: OwnerID
+        let name: String
+        let queueing: Queueing
+        var phase = Phase.arriving
+        var attempt = 1
+        /// On the clock that goes on while the machine sleeps.
+        var notBefore = 0
+        var hasSlot = false
+        var isAdmitted = false
+        var isStartStored = false
+        var isCancelled = false
+        var isLastAttempt = false
+        /// Its processes were killed at the end of a drain's grace.
+        var isKilled = false
+        var verdict: Outcome?
+        // What was decided when it was concluded.
+        var outcome: Outcome?
+        var isWithdrawal = false
+        var retryAt: Int?
+        /// An order to cancel it was taken between two attempts.
+        var isWithdrawn = false
+
+        var group: String? { queueing.group }
+        var isUnique: Bool { queueing.unique != nil }
+        var isByName: Bool { isUnique || queueing.minimumInterval != nil }
+    }
+
+    struct Name: Hashable {
+        let owner: OwnerID
+        let name: String
+    }
+
+    /// All tasks, in the order of their ids.
+    var tasks: [Task] = []
+    var now = 0
+    var asleep = 0
+    var slots = 2
+    var groupSlots = ["net": 1, "disk": 2]
+    var tasksPerOwnerMax = 3
+    var paused: Set<String> = []
+    var conditions: Conditions = []
+    var isFaulty = false
+    var isDraining = false
+    /// The last success of each name, on the clock that goes on while the machine sleeps.
+    var successes: [Name: Int] = [:]
+    var servedAt: [OwnerID: Int] = [:]
+    var turn = 0
+    /// How often another owner was served since an owner could have been who has no command in a slot.
+    var passes: [OwnerID: [OwnerID: Int]] = [:]
+    /// What must never be, and was.
+    var broken: String?
+
+    var boot: Int { now + asleep }
+
+    func index(_ id: TaskID) -> Int? { tasks.firstIndex { $0.id == id } }
+
+    func holders(_ isMeant: (Task) -> Bool = { _ in true }) -> Int {
+        tasks.count { $0.hasSlot && isMeant($0) }
+    }
+
+    func name(_ task: Task) -> Name { Name(owner: task.owner, name: task.name) }
+
+    // MARK: - What holds a task back
+
+    /// Every rule that holds a waiting task back, besides that no slot of the daemon is free.
+    func holds(_ task: Task) -> [Hold] {
+        var result: [Hold] = []
+        if isFaulty { result.append(.store(QueueSimulation.fault)) }
+        if isDraining { result.append(.shutdown) }
+        if let group = task.group, paused.contains(group) {
+            result.append(.paused(group: group))
+        }
+        if task.notBefore > boot {
+            let until = QueueSimulation.boot(task.notBefore)
+            result.append(
+                task.attempt == 1
+                    ? .earliestBegin(until: until) : .retry(until: until, attempt: task.attempt))
+        }
+        let missing = task.queueing.conditions.subtracting(conditions)
+        if missing.contains(.network) { result.append(.network) }
+        if missing.contains(.externalPower) { result.append(.externalPower) }
+        if missing.contains(.idle) { result.append(.idle) }
+        if let hold = nameHold(task) { result.append(hold) }
+        let live = holders { $0.owner == task.owner && $0.phase != .concluding }
+        if live >= tasksPerOwnerMax { result.append(.tasksPerOwnerMax(tasksPerOwnerMax)) }
+        if let group = task.group, let slots = groupSlots[group],
+            holders({ $0.group == group }) >= slots
+        {
+            result.append(.groupSlots(slots, group: group))
+        }
+        return result
+    }
+
+    private func nameHold(_ task: Task) -> Hold? {
+        let namesakes = tasks.filter { $0.hasSlot && name($0) == name(task) }
+        if task.isUnique, namesakes.contains(where: \.isUnique) { return .replaced }
+        guard let interval = task.queueing.minimumInterval else { return nil }
+        if !namesakes.isEmpty { return .sameName(interval) }
+        guard let success = successes[name(task)] else { return nil }
+        let until = QueueSimulation.boot(success) + interval
+        return until > QueueSimulation.boot(boot) ? .minimumInterval(interval, until: until) : nil
+    }
+
+    // MARK: - Who goes next
+
+    /// Gives free slots to those whose turn it is.
+    mutating func settle() {
+        while holders() < slots {
+            let ready = tasks.filter { $0.phase == .waiting && holds($0).isEmpty }
+            let next = ready.min { goesBefore($0, $1) }
+            guard let next else { return }
+            notePasses(of: next, among: ready)
+            grant(next.id)
+        }
+    }
+
+    private func goesBefore(_ one: Task, _ other: Task) -> Bool {
+        let keys = [one, other].map { task in
+            [
+                holders { $0.owner == task.owner }, servedAt[task.owner] ?? 0,
+                Int(task.owner.rawValue), -task.queueing.priority, Int(task.id.rawValue),
+            ]
+        }
+        return keys[0].lexicographicallyPrecedes(keys[1])
+    }
+
+    /// Gives a slot to a task, and checks what must hold of it whatever the reasons for it were.
+    mutating func grant(_ id: TaskID) {
+        guard let index = index(id) else { return }
+        let task = tasks[index]
+        let isWrong =
+            holders() >= slots || !holds(task).isEmpty
+            || tasks.contains { other in
+                other.owner == task.owner && other.phase == .waiting && holds(other).isEmpty
+                    && (-other.queueing.priority, other.id) < (-task.queueing.priority, task.id)
+            }
+        if isWrong { broken = "task \(id) got a slot against the rules" }
+        tasks[index].phase = .starting
+        tasks[index].hasSlot = true
+        turn += 1
+        servedAt[task.owner] = turn
+        passes[task.owner] = nil
+        forgetTurns()
+    }
+
+    /// No other owner is served twice while one could be who has no command in a slot.
+    private mutating func notePasses(of served: Task, among ready: [Task]) {
+        let able = Set(ready.map(\.owner)).filter { owner in holders { $0.owner == owner } == 0 }
+        passes = passes.filter { able.contains($0.key) }
+        for owner in able where owner != served.owner {
+            passes[owner, default: [:]][served.owner, default: 0] += 1
+            if passes[owner]?[served.owner] ?? 0 > 1 {
+                broken = "owner \(owner) was passed over by \(served.owner) twice"
+            }
+        }
+    }
+
+    /// Who could be served is known at each moment, not only when another is.
+    ///
+    /// - Returns: one who could start, though there is a slot: that must be nobody.
+    mutating func notePresence() -> TaskID? {
+        let ready = tasks.filter { $0.phase == .waiting && holds($0).isEmpty }
+        passes = passes.filter { owner, _ in ready.contains { $0.owner == owner } }
+        return holders() < slots ? ready.first?.id : nil
+    }
+
+    /// Where nobody waits it is of no account who was served last, but of those who run.
+    mutating func forgetTurns() {
+        guard !tasks.contains(where: { $0.phase == .waiting }) else { return }
+        servedAt = servedAt.filter { owner, _ in holders { $0.owner == owner } > 0 }
+    }
+
+    mutating func freeSlot(_ index: Int) {
+        tasks[index].hasSlot = false
+        forgetTurns()
+    }
+
+    mutating func advance(_ ticks: Int) {
+        now += ticks
+        settle()
+    }
+}

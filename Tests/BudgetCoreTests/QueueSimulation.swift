@@ -1,0 +1,256 @@
+import TestKit
+
+@testable import BudgetCore
+
+/// One seeded history of the queue: random events go to the registry and to the model, with a disk between
+/// that takes a turn's steps in their order, late, or not at all. After each event the two must agree.
+struct QueueSimulation {
+    static let tick = Duration.seconds(1)
+    static let fault = "the disk is full"
+    static let owners = [1001, 1002, 1003].map { OwnerID(rawValue: $0) }
+
+    var random: SeededGenerator
+    var registry: BackgroundTaskRegistry
+    var model = QueueModel()
+    var disk = QueueDisk()
+    /// The steps of each turn that the disk has not answered, the oldest turn first.
+    var commits: [[QueueDisk.Write]] = []
+    var actions: [Action] = []
+    /// How often the end of each task was told by this daemon.
+    var ends: [TaskID: Int] = [:]
+    /// Tasks whose end was told and agreed on.
+    var finished: [TaskID] = []
+    var hasEndedGrace = false
+    var startsSeen = 0
+
+    static func boot(_ ticks: Int) -> BootInstant {
+        BootInstant(nanoseconds: 0) + tick * ticks
+    }
+
+    static func ticks(_ boot: BootInstant) -> Int { ticks(boot - BootInstant(nanoseconds: 0)) }
+
+    static func ticks(_ duration: Duration) -> Int { Int(duration.components.seconds) }
+
+    init(seed: UInt64) {
+        random = SeededGenerator(seed: seed)
+        registry = QueueSimulation.registry(for: model, from: 1)
+    }
+
+    /// A day of grace lets nothing but the queue's own times pass.
+    private static func registry(
+        for model: QueueModel, from first: UInt64
+    ) -> BackgroundTaskRegistry {
+        var limits = RegistryLimits()
+        limits.slots = model.slots
+        limits.groupSlots = model.groupSlots
+        limits.tasksPerOwnerMax = model.tasksPerOwnerMax
+        limits.warnAfter = .seconds(1_000_000)
+        let budget = Budget(duration: .seconds(1_000_000), grace: .seconds(86_400))
+        let profiles = budget.map { [Profile(name: "default", budget: $0, lifetimeMax: nil)] }
+        return BackgroundTaskRegistry(
+            limits: limits, profiles: profiles ?? [], identifiers: first...10_000_000)
+    }
+
+    var now: Instant { Instant(nanoseconds: 0) + QueueSimulation.tick * model.now }
+
+    /// - Returns: what first went wrong, `nil` where the two agreed to the end.
+    mutating func run(steps: Int) -> String? {
+        for step in 0..<steps {
+            let event = takeEvent()
+            if let wrong = model.broken ?? difference() {
+                return "step \(step), \(event): \(wrong)"
+            }
+            strikeOff()
+        }
+        return finished.allSatisfy { ends[$0] == 1 } ? nil : "an end was told twice"
+    }
+
+    // MARK: - Turns
+
+    /// Runs one turn of the shell: what is ordered in it goes to the disk in one commit.
+    mutating func turn<Result>(
+        _ body: (inout BackgroundTaskRegistry, Instant, inout [Action]) throws -> Result
+    ) rethrows -> Result {
+        defer { digest() }
+        return try body(&registry, now, &actions)
+    }
+
+    private mutating func digest() {
+        var commit: [QueueDisk.Write] = []
+        for action in actions {
+            switch action {
+            case .store(let step): commit.append(write(step))
+            case .tell(.ended, let id): ends[id, default: 0] += 1
+            case .launch(let id): launch(id)
+            default: break
+            }
+        }
+        actions.removeAll(keepingCapacity: true)
+        if !commit.isEmpty { commits.append(commit) }
+    }
+
+    private mutating func write(_ step: StoreStep) -> QueueDisk.Write {
+        switch step {
+        case .submitted(let id, _), .started(let id), .requeued(let id), .ended(let id),
+            .attemptEnded(let id), .cancelling(let id):
+            return QueueDisk.Write(step: step, record: registry.record(id))
+        case .groupPaused, .applicationSaved, .applicationForgotten, .identifiersReserved:
+            return QueueDisk.Write(step: step, record: nil)
+        }
+    }
+
+    /// A command is started: the disk must know, and no other of a unique name may run.
+    private mutating func launch(_ id: TaskID) {
+        startsSeen += 1
+        let known = disk.tasks.first { $0.id == id }
+        guard let known, known.isBegun, !known.hasEnded else {
+            model.broken = "task \(id) was launched before the disk knew"
+            return
+        }
+        let name = (known.submission.owner, known.submission.name)
+        let namesake = registry.occupants.compactMap { registry.record($0) }.first {
+            $0.task.id != id && ($0.task.owner, $0.task.name) == name
+                && $0.run?.queueing.unique != nil
+        }
+        if known.submission.queueing.unique != nil, let namesake {
+            model.broken = "task \(id) was launched beside \(namesake.task.id)"
+        }
+    }
+
+    /// The disk answers the oldest commit.
+    mutating func answerCommit(_ isStored: Bool) {
+        guard !commits.isEmpty else { return }
+        let commit = commits.removeFirst()
+        for write in commit {
+            if isStored {
+                let lastSuccess = disk.take(write)
+                registry.stored(write.step, lastSuccess: lastSuccess, at: now, &actions)
+                model.stored(write.step)
+            } else {
+                registry.notStored(write.step, QueueSimulation.fault, at: now, &actions)
+                model.notStored(write.step)
+            }
+        }
+        digest()
+    }
+
+    /// The daemon is gone, and another one takes over what the disk knows.
+    mutating func restart() -> String {
+        // What was on its way to the disk may have reached it or not.
+        let reached = Int.random(in: 0...commits.count, using: &random)
+        for write in commits.prefix(reached).joined() { _ = disk.take(write) }
+        commits = []
+        ends = [:]
+        finished = []
+        hasEndedGrace = false
+        let last = registry.identifierLast.rawValue
+        registry = QueueSimulation.registry(for: model, from: last + 1)
+        registry.asleep = QueueSimulation.tick * model.asleep
+        model.restart(disk)
+        let restored = disk.tasks.filter { !$0.hasEnded }.map { restore($0) }
+        let paused = disk.paused.sorted()
+        turn {
+            $0.restore(pausedGroups: paused)
+            $0.restore(restored, at: $1, &$2)
+        }
+        return "restart"
+    }
+
+    private func restore(_ task: QueueDisk.Task) -> RestoredTask {
+        let budget = Budget(duration: .seconds(1_000_000), grace: .seconds(86_400))
+        var restored = RestoredTask(
+            id: task.id, submission: task.submission, profile: "default", budget: budget,
+            grace: .seconds(86_400), lifetimeMax: nil, isCutByLifetime: false, submittedAt: now,
+            begunAt: task.isBegun ? now : nil)
+        restored.attempt = task.attempt
+        restored.notBefore = task.notBefore
+        restored.isCancelled = task.isCancelled
+        let name = QueueModel.Name(owner: task.submission.owner, name: task.submission.name)
+        if task.submission.queueing.minimumInterval != nil {
+            restored.lastSuccess = disk.successes[name].map(QueueSimulation.boot)
+        }
+        return restored
+    }
+
+    // MARK: - Comparison
+
+    /// What has ended is not looked at again.
+    mutating func strikeOff() {
+        finished += model.tasks.filter { $0.phase == .ended }.map(\.id)
+        model.tasks.removeAll { $0.phase == .ended }
+    }
+
+    mutating func difference() -> String? {
+        if let idle = model.notePresence() { return "task \(idle) could run, and does not" }
+        for task in model.tasks {
+            if let difference = difference(task) { return "task \(task.id) \(difference)" }
+        }
+        let holders = Set(model.tasks.filter(\.hasSlot).map(\.id))
+        if registry.occupants != holders {
+            return "slots are with \(registry.occupants.sorted()), not \(holders.sorted())"
+        }
+        return differenceOfSums()
+    }
+
+    private func difference(_ expected: QueueModel.Task) -> String? {
+        guard let record = registry.record(expected.id), let run = record.run else {
+            return "is unknown, not \(expected.phase)"
+        }
+        let told = ends[expected.id] ?? 0
+        guard expected.phase != .ended else {
+            guard record.task.outcome == expected.outcome, told == 1 else {
+                return "\(record.task.state) \(String(describing: record.task.outcome)), told "
+                    + "\(told) times, not \(String(describing: expected.outcome))"
+            }
+            return nil
+        }
+        let isLive = expected.phase == .running || expected.phase == .exited
+        guard told == 0, run.attempt == expected.attempt,
+            (run.conclusion != nil) == (expected.phase == .concluding),
+            expected.phase == .concluding || record.task.isLive == isLive,
+            run.conclusion?.outcome == (expected.phase == .concluding ? expected.outcome : nil)
+        else { return "is \(record.task.state) in attempt \(run.attempt), not \(expected)" }
+        guard expected.phase == .waiting || expected.phase == .starting else { return nil }
+        return differenceOfHolds(expected)
+    }
+
+    private func differenceOfHolds(_ expected: QueueModel.Task) -> String? {
+        guard let slot = registry.table.slot(of: expected.id) else { return "has no slot" }
+        // A time that has come holds nothing back, though it is named until the queue is next looked at.
+        let boot = QueueSimulation.boot(model.boot)
+        let told = registry.holds(on: slot).filter { $0.until ?? .never > boot && $0 != .starting }
+        var holds = expected.phase == .waiting ? model.holds(expected) : []
+        if expected.phase == .waiting, model.holders() >= model.slots {
+            holds.append(.slots(model.slots))
+        }
+        if expected.phase == .starting, model.isFaulty {
+            holds = [.store(QueueSimulation.fault)]
+        }
+        return told == holds ? nil : "is held back by \(told), not \(holds)"
+    }
+
+    private func differenceOfSums() -> String? {
+        let waiting = model.tasks.filter { $0.phase == .waiting }
+        let due = waiting.filter { $0.notBefore <= model.boot }
+        let wanted = due.reduce(into: Conditions()) { $0.formUnion($1.queueing.conditions) }
+        if registry.wantedConditions != wanted { return "\(registry.wantedConditions) are wanted" }
+        for group in registry.groups {
+            let use = (
+                model.holders { $0.group == group.name }, waiting.count { $0.group == group.name }
+            )
+            if use != (group.use.runningCount, group.use.queuedCount) {
+                return "group \(group.name) is used by \(group.use), not \(use)"
+            }
+            if group.isPaused != model.paused.contains(group.name) { return "\(group) is wrong" }
+        }
+        for owner in QueueSimulation.owners {
+            let own = model.tasks.filter { $0.owner == owner }
+            let live = own.count { $0.hasSlot && $0.phase != .concluding }
+            let queued = own.count { $0.phase == .waiting || $0.phase == .arriving }
+            if registry.use(of: owner) != (live, queued) {
+                return "owner \(owner) has \(registry.use(of: owner)), not \((live, queued))"
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,98 @@
+import BudgetCore
+import TaskStore
+
+@testable import bgtaskd
+
+extension Shell {
+    /// Compares what is on disk with what is known, and takes it over.
+    ///
+    /// - Parameter canThaw: whether what is frozen can be thawed.
+    func recover(canThaw: Bool) throws {
+        let found = opened.found
+        var tasks: [TaskID: StoredTask] = [:]
+        for task in found.live + found.ended { tasks[task.id] = task }
+        guard found.live.map(\.id) == found.live.map(\.id).sorted(),
+            tasks.count == found.live.count + found.ended.count
+        else { throw Violation("the store answers \(found)") }
+        machine.daemonStarts()
+        try ledger.found(tasks, pausedGroups: found.pausedGroups)
+        registry.restore(ended: found.ended.map { RestoredTask($0, clocks) })
+        registry.restore(pausedGroups: found.pausedGroups)
+        let live = found.live.map { task in
+            RestoredTask(task, lastSuccess: found.lastSuccesses[task.id], clocks)
+        }
+        registry.restore(live, at: now, &actions)
+        try recoverApplications(canThaw: canThaw)
+        try perform()
+        while !steps.isEmpty {
+            let (steps, changes) = (steps, changes)
+            (self.steps, self.changes) = ([], [])
+            ledger.applications.given(changes)
+            let applied = try Shell.starting(disk) { () throws(StoreError) in
+                try opened.store.apply(changes)
+            }
+            ledger.applications.taken()
+            try taken(steps, applied)
+            try perform()
+        }
+        for task in tasks.values { try checkTakenOver(task) }
+        try checkApplicationsTakenOver()
+    }
+
+    /// Whether the registry knows a task that was found, as it was.
+    private func checkTakenOver(_ stored: StoredTask) throws {
+        guard let record = registry.record(stored.id), let run = record.run else {
+            throw Violation("\(stored.id) is not taken over")
+        }
+        let task = record.task
+        let isQueued = task.state == .queued || launches.contains(stored.id)
+        let isAgain =
+            try stored.state == .started
+            && ledger.comesBack(ledger.fact(stored.id), after: stored.attempt)
+        let isRight =
+            switch stored.state {
+            case .queued: isQueued && run.notBefore == notBefore(stored)
+            case .started: isAgain ? isQueued : task.outcome == .interrupted
+            case .ended: task.outcome == stored.end?.outcome
+            }
+        guard isRight, task.name == stored.name, task.owner == stored.owner,
+            task.budget == stored.budget, task.lifetimeMax == stored.lifetimeMax,
+            run.queueing == stored.queueing, run.attempt == stored.attempt + (isAgain ? 1 : 0),
+            try areSame(run.attempts, stored.attempts, isAgain)
+        else { throw Violation("\(stored) is taken over as \(record)") }
+        guard isAgain else { return }
+        let delay = run.queueing.retry.map { $0.delay * (1 << (stored.attempt - 1)) } ?? .zero
+        guard run.notBefore == machine.boot + delay else {
+            throw Violation("\(stored) waits as \(run)")
+        }
+    }
+
+    /// When a queued task may start, by the time of day.
+    private func notBefore(_ stored: StoredTask) -> BootInstant {
+        guard let wait = stored.queueing.earliestBegin, wait > .zero else { return .distantPast }
+        let elapsed = machine.time.microseconds - stored.queuedAt.microseconds
+        return machine.boot - .microseconds(max(elapsed, 0)) + wait
+    }
+
+    private func areSame(
+        _ attempts: [EndedAttempt], _ stored: [StoredAttempt], _ isAgain: Bool
+    ) throws -> Bool {
+        guard attempts.count == stored.count + (isAgain ? 1 : 0) else { return false }
+        if isAgain, attempts.last?.outcome != .interrupted { return false }
+        return zip(attempts, stored).allSatisfy { own, stored in
+            own.attempt == stored.attempt && own.outcome == stored.end.outcome
+                && own.exit == stored.end.exit && own.used == stored.end.used
+                && own.use?.cpu == stored.end.cpu
+        }
+    }
+
+    /// Has the store do something at the start, where a fault of the disk is a reason not to start.
+    static func starting<T>(
+        _ disk: Disk, _ body: () throws(StoreError) -> T
+    ) throws -> T {
+        switch try ask(disk, body) {
+        case .success(let answer): return answer
+        case .failure: throw DoesNotStart()
+        }
+    }
+}

@@ -15,7 +15,7 @@ VM := .build/vm
 SWIFT_FILES := $(wildcard Package.swift Sources Tests Examples Benchmarks)
 
 .PHONY: build completions install uninstall files test test-long demo fuzz sanitize torture torture-vm
-.PHONY: format lint deps small-parts
+.PHONY: bench format lint deps small-parts
 
 PROGRAMS := bgtaskd bgtaskctl bgtask-supervisor
 
@@ -176,6 +176,18 @@ torture: deps
 torture-vm: deps $(VM)/version
 	$(SWIFT) build
 	Tests/System/torture-vm --cuts $(or $(CUTS),20) $(if $(SEED),--seed $(SEED))
+
+# Measures bgtaskd against its peers, row after row of what it promises: some minutes a row. BENCH= takes what
+# Benchmarks/bench does: make bench BENCH='--rows begin-end --rounds 3', or BENCH=--list. Nothing else should
+# run meanwhile.
+bench:
+	@echo 'building bgtaskd and the load generator'
+	@mkdir -p .build
+	@{ $(MAKE) --no-print-directory build && \
+	    $(SWIFT) build --package-path Benchmarks -c release --static-swift-stdlib; \
+	} >.build/bench.log 2>&1 || { cat .build/bench.log >&2; exit 1; }
+	@Benchmarks/deps
+	@Benchmarks/bench $(BENCH)
 
 format:
 	$(SWIFT) format -i -r $(SWIFT_FILES)

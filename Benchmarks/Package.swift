@@ -1,0 +1,34 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let swiftSettings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .treatAllWarnings(as: .error),
+]
+
+/// A package of its own: what it measures, it knows by bytes on a socket alone.
+let package = Package(
+    name: "bgtaskd-benchmarks",
+    products: [
+        .executable(name: "load-generator", targets: ["load-generator"]),
+        .executable(name: "echo-server", targets: ["echo-server"]),
+    ],
+    targets: [
+        .systemLibrary(name: "CEpoll"),
+        .target(
+            name: "BenchmarkSockets", dependencies: ["CEpoll"], swiftSettings: swiftSettings),
+        .executableTarget(
+            name: "load-generator",
+            dependencies: ["BenchmarkSockets"],
+            swiftSettings: swiftSettings
+        ),
+        .executableTarget(
+            name: "echo-server",
+            dependencies: ["BenchmarkSockets"],
+            swiftSettings: swiftSettings
+        ),
+    ]
+)

@@ -1,0 +1,1 @@
+"""What the rows of the benchmark are measured with."""

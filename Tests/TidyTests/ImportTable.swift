@@ -28,6 +28,10 @@ enum ImportTable {
         ]),
         "bgtask-supervisor": ["Glibc"],
         "SmallFoundation": [],
+        "CEpoll": [],
+        "BenchmarkSockets": ["CEpoll", "Glibc"],
+        "load-generator": ["BenchmarkSockets", "Glibc"],
+        "echo-server": ["BenchmarkSockets", "Glibc"],
     ]
 
     /// The module that a line of code imports; `nil` for any other line.

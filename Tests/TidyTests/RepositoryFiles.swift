@@ -6,10 +6,10 @@ enum RepositoryFiles {
     static let top = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-    /// All of Sources/ and Tests/ that is code.
+    /// All of Sources/, Tests/ and the benchmarks that is code.
     static func all() throws -> [SourceFile] {
         var files: [SourceFile] = []
-        for folder in ["Sources", "Tests"] {
+        for folder in ["Sources", "Tests", "Benchmarks/Sources"] {
             let names = try FileManager.default.subpathsOfDirectory(
                 atPath: top.appendingPathComponent(folder).path
             )

@@ -20,14 +20,14 @@ struct Rule: Sendable {
     let check: @Sendable (SourceFile) -> [Int]
 
     enum Scope {
-        /// Sources/ alone.
+        /// Sources/ and the sources of the benchmarks.
         case sources
-        /// Sources/ and Tests/.
+        /// The tests too.
         case all
     }
 
     func violations(in file: SourceFile) -> [Violation] {
-        guard scope == .all || file.path.hasPrefix("Sources/") else { return [] }
+        guard scope == .all || !file.isTest else { return [] }
         return check(file).map { Violation(path: file.path, line: $0, rule: name) }
     }
 }

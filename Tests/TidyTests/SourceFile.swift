@@ -20,9 +20,12 @@ struct SourceFile {
 
     /// The folder below Sources that the file is in; `nil` elsewhere.
     var module: String? {
-        let parts = path.split(separator: "/")
+        var parts = path.split(separator: "/")
+        if parts.first == "Benchmarks" { parts.removeFirst() }
         return parts.first == "Sources" && parts.count > 2 ? String(parts[1]) : nil
     }
+
+    var isTest: Bool { path.hasPrefix("Tests/") }
 
     var isSwift: Bool { path.hasSuffix(".swift") }
 

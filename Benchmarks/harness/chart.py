@@ -6,6 +6,8 @@ The scale is logarithmic, so that twice as good and half as good are equally lon
 import math
 from xml.sax.saxutils import escape
 
+from .table import number
+
 WIDTH = 860
 # Where the labels end and the plot begins, and where the plot ends.
 LEFT, RIGHT = 350, 790
@@ -106,7 +108,7 @@ def bar(row, scale, top):
         # Beside the mark, where the number would stand on it.
         if after - 4 <= x < after + 48:
             after = x
-    yield text(after + 6, middle + 4.5, f"{row['ratio']:.2f}", "value")
+    yield text(after + 6, middle + 4.5, number(row["ratio"]), "value")
 
 
 def legend(y):

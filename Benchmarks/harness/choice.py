@@ -4,19 +4,21 @@ import fnmatch
 import os
 import shutil
 import sys
+from dataclasses import replace
 
 
-def choose(subjects, wanted):
-    """The rows that the names stand for, in the table's order."""
+def choose(subjects, options):
+    """The rows that --rows names, in the table's order, with titles that tell the options."""
     rows = [row for subject in subjects.values() for row in subject]
     chosen = set()
-    for name in wanted:
+    for name in options.rows:
         found = [row.name for row in rows if fnmatch.fnmatch(row.name, name)]
         found = found or [row.name for row in subjects.get(name, [])]
         if not found:
             sys.exit(f"no row and no subject is named {name}: see --list")
         chosen.update(found)
-    return [row for row in rows if row.name in chosen]
+    return [replace(row, title=row.title.format(**vars(options)))
+            for row in rows if row.name in chosen]
 
 
 def show(rows):

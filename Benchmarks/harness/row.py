@@ -66,6 +66,7 @@ class Row:
 
     # For --rows and results.json: words with dashes.
     name: str
+    # May name options, as in "{sync_ms:g} ms".
     title: str
     unit: str
     # Takes the Run, gives the figure of bgtaskd.

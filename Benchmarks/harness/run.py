@@ -5,7 +5,7 @@ import os
 import subprocess
 
 from .row import Failure
-from .servers import Beanstalkd, Bgtaskd
+from .servers import Beanstalkd, Bgtaskd, EchoServer
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -41,6 +41,10 @@ class Run:
     def beanstalkd(self, is_durable=False, environment=None):
         """A beanstalkd that is not started yet."""
         return Beanstalkd(self.disk, is_durable, environment)
+
+    def echo_server(self):
+        """The echo server of this package, not started yet."""
+        return EchoServer(self.program("echo-server"), self.disk)
 
     def program(self, name):
         """The path of a program of this package, such as load-generator."""

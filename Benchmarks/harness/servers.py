@@ -137,6 +137,19 @@ class Beanstalkd(Server):
         return ["beanstalkd", "-l", "unix:" + self.path, *durable]
 
 
+class EchoServer(Server):
+    """Answers with as many bytes as bgtaskd, and does nothing else."""
+
+    name = "echo-server"
+
+    def __init__(self, program, disk):
+        super().__init__(disk)
+        self.program = program
+
+    def arguments(self):
+        return [self.program, self.path]
+
+
 def toml(value):
     """A value as it stands in the settings."""
     if isinstance(value, bool):

@@ -46,7 +46,7 @@ def spread(figures):
 
 def ratio(outcome):
     ratios = outcome.ratios
-    return f"{statistics.median(ratios):.2f} ×" if ratios else ""
+    return f"{number(statistics.median(ratios))} ×" if ratios else ""
 
 
 def reached(outcome):
@@ -61,4 +61,7 @@ def number(value):
     """As many digits as say something."""
     if abs(value) >= 1000:
         return f"{value:,.0f}"
-    return f"{value:.3g}" if abs(value) < 100 else f"{value:.0f}"
+    for least, digits in ((100, 0), (10, 1), (0.1, 2)):
+        if abs(value) >= least:
+            return f"{value:.{digits}f}"
+    return f"{value:.2g}"

@@ -20,23 +20,12 @@ public struct ByteBuffer {
 
     /// Adds bytes, which must have room.
     public mutating func append(_ more: FixedBytes) {
-        memcpy(bytes + count, more.start, more.count)
-        count += more.count
+        append(more.start, count: more.count)
     }
 
-    /// Adds a number in decimal digits, which must have room: 20 bytes at most.
-    public mutating func append(decimal number: UInt64) {
-        var rest = number
-        var length = 1
-        while rest > 9 {
-            rest /= 10
-            length += 1
-        }
-        rest = number
-        for place in stride(from: count + length - 1, through: count, by: -1) {
-            bytes[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
-            rest /= 10
-        }
+    /// Adds bytes, which must have room.
+    public mutating func append(_ more: UnsafePointer<UInt8>, count length: Int) {
+        memcpy(bytes + count, more, length)
         count += length
     }
 

@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// Bytes that do not change, kept until the program ends.
 public struct FixedBytes {
     /// Where they are, also where there are none.
@@ -16,7 +18,6 @@ public struct FixedBytes {
 
     /// Whether others, of which there are at least as many, begin with these.
     public func begin(_ others: UnsafePointer<UInt8>) -> Bool {
-        for place in 0..<count where others[place] != start[place] { return false }
-        return true
+        memcmp(others, start, count) == 0
     }
 }

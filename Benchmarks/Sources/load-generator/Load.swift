@@ -115,12 +115,12 @@ struct Load {
         guard clients[index].isWaiting else { throw unexpected(frame, length) }
         let request = clients[index].takeFirst()
         let good = request.isFollowing ? script.followingReply : script.reply
-        guard let number = Script.number(in: frame, length: length, of: good) else {
+        guard let digits = Script.digits(in: frame, length: length, of: good) else {
             throw unexpected(frame, length)
         }
         if script.hasFollowing && !request.isFollowing {
             clients[index].output.append(script.before)
-            clients[index].output.append(decimal: number)
+            clients[index].output.append(frame + good.start.count, count: digits)
             clients[index].output.append(script.after)
             clients[index].expect(Client.Outstanding(start: request.start, isFollowing: true))
             return

@@ -27,32 +27,34 @@ struct Script {
         after = FixedBytes(exchange.following?.after ?? "")
         followingReply = Self.reply(exchange.following?.reply ?? exchange.reply)
         terminator = exchange.terminator
-        requestBytesMax = max(request.count, before.count + 20 + after.count)
+        requestBytesMax = max(request.count, before.count + Self.digitsMax + after.count)
     }
 
-    /// The number in a good reply, 0 in a good one without; `nil` where it is another reply.
-    static func number(
+    /// How many digits the number has that stands behind the start of a good reply, 0 where it has none;
+    /// `nil` where it is another reply.
+    static func digits(
         in frame: UnsafePointer<UInt8>,
         length: Int,
         of reply: Reply
-    ) -> UInt64? {
+    ) -> Int? {
         guard length >= reply.start.count, reply.start.begin(frame) else { return nil }
         guard reply.hasNumber else { return 0 }
-        var number: UInt64 = 0
-        var place = reply.start.count
-        while place < length, frame[place] &- UInt8(ascii: "0") < 10 {
-            number = number &* 10 &+ UInt64(frame[place] &- UInt8(ascii: "0"))
-            place += 1
-        }
-        guard place > reply.start.count, length - place >= reply.rest.count,
-            reply.rest.begin(frame + place)
+        let number = frame + reply.start.count
+        let rest = length - reply.start.count
+        var digits = 0
+        while digits < rest, number[digits] &- UInt8(ascii: "0") < 10 { digits += 1 }
+        guard 1...Self.digitsMax ~= digits, rest - digits >= reply.rest.count,
+            reply.rest.begin(number + digits)
         else { return nil }
-        return number
+        return digits
     }
+
+    /// What the longest number takes.
+    private static let digitsMax = 20
 
     private static func reply(_ reply: Exchange.Reply) -> Reply {
         Reply(
-            start: FixedBytes(reply.start), hasNumber: reply.hasNumber, rest: FixedBytes(reply.rest)
-        )
+            start: FixedBytes(reply.start), hasNumber: reply.hasNumber,
+            rest: FixedBytes(reply.rest))
     }
 }

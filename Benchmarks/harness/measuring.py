@@ -2,6 +2,7 @@
 
 import statistics
 import sys
+import traceback
 from dataclasses import dataclass, field
 
 from .row import Failure, Row, Unmeasurable
@@ -44,6 +45,9 @@ class Outcome:
 
 def measure(rows, run):
     """Measures all rows and says on standard error how far it is."""
+    if run.load_before > 0.5:
+        say(f"the machine is busy already (load average {run.load_before:.1f}): "
+            "the figures will be those of a busy machine")
     outcomes = []
     for number, row in enumerate(rows, 1):
         rounds = min(run.options.rounds, row.rounds_max or run.options.rounds)
@@ -61,6 +65,10 @@ def measure(rows, run):
             outcome.reason = str(reason)
         except Failure as failure:
             outcome.failure = str(failure)
+        except Exception as fault:
+            # A fault of one row, after which the others can still be measured.
+            traceback.print_exc()
+            outcome.failure = f"{type(fault).__name__}: {fault}"
         if outcome.failure:
             say(f"{row.name}: {outcome.failure}")
     return outcomes

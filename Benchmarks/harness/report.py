@@ -13,11 +13,12 @@ from . import chart, table
 from .run import ROOT
 
 
-def write(outcomes, options):
+def write(outcomes, run):
     """Prints the table, writes the results and draws the chart."""
-    results = {"machine": machine(), "command": ["Benchmarks/bench", *sys.argv[1:]],
+    options = run.options
+    results = {"machine": machine() | {"loadBefore": run.load_before}, "command": ["Benchmarks/bench", *sys.argv[1:]],
                "quick": options.quick, "rounds": options.rounds, "seconds": options.seconds,
-               "rows": [figures(outcome) for outcome in outcomes]}
+               "rows": [figures(outcome) for outcome in outcomes], "reports": run.reports}
     for path in (options.results, options.chart):
         os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
     with open(options.results, "w", encoding="utf-8") as file:

@@ -25,6 +25,9 @@ class Run:
         self.seconds = options.seconds
         self.quick = options.quick
         self.round = 0
+        self.load_before = os.getloadavg()[0]
+        # What the load generator said, for the results.
+        self.reports = []
         self._known = {}
 
     def once(self, key, function):
@@ -56,9 +59,17 @@ class Run:
                      "--clients", str(clients), "--depth", str(depth), "--seconds", str(self.seconds)]
         if rate is not None:
             arguments += ["--rate", str(int(rate))]
-        result = subprocess.run(
-            arguments, capture_output=True, text=True, timeout=self.seconds + 60, check=False)
+        used = server.processor_seconds()
+        try:
+            result = subprocess.run(
+                arguments, capture_output=True, text=True, timeout=self.seconds + 60, check=False)
+        except subprocess.TimeoutExpired:
+            raise Failure(f"{' '.join(arguments)} does not end; {server.log()}") from None
         if result.returncode != 0:
             raise Failure(f"{' '.join(arguments)}: {result.stderr.strip()}; "
                           f"{server.name}: {server.log()}")
-        return json.loads(result.stdout)
+        report = json.loads(result.stdout)
+        report["serverProcessorSeconds"] = round(server.processor_seconds() - used, 2)
+        self.reports.append({"round": self.round, "server": server.name, "exchange": exchange,
+                             "clients": clients, "depth": depth, "rate": rate, **report})
+        return report

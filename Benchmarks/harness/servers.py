@@ -88,6 +88,12 @@ class Server:
             raise
         return connection
 
+    def processor_seconds(self):
+        """What the process has used so far, with all its threads."""
+        with open(f"/proc/{self.process.pid}/stat", encoding="utf-8") as file:
+            fields = file.read().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     def log(self):
         """The last of what it said."""
         with open(self.folder + "/log", "rb") as file:

@@ -25,6 +25,7 @@ public struct ByteBuffer {
 
     /// Adds bytes, which must have room.
     public mutating func append(_ more: UnsafePointer<UInt8>, count length: Int) {
+        precondition(hasRoom(for: length))
         memcpy(bytes + count, more, length)
         count += length
     }

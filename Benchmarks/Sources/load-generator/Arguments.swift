@@ -16,8 +16,9 @@ struct Arguments {
                      latency counts from the instant when the operation was due. Without it each connection
                      begins the next operation when one is done.
 
-        Latencies are of whole operations: of begin and end, of put and delete, in microseconds. With a rate
-        the generator waits for no event but looks for it all the time, and so uses a whole processor.
+        Latencies are of whole operations: of begin and end, of put and delete, in microseconds. `begun` counts
+        the operations of the warm-up too, all else only those after it. With a rate the generator waits for
+        no event but looks for it all the time, and so uses a whole processor.
         """
 
     var exchange: Exchange

@@ -51,6 +51,9 @@ struct Load {
         // A schedule may be done before its end, and is then not the faster for it.
         let end = schedule.interval == nil ? now : max(schedule.end, measured.lastEnd)
         measured.finish(at: end)
+        guard measured.lastEnd > schedule.warmUpEnd else {
+            throw SocketError("the server answered nothing after the warm-up")
+        }
         return measured
     }
 

@@ -42,7 +42,7 @@ struct Measured {
             "\"\($0)\": \(Double(latencies.percentile($1)) / 1000)"
         }
         return """
-            {"operations": \(latencies.total), "seconds": \(seconds), \
+            {"begun": \(begun), "operations": \(latencies.total), "seconds": \(seconds), \
             "operationsPerSecond": \(perSecond), \
             "processorSeconds": \(Double(used) / Double(Clock.second)), \
             "latency": {\(percentiles.joined(separator: ", ")), \

@@ -113,6 +113,7 @@ else
 	$(SWIFT) build --build-tests
 	$(SWIFT) test --skip-build --disable-xctest --filter '^LinuxSystemTests'
 	$(SWIFT) test --skip-build --disable-xctest --skip '^LinuxSystemTests'
+	$(SWIFT) test --package-path Benchmarks --disable-xctest
 endif
 
 # The tests with those that take many minutes at their full length.

@@ -30,5 +30,10 @@ let package = Package(
             dependencies: ["BenchmarkSockets"],
             swiftSettings: swiftSettings
         ),
+        .testTarget(
+            name: "LoadGeneratorTests",
+            dependencies: ["BenchmarkSockets", "load-generator"],
+            swiftSettings: swiftSettings
+        ),
     ]
 )

@@ -43,6 +43,7 @@ struct Histogram {
     private static func highest(in bucket: Int) -> UInt64 {
         guard bucket >= buckets else { return UInt64(bucket) }
         let shift = UInt64(bucket >> bits - 1)
-        return (UInt64(buckets + bucket & (buckets - 1)) + 1) << shift - 1
+        // The last bucket ends with the largest number, beyond which the sum begins at 0 again.
+        return (UInt64(buckets + bucket & (buckets - 1)) + 1) << shift &- 1
     }
 }

@@ -178,7 +178,7 @@ torture-vm: deps $(VM)/version
 	$(SWIFT) build
 	Tests/System/torture-vm --cuts $(or $(CUTS),20) $(if $(SEED),--seed $(SEED))
 
-# Measures bgtaskd against its peers, row after row of what it promises: some minutes a row. BENCH= takes what
+# Measures bgtaskd against its peers, row after row of what it promises: about a minute a row. BENCH= takes what
 # Benchmarks/bench does: make bench BENCH='--rows begin-end --rounds 3', or BENCH=--list. Nothing else should
 # run meanwhile.
 bench:

@@ -52,7 +52,7 @@ def svg(rows, footnote):
         f'viewBox="0 0 {WIDTH} {height}" role="img" aria-label="bgtaskd against its peers">',
         f"<style>{STYLE}</style>",
         f'<rect class="page" x="0.5" y="0.5" width="{WIDTH - 1}" height="{height - 1}" rx="6"/>',
-        text(20, 30, "How many times better than the peer", "title"),
+        text(20, 30, "How many times better than the peer, which is at 1", "title"),
         *grid(scale, bottom)]
     for number, row in enumerate(shown):
         parts += bar(row, scale, TOP + ROW_HEIGHT * number)
@@ -76,6 +76,11 @@ class Scale:
         return round(LEFT + share * (RIGHT - LEFT), 1)
 
     @property
+    def names_every(self):
+        """How many marks there are to a name that has room."""
+        return math.ceil(40 * (self.high - self.low) / (RIGHT - LEFT))
+
+    @property
     def marks(self):
         return [2.0 ** power for power in range(self.low, self.high + 1)]
 
@@ -84,11 +89,10 @@ def grid(scale, bottom):
     """The lines of the scale, with what they stand for."""
     for ratio in scale.marks:
         x = scale.x(ratio)
-        name = f"{ratio:g}" if ratio >= 1 else f"1/{1 / ratio:g}"
-        if ratio == 1:
-            name = "1 = the peer"
         yield f'<line class="grid" x1="{x}" y1="{TOP - 6}" x2="{x}" y2="{bottom}"/>'
-        yield text(x, TOP - 12, name, "quiet", "middle")
+        if round(math.log2(ratio)) % scale.names_every == 0:
+            name = f"{ratio:g}" if ratio >= 1 else f"1/{1 / ratio:g}"
+            yield text(x, TOP - 12, name, "quiet", "middle")
 
 
 def bar(row, scale, top):

@@ -9,12 +9,21 @@ let swiftSettings: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
+let cSettings: [CSetting] = [
+    .define("_GNU_SOURCE"),
+    .enableWarning("all"),
+    .enableWarning("extra"),
+    .treatAllWarnings(as: .error),
+]
+
 /// A package of its own: what it measures, it knows by bytes on a socket alone.
 let package = Package(
     name: "bgtaskd-benchmarks",
     products: [
         .executable(name: "load-generator", targets: ["load-generator"]),
         .executable(name: "echo-server", targets: ["echo-server"]),
+        .executable(name: "spawn-loop", targets: ["spawn-loop"]),
+        .executable(name: "task-driver", targets: ["task-driver"]),
     ],
     targets: [
         .systemLibrary(name: "CEpoll"),
@@ -30,6 +39,8 @@ let package = Package(
             dependencies: ["BenchmarkSockets"],
             swiftSettings: swiftSettings
         ),
+        .executableTarget(name: "spawn-loop", cSettings: cSettings),
+        .executableTarget(name: "task-driver", cSettings: cSettings),
         .testTarget(
             name: "LoadGeneratorTests",
             dependencies: ["BenchmarkSockets", "load-generator"],

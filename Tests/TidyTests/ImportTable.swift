@@ -32,6 +32,8 @@ enum ImportTable {
         "BenchmarkSockets": ["CEpoll", "Glibc"],
         "load-generator": ["BenchmarkSockets", "Glibc"],
         "echo-server": ["BenchmarkSockets", "Glibc"],
+        "spawn-loop": [],
+        "task-driver": [],
     ]
 
     /// The module that a line of code imports; `nil` for any other line.

@@ -13,4 +13,5 @@ def all_rows():
 
 
 # What is not here comes after these, by name.
-ORDER = ["begin_end", "durable_submit", "latency"]
+ORDER = ["begin_end", "durable_submit", "latency", "run_true", "lateness", "memory", "idle", "start",
+         "size"]

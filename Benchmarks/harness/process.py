@@ -1,0 +1,44 @@
+"""What the kernel tells of a process: its memory, its waiting, its use of the processor."""
+
+import os
+import time
+
+
+def fields(path):
+    """The lines of a file of /proc that have the form `name: value`."""
+    with open(path, encoding="ascii") as file:
+        return dict(line.strip().split(":", 1) for line in file if ":" in line)
+
+
+def kilobytes(field):
+    return int(field.split()[0])
+
+
+class Process:
+    """A process by its id."""
+
+    def __init__(self, number):
+        self.number = number
+
+    def anonymous_bytes(self):
+        """Resident memory that no file stands behind."""
+        return kilobytes(fields(f"/proc/{self.number}/status")["RssAnon"]) * 1024
+
+    def resident_bytes(self):
+        return kilobytes(fields(f"/proc/{self.number}/smaps_rollup")["Rss"]) * 1024
+
+    def private_bytes(self):
+        """Resident memory that it shares with nobody."""
+        parts = fields(f"/proc/{self.number}/smaps_rollup")
+        return (kilobytes(parts["Private_Clean"]) + kilobytes(parts["Private_Dirty"])) * 1024
+
+    def waits(self):
+        """How often its threads have waited for something: so often they were woken."""
+        folder = f"/proc/{self.number}/task"
+        return sum(int(fields(f"{folder}/{thread}/status")["voluntary_ctxt_switches"])
+                   for thread in os.listdir(folder))
+
+    def processor_seconds(self):
+        """Of the processor that all its threads have used, those that have ended included."""
+        # clock_getcpuclockid(3) of another process, which Python does not have.
+        return time.clock_gettime((~self.number << 3) | 2)

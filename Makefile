@@ -15,27 +15,29 @@ VM := .build/vm
 SWIFT_FILES := $(wildcard Package.swift Sources Tests Examples Benchmarks)
 
 .PHONY: build completions install uninstall files test test-long demo fuzz sanitize torture torture-vm
-.PHONY: bench format lint deps small-parts
+.PHONY: bench microbenchmark format lint deps small-parts
 
 PROGRAMS := bgtaskd bgtaskctl bgtask-supervisor
 
 # The folder of the programs.
 BUILD := .build/release
 
-# What keeps them small: the toolchain's own linker, no symbols, functions that are the same kept once, none
-# exported, which lets go of what nobody calls, no index for exceptions, which nothing throws, short
-# relocations where this machine's C library reads them, and no Foundation.
+# What keeps them small: the toolchain's own linker, no functions exported, which lets go of what nobody calls,
+# no index for exceptions, which nothing throws, short relocations where this machine's C library reads them,
+# and no Foundation; and no symbols, and functions that are the same kept once, which a profile would not
+# show as they are.
 SMALL_PARTS := $(CURDIR)/.build/small/$(shell cat Sources/SmallFoundation/*.swift | cksum | cut -d' ' -f1)
 RELOCATIONS := $(shell getconf GNU_LIBC_VERSION | awk '$$2 >= 2.36 { \
     print "-Xlinker -z -Xlinker pack-relative-relocs" }')
-SMALL := -Xswiftc -use-ld=lld -Xlinker -s -Xlinker --icf=all -Xlinker --no-export-dynamic \
-    -Xlinker --no-eh-frame-hdr $(RELOCATIONS) \
+SMALL := -Xswiftc -use-ld=lld -Xlinker --no-export-dynamic -Xlinker --no-eh-frame-hdr $(RELOCATIONS) \
     -Xswiftc -I -Xswiftc $(SMALL_PARTS) -Xlinker $(SMALL_PARTS)/libSmallFoundation.a
+SMALLER := -Xlinker -s -Xlinker --icf=all
 
 # One file a program, with the Swift runtime inside: .build/release/bgtaskd and its like.
 build: deps small-parts
 	for program in $(PROGRAMS); do \
-	    $(SWIFT) build -c release --static-swift-stdlib $(SMALL) --product $$program || exit 1; \
+	    $(SWIFT) build -c release --static-swift-stdlib $(SMALL) $(SMALLER) --product $$program \
+	        || exit 1; \
 	done
 	@$(MAKE) --no-print-directory completions BUILD=.build/release
 
@@ -184,11 +186,16 @@ torture-vm: deps $(VM)/version
 bench:
 	@echo 'building bgtaskd and the load generator'
 	@mkdir -p .build
-	@{ $(MAKE) --no-print-directory build && \
+	@{ $(MAKE) --no-print-directory build microbenchmark && \
 	    $(SWIFT) build --package-path Benchmarks -c release --static-swift-stdlib; \
 	} >.build/bench.log 2>&1 || { cat .build/bench.log >&2; exit 1; }
 	@Benchmarks/deps
 	@Benchmarks/bench $(BENCH)
+
+# The daemon's parts alone, to be measured: with the daemon's flags, so that what `make build` has compiled is
+# not compiled again.
+microbenchmark: deps small-parts
+	BGTASKD_MEASURED=1 $(SWIFT) build -c release --static-swift-stdlib $(SMALL) --product $@
 
 format:
 	$(SWIFT) format -i -r $(SWIFT_FILES)

@@ -295,3 +295,14 @@ if Context.environment["BGTASKD_FUZZ"] != nil {
     package.products.append(
         .library(name: "FuzzEntry", type: .static, targets: ["FuzzEntry"]))
 }
+
+// What `make bench` and `make instruction-counts` measure: the daemon's parts alone, as the daemon has them.
+if Context.environment["BGTASKD_MEASURED"] != nil {
+    package.targets.append(
+        .executableTarget(
+            name: "microbenchmark",
+            dependencies: ["BudgetCore", "TaskAPI", "Varlink"],
+            path: "Benchmarks/Sources/microbenchmark",
+            swiftSettings: sourceSettings
+        ))
+}

@@ -17,6 +17,7 @@ let cSettings: [CSetting] = [
 ]
 
 /// A package of its own: what it measures, it knows by bytes on a socket alone.
+/// Sources/microbenchmark is a target of the package above, whose modules no other package sees.
 let package = Package(
     name: "bgtaskd-benchmarks",
     products: [

@@ -34,6 +34,7 @@ enum ImportTable {
         "echo-server": ["BenchmarkSockets", "Glibc"],
         "spawn-loop": [],
         "task-driver": [],
+        "microbenchmark": ["BudgetCore", "TaskAPI", "Varlink", "Glibc"],
     ]
 
     /// The module that a line of code imports; `nil` for any other line.

@@ -15,7 +15,7 @@ VM := .build/vm
 SWIFT_FILES := $(wildcard Package.swift Sources Tests Examples Benchmarks)
 
 .PHONY: build completions install uninstall files test test-long demo fuzz sanitize torture torture-vm
-.PHONY: bench microbenchmark format lint deps small-parts
+.PHONY: bench microbenchmark instruction-counts format lint deps small-parts
 
 PROGRAMS := bgtaskd bgtaskctl bgtask-supervisor
 
@@ -196,6 +196,11 @@ bench:
 # not compiled again.
 microbenchmark: deps small-parts
 	BGTASKD_MEASURED=1 $(SWIFT) build -c release --static-swift-stdlib $(SMALL) --product $@
+
+# Counts what a begin and end, and reading calls, cost in instructions and allocations, and fails where that is
+# more than 5 % away from what Tests/InstructionCount has recorded. RECORD=yes records it anew.
+instruction-counts: microbenchmark
+	@SWIFT='$(SWIFT)' Tests/InstructionCount/check $(if $(RECORD),--record)
 
 format:
 	$(SWIFT) format -i -r $(SWIFT_FILES)

@@ -17,19 +17,24 @@ package struct TaskID: RawRepresentable, Hashable, Comparable, Sendable, CustomS
 }
 
 /// The user on whose behalf time is borrowed: the uid that the kernel reported for the peer.
+@usableFromInline
 package struct OwnerID: RawRepresentable, Hashable, Comparable, Sendable, CustomStringConvertible {
+    @usableFromInline
     package let rawValue: UInt32
 
     package static let root = OwnerID(rawValue: 0)
 
+    @inlinable
     package init(rawValue: UInt32) {
         self.rawValue = rawValue
     }
 
+    @inlinable
     package static func < (lhs: OwnerID, rhs: OwnerID) -> Bool {
         lhs.rawValue < rhs.rawValue
     }
 
+    @usableFromInline
     package var description: String { String(rawValue) }
 }
 

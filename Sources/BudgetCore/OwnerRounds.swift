@@ -1,44 +1,88 @@
 /// Those who wait to be served: one of each owner in turn, so that an owner with a thousand who wait
 /// gets no more of the time than one with a single one.
 ///
-/// Each owner's own are served in the order of their coming. Adding and taking take constant time.
+/// Each owner's own are served in the order of their coming. Adding and taking take constant time. Inlinable,
+/// since the daemon's loop adds and takes a client for each call.
+@usableFromInline
 package struct OwnerRounds<Element> {
-    /// Owners with somebody who waits, whose turn comes first in front.
-    private var turns: ArraySlice<OwnerID> = []
-    private var queues: [OwnerID: ArraySlice<Element>] = [:]
-    package private(set) var count = 0
+    /// Those of one owner; kept while they are none, for the next.
+    @usableFromInline
+    struct Line {
+        @usableFromInline
+        let owner: OwnerID
+        @usableFromInline
+        var waiting = FirstInFirstOut<Element>()
 
+        @usableFromInline
+        init(owner: OwnerID) {
+            self.owner = owner
+        }
+    }
+
+    @usableFromInline
+    var lines: [Line] = []
+    @usableFromInline
+    var places: [OwnerID: Int] = [:]
+    /// The places of lines with somebody who waits, whose turn comes first in front.
+    @usableFromInline
+    var turns = FirstInFirstOut<Int>()
+    /// The place that was looked for last: most often it is the next one too.
+    @usableFromInline
+    var placeLast = 0
+    @usableFromInline
+    package var count = 0
+
+    /// Lines that are kept while nobody waits.
+    @usableFromInline
+    static var linesKept: Int { 64 }
+
+    @inlinable
     package init() {}
 
     /// Lets one more wait, behind its owner's others.
+    @inlinable
     package mutating func add(_ element: Element, of owner: OwnerID) {
+        let place = place(of: owner)
+        lines[place].waiting.append(element)
+        if lines[place].waiting.count == 1 { turns.append(place) }
         count += 1
-        if queues[owner]?.append(element) == nil {
-            queues[owner] = [element]
-            turns.append(owner)
-        }
     }
 
     /// Takes out those of an owner who wait no longer; looks at all of that owner's.
     package mutating func removeAll(of owner: OwnerID, where isGone: (Element) -> Bool) {
-        guard let queue = queues[owner] else { return }
-        let left = queue.filter { !isGone($0) }
-        count -= queue.count - left.count
-        queues[owner] = left.isEmpty ? nil : left[...]
-        if left.isEmpty { turns.removeAll { $0 == owner } }
+        guard let place = places[owner] else { return }
+        let before = lines[place].waiting.count
+        lines[place].waiting.removeAll(where: isGone)
+        let left = lines[place].waiting.count
+        count -= before - left
+        if before > 0, left == 0 { turns.removeAll { $0 == place } }
     }
 
     /// Takes out the one that is next.
+    @inlinable
     package mutating func next() -> Element? {
-        guard let owner = turns.popFirst(), let element = queues[owner]?.popFirst() else {
+        guard let place = turns.popFirst(), let element = lines[place].waiting.popFirst() else {
             return nil
         }
         count -= 1
-        if queues[owner]?.isEmpty == true {
-            queues[owner] = nil
-        } else {
-            turns.append(owner)
+        if lines[place].waiting.count > 0 {
+            turns.append(place)
+        } else if count == 0, lines.count > Self.linesKept {
+            (lines, places, placeLast) = ([], [:], 0)
         }
         return element
+    }
+
+    @inlinable
+    mutating func place(of owner: OwnerID) -> Int {
+        if placeLast < lines.count, lines[placeLast].owner == owner { return placeLast }
+        if let place = places[owner] {
+            placeLast = place
+        } else {
+            placeLast = lines.count
+            places[owner] = placeLast
+            lines.append(Line(owner: owner))
+        }
+        return placeLast
     }
 }

@@ -35,11 +35,20 @@ final class Client {
         case cancel
     }
 
+    /// What the epoll waits for while more may come.
+    static let whatComes: Readiness = [.input, .peerClosed]
+    /// What says that something came, or that nothing more will.
+    static let whatIsRead: Readiness = [.input, .peerClosed, .hangUp, .error]
+    static let whatEnds: Readiness = [.hangUp, .error]
+
     let number: UInt64
     let descriptor: OwnedDescriptor
     let credentials: PeerCredentials
     /// Whether it may reach the tasks of all owners.
     let isOperator: Bool
+    let ownerUse: Daemon.OwnerUse
+    let caller: Caller
+    let holder: HolderID
     var connection: ServerConnection
     var openCall: OpenCall?
     /// Events of the open call so far.
@@ -58,7 +67,7 @@ final class Client {
     /// Whether a listing of the history goes on when the reader has taken what was made.
     var wantsPage = false
     /// What the epoll waits for.
-    var watchedFor: Readiness = [.input, .peerClosed]
+    var watchedFor = Client.whatComes
     /// Whether it is not read, because its owner's buffers are full.
     var waitsForRoom = false
     /// What was last counted of its buffers for its owner.
@@ -71,19 +80,20 @@ final class Client {
 
     init(
         number: UInt64, descriptor: consuming OwnedDescriptor, credentials: PeerCredentials,
-        isOperator: Bool, limits: ConnectionLimits
+        isOperator: Bool, ownerUse: Daemon.OwnerUse, limits: ConnectionLimits
     ) {
         self.number = number
         self.descriptor = descriptor
         self.credentials = credentials
         self.isOperator = isOperator
+        self.ownerUse = ownerUse
+        caller = Caller(owner: ownerUse.owner)
+        holder = HolderID(rawValue: number)
         connection = ServerConnection(limits: limits)
     }
 
-    var caller: Caller { Caller(owner: OwnerID(rawValue: credentials.user)) }
     /// What it holds for its owner's account.
     var heldBytes: Int { connection.bufferedBytes + listedBytes }
-    var holder: HolderID { HolderID(rawValue: number) }
 
     /// Answers the call in progress.
     func reply<M: Message>(_ message: M, continues: Bool = false) {

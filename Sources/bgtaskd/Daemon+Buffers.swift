@@ -10,17 +10,17 @@ extension Daemon {
     func account(_ client: Client) {
         let growth = client.heldBytes - client.bufferedBytes
         guard growth != 0 else { return }
-        owners[client.caller.owner]?.bufferedBytes += growth
+        client.ownerUse.bufferedBytes += growth
         client.bufferedBytes += growth
         if growth > 0 { closeIfExcessive(client) }
-        lookAtWaiting(of: client.caller.owner)
+        lookAtWaiting(of: client.ownerUse)
     }
 
     /// Closes a client with which its owner's buffers have come to twice what they may hold: each connection
     /// may always have a little, and an answer that was begun is made to its end, but not without a limit.
     private func closeIfExcessive(_ client: Client) {
         let limit = loaded.settings.limits.bufferBytesPerOwnerMax
-        let used = owners[client.caller.owner]?.bufferedBytes ?? 0
+        let used = client.ownerUse.bufferedBytes
         guard used > 2 * limit, !client.isClosed else { return }
         logRefusal(
             .noRoomForConnection, client.credentials,
@@ -42,15 +42,15 @@ extension Daemon {
     func waitForRoom(_ client: Client) {
         guard !client.waitsForRoom else { return }
         client.waitsForRoom = true
-        owners[client.caller.owner]?.waiting.append(client)
-        lookAtWaiting(of: client.caller.owner)
+        client.ownerUse.waiting.append(client)
+        lookAtWaiting(of: client.ownerUse)
     }
 
     /// Has those who wait for an owner's buffers looked at before the turn is over.
-    private func lookAtWaiting(of owner: OwnerID) {
-        guard let use = owners[owner], !use.waiting.isEmpty, !use.isCrowded else { return }
-        owners[owner]?.isCrowded = true
-        crowded.append(owner)
+    private func lookAtWaiting(of use: OwnerUse) {
+        guard !use.waiting.isEmpty, !use.isCrowded else { return }
+        use.isCrowded = true
+        crowded.append(use)
     }
 
     /// Goes on with owners whose buffers were full: as many of their clients are read again as there is
@@ -58,24 +58,24 @@ extension Daemon {
     func relieveCrowded() {
         var index = 0
         while index < crowded.count {
-            let owner = crowded[index]
+            let use = crowded[index]
             index += 1
-            owners[owner]?.isCrowded = false
-            resumeReading(of: owner)
+            use.isCrowded = false
+            resumeReading(of: use)
         }
         crowded.removeAll(keepingCapacity: true)
     }
 
-    private func resumeReading(of owner: OwnerID) {
+    private func resumeReading(of use: OwnerUse) {
         let limit = loaded.settings.limits.bufferBytesPerOwnerMax
-        var room = limit - (owners[owner]?.bufferedBytes ?? 0)
-        while room > 0, let client = owners[owner]?.waiting.popFirst() {
+        var room = limit - use.bufferedBytes
+        while room > 0, let client = use.waiting.popFirst() {
             client.waitsForRoom = false
             guard !client.isClosed else { continue }
             watch(client)
             room -= buffer.count
         }
-        guard room <= 0, let last = owners[owner]?.waiting.last, isDeadlocked(owner) else { return }
+        guard room <= 0, let last = use.waiting.last, isDeadlocked(use.owner) else { return }
         refuseMore(of: last)
     }
 
@@ -85,7 +85,7 @@ extension Daemon {
 
     /// How many bytes of a client may be read now.
     private func room(for client: Client) -> Int {
-        let used = owners[client.caller.owner]?.bufferedBytes ?? 0
+        let used = client.ownerUse.bufferedBytes
         return max(
             loaded.settings.limits.bufferBytesPerOwnerMax - used,
             Daemon.bufferShare - client.connection.bufferedBytes)
@@ -108,7 +108,7 @@ extension Daemon {
         guard pending >= Daemon.outputShare else { return !client.isClosed }
         account(client)
         guard !client.isClosed else { return false }
-        let used = owners[client.caller.owner]?.bufferedBytes ?? 0
+        let used = client.ownerUse.bufferedBytes
         return pending < Daemon.pumpMax && used < loaded.settings.limits.bufferBytesPerOwnerMax
     }
 
@@ -142,7 +142,7 @@ extension Daemon {
 
     /// Whether an event would be more than a slow reader may leave unread.
     func isOverflowing(_ client: Client) -> Bool {
-        let used = owners[client.caller.owner]?.bufferedBytes ?? 0
+        let used = client.ownerUse.bufferedBytes
         return client.connection.pendingOutputCount > 4 << 20
             || used > loaded.settings.limits.bufferBytesPerOwnerMax
                 && client.connection.pendingOutputCount > Daemon.outputShare

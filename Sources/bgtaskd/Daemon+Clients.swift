@@ -8,11 +8,28 @@ extension Daemon {
     /// Calls taken of one client in a turn, so that one pipeline does not hold up the others.
     static let callsPerTurn = 64
     /// What all calls of one turn may take, beyond a single one.
-    private static let callsTime = Duration.microseconds(500)
+    private static let callsTime: Int64 = 500_000
 
-    /// The clients' turn: read what came, then look at the clock, then take the calls.
+    /// What one turn of the clients may take, where they have something again and again: going round the
+    /// whole loop for each of their calls would cost more than the call.
+    private static let turnTime: Int64 = 200_000
+
+    /// The clients' turn.
     func clientsReady() throws {
-        try epoll.poll(into: &batch)
+        let until = MonotonicClock.now() + Daemon.turnTime
+        var now: Instant?
+        repeat {
+            try epoll.poll(into: &batch)
+            guard batch.count > 0 else { break }
+            now = serveBatch()
+        } while MonotonicClock.now() < until
+        if let now { arrangeNextTurn(at: now) }
+    }
+
+    /// Reads what came, then looks at the clock, then takes the calls and answers them.
+    ///
+    /// - Returns: when that was.
+    private func serveBatch() -> Instant {
         var outputs: [OutputPipe] = []
         var exited: [HolderProcess] = []
         var speaking: [NoticeSource] = []
@@ -36,7 +53,8 @@ extension Daemon {
         for pipe in outputs { outputReady(pipe, at: now) }
         for holder in exited { holderExited(holder, at: now) }
         takeCalls(at: now)
-        endTurn(at: now)
+        finishCalls(at: now)
+        return now
     }
 
     /// Has a client's part of this turn done: what is for it sent, and what it waits for arranged.
@@ -49,9 +67,9 @@ extension Daemon {
     private func read(_ client: Client, _ readiness: Readiness) {
         makePending(client)
         guard client.connection.wantsInput, !client.isInputAtEnd,
-            !readiness.isDisjoint(with: [.input, .peerClosed, .hangUp, .error])
+            !readiness.isDisjoint(with: Client.whatIsRead)
         else {
-            guard !readiness.isDisjoint(with: [.hangUp, .error]) else { return }
+            guard !readiness.isDisjoint(with: Client.whatEnds) else { return }
             // Calls that came before the peer went are still taken, if nothing is in their way.
             client.isInputAtEnd = true
             client.isClosed = client.openCall != nil || client.connection.callsWaiting == 0
@@ -70,9 +88,9 @@ extension Daemon {
     /// left in this turn come first in the next.
     func takeCalls(at now: Instant) {
         for client in pending { makeReady(client) }
-        let until = self.now + Daemon.callsTime
+        let until = MonotonicClock.now() + Daemon.callsTime
         var isFirst = true
-        while isFirst || self.now < until, let client = ready.next() {
+        while isFirst || MonotonicClock.now() < until, let client = ready.next() {
             isFirst = false
             client.isReady = false
             guard !client.isClosed else { continue }
@@ -90,11 +108,11 @@ extension Daemon {
         ready.add(client, of: client.caller.owner)
     }
 
-    private func takeCalls(of client: Client, _ until: Instant, at now: Instant) {
+    private func takeCalls(of client: Client, _ until: Int64, at now: Instant) {
         var count = 0
         while mayTakeCall(of: client), count < Daemon.callsPerTurn, takeCall(of: client, at: now) {
             count += 1
-            guard self.now < until else { return }
+            guard MonotonicClock.now() < until else { return }
         }
     }
 
@@ -136,8 +154,10 @@ extension Daemon {
         } while !crowded.isEmpty
         // Those with something left to be made are taken up again by the turn that was asked for, those
         // first for whom there was nothing of this one.
-        let left = pending.filter { !$0.isClosed && $0.wantsTurn }
-        pending = left.filter { !$0.hadTurn } + left.filter(\.hadTurn)
+        pending.removeAll { $0.isClosed || !$0.wantsTurn }
+        if !pending.isEmpty {
+            pending = pending.filter { !$0.hadTurn } + pending.filter(\.hadTurn)
+        }
         listScansLeft = Daemon.listScansPerTurn
         for client in pending {
             client.wantsTurn = false
@@ -175,7 +195,7 @@ extension Daemon {
         guard !client.isClosed else { return }
         if client.connection.wantsInput, !client.isInputAtEnd {
             if hasRoom(client) {
-                wanted.formUnion([.input, .peerClosed])
+                wanted = Client.whatComes
             } else {
                 waitForRoom(client)
             }
@@ -197,7 +217,7 @@ extension Daemon {
         client.isClosed = true
         releaseBuffers(of: client)
         if client.waitsForRoom {
-            owners[client.caller.owner]?.waiting.removeAll { $0 === client }
+            client.ownerUse.waiting.removeAll { $0 === client }
         }
         switch client.openCall {
         case .lookUp, .history: questions.remove(client)
@@ -208,8 +228,8 @@ extension Daemon {
         watchers.remove(client)
         // The descriptor is closed with the client; until then the epoll must not name it.
         try? epoll.remove(client.descriptor.rawValue)
-        owners[client.caller.owner]?.clients -= 1
-        if owners[client.caller.owner]?.clients == 0 { owners[client.caller.owner] = nil }
+        client.ownerUse.clients -= 1
+        if client.ownerUse.clients == 0 { owners[client.caller.owner] = nil }
         registry.holderGone(client.holder, reason: .connectionClosed, at: now, &actions)
         perform(at: now)
         if !isAccepting { startAccepting() }

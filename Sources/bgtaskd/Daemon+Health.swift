@@ -30,8 +30,7 @@ extension Daemon {
 
     /// Asks for the status to be told soon, where somebody listens.
     func statusChanged() {
-        guard configuration.environment["NOTIFY_SOCKET"] != nil, statistics.statusTimerIsIdle
-        else { return }
+        guard hasManager, statistics.statusTimerIsIdle else { return }
         statistics.statusTimerIsIdle = false
         do {
             try statusTimer?.arm(

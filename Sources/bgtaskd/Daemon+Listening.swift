@@ -49,12 +49,14 @@ extension Daemon {
             }
             var limits = ConnectionLimits()
             limits.frameBytesMax = loaded.settings.limits.frameBytesMax
+            let use = owners[owner] ?? OwnerUse(owner)
             let client = Client(
                 number: nextNumber(), descriptor: descriptor, credentials: credentials,
-                isOperator: configuration.isOperator(credentials), limits: limits)
+                isOperator: configuration.isOperator(credentials), ownerUse: use, limits: limits)
             try epoll.add(client.descriptor.rawValue, client.watchedFor, token: client.number)
             clients[client.number] = client
-            owners[owner, default: OwnerUse()].clients += 1
+            use.clients += 1
+            owners[owner] = use
             statistics.connections += 1
         } catch {
             log.say(.connectionNotServed, [.reason: "\(error)"])

@@ -29,6 +29,12 @@ extension Daemon {
 
     /// What every turn ends with: orders performed, answers sent, the timer armed.
     func endTurn(at now: Instant) {
+        finishCalls(at: now)
+        arrangeNextTurn(at: now)
+    }
+
+    /// Performs the orders that calls and events have left, and sends the answers.
+    func finishCalls(at now: Instant) {
         perform(at: now)
         launchPending(at: now)
         writeSteps(at: now)
@@ -37,6 +43,10 @@ extension Daemon {
         // Clients that closed may have ended what others wait for.
         writeSteps(at: now)
         for task in registry.forgetExcess() { outputs.forget(task.id, of: task.owner) }
+    }
+
+    /// Has the loop come back when something is due.
+    func arrangeNextTurn(at now: Instant) {
         followConditions(at: now)
         followPressure()
         // Clients that closed, and conditions that hold, may have let tasks start.

@@ -21,6 +21,8 @@ final class Daemon {
     let journal: AuditTrail
     let log: Logger
     let notifier = ServiceNotifier()
+    /// Whether somebody listens to what the service manager is told.
+    let hasManager: Bool
     let host: ProcessHost
     let service: ServiceInterface
     let storeThread: StoreThread
@@ -44,7 +46,7 @@ final class Daemon {
     /// Clients with calls to take.
     var ready = OwnerRounds<Client>()
     /// Owners with clients that wait for room in their buffers, to be looked at in this turn.
-    var crowded: [OwnerID] = []
+    var crowded: [OwnerUse] = []
     var watchers = Watchers()
     /// Orders about groups that wait for the disk, the oldest of each group first.
     var groupOrders: [String: ArraySlice<GroupOrder>] = [:]
@@ -110,6 +112,7 @@ final class Daemon {
 
     init(_ configuration: Configuration, _ loaded: LoadedSettings, _ parts: Parts) throws {
         self.configuration = configuration
+        hasManager = configuration.environment["NOTIFY_SOCKET"] != nil
         self.loaded = loaded
         loop = parts.loop
         journal = parts.journal
@@ -145,14 +148,19 @@ final class Daemon {
         let taskEnvironment: TaskEnvironment
     }
 
-    /// What one owner has of the connections and their buffers.
-    struct OwnerUse {
+    /// What one owner has of the connections and their buffers; each of the owner's clients has it at hand.
+    final class OwnerUse {
+        let owner: OwnerID
         var clients = 0
         var bufferedBytes = 0
         /// Clients that are not read, because the buffers are full.
         var waiting: ArraySlice<Client> = []
         /// Whether it is among those to be looked at in this turn.
         var isCrowded = false
+
+        init(_ owner: OwnerID) {
+            self.owner = owner
+        }
     }
 
     /// What a token of the inner epoll stands for, besides clients.
@@ -213,12 +221,18 @@ final class Daemon {
         // Counted once: clients that always have something must not put it off again with each turn.
         leftoversAt = hasOverdue ? leftoversAt ?? now + Daemon.clientsShare : nil
         try armQueueTimer()
-        let instants = [
-            registry.nextDeadline, watchers.nextDeadline, resting.values.min(), acceptAgainAt,
-            journal.allowance.nextReport, refusals.nextReport, notices.drops.nextReport,
-            storeQueue.nextProbe, storeQueue.answerDueAt, storeQueue.stopWaitEndsAt,
-        ]
-        guard let next = instants.compactMap(\.self).min() else {
+        var next = registry.nextDeadline ?? .never
+        func include(_ instant: Instant?) { if let instant { next = min(next, instant) } }
+        include(watchers.nextDeadline)
+        if !resting.isEmpty { include(resting.values.min()) }
+        include(acceptAgainAt)
+        include(journal.allowance.nextReport)
+        include(refusals.nextReport)
+        include(notices.drops.nextReport)
+        include(storeQueue.nextProbe)
+        include(storeQueue.answerDueAt)
+        include(storeQueue.stopWaitEndsAt)
+        guard next != .never else {
             timer?.disarm()
             return
         }

@@ -9,7 +9,9 @@ struct Watchers {
     private var waitDeadlines: [(until: Instant, client: Client)] = []
 
     /// When the first timeout of a `Wait` is over.
-    var nextDeadline: Instant? { waitDeadlines.map(\.until).min() }
+    var nextDeadline: Instant? {
+        waitDeadlines.isEmpty ? nil : waitDeadlines.lazy.map(\.until).min()
+    }
 
     func areWatching(_ task: BackgroundTask) -> Bool {
         ofTask[task.id] != nil || ofOwner[task.owner] != nil || !ofEverybody.isEmpty

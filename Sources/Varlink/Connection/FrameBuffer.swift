@@ -1,17 +1,22 @@
 internal import Glibc
 
 /// Splits a stream into frames, each ended by NUL (varlink.org, Protocol).
+@usableFromInline
 struct FrameBuffer: Sendable {
     /// Frames that have been taken, then frames that have not, then a part of one.
+    @usableFromInline
     private(set) var bytes: [UInt8] = []
     /// Where the first frame starts that has not been taken.
-    private var head = 0
+    @usableFromInline
+    private(set) var head = 0
     /// How much of a frame there is at the end whose NUL has not come.
     private var partial = 0
     /// Complete frames that have not been taken.
+    @usableFromInline
     private(set) var waiting = 0
 
     /// Bytes that have not been taken.
+    @inlinable
     var count: Int { bytes.count &- head }
 
     /// Takes what came; a frame that is too long is noticed before it is kept.

@@ -1,15 +1,20 @@
 /// Keeps what is written until the socket has taken it.
+@usableFromInline
 struct OutputBuffer: Sendable {
+    @usableFromInline
     var writer = JSONWriter()
-    private var head = 0
+    @usableFromInline
+    private(set) var head = 0
 
     /// Bytes that the socket has not taken.
+    @inlinable
     var count: Int { writer.bytes.count &- head }
 
     /// Ends a message.
     mutating func endFrame() { writer.bytes.append(0) }
 
     /// Gives `body` all that is to be sent, in one piece.
+    @inlinable
     func withPending<R, E: Error>(
         _ body: (UnsafeRawBufferPointer) throws(E) -> R
     ) throws(E) -> R {

@@ -3,20 +3,34 @@
 /// Pure: performs no I/O and reads no clock. Bytes that came go in with `receive`; `nextCall` hands
 /// out one call after the other, each after the one before has had its final reply; bytes to write
 /// come out of `withPendingOutput` and are forgotten with `sent`.
+@usableFromInline
 package struct ServerConnection: Sendable {
-    private let limits: ConnectionLimits
-    private var input = FrameBuffer()
-    private var output = OutputBuffer()
+    // What is asked of a connection again and again is inlinable: it reads a number or two, where a caller
+    // in another module would otherwise copy the whole connection for it.
+    @usableFromInline
+    let limits: ConnectionLimits
+    @usableFromInline
+    var input = FrameBuffer()
+    @usableFromInline
+    var output = OutputBuffer()
     private var scratch = JSONDocument()
     private var open: [JSONParser.OpenContainer] = []
     private var methodNames = MethodNames()
-    private var current: CallInProgress?
-    private var violation: ProtocolViolation?
+    @usableFromInline
+    var current: CallInProgress?
+    private var violation: ProtocolViolation? {
+        didSet { isIntact = violation == nil }
+    }
+    /// Whether the peer has kept to the protocol so far.
+    @usableFromInline
+    private(set) var isIntact = true
 
     /// What is to be known of the call that waits for its final reply.
-    private struct CallInProgress: Sendable {
+    @usableFromInline
+    struct CallInProgress: Sendable {
         let oneway: Bool
         let more: Bool
+        @usableFromInline
         let frameBytes: Int
     }
 
@@ -27,19 +41,23 @@ package struct ServerConnection: Sendable {
 
     /// Tells whether to read on; `false` means: not before calls have been answered or replies been
     /// sent.
+    @inlinable
     package var wantsInput: Bool {
-        violation == nil && output.count < limits.outputBytesMax
+        isIntact && output.count < limits.outputBytesMax
             && input.waiting < limits.callsWaitingMax
             && (input.waiting == 0 || input.count < limits.inputBytesMax)
     }
 
     /// Calls that have come completely and have not been handed out.
+    @inlinable
     package var callsWaiting: Int { input.waiting }
 
     /// Tells whether a call waits for its final reply.
+    @inlinable
     package var isCallInProgress: Bool { current != nil }
 
     /// The bytes held of this connection's input (the call in progress included) and output.
+    @inlinable
     package var bufferedBytes: Int { input.count + (current?.frameBytes ?? 0) + output.count }
 
     // MARK: Input
@@ -121,6 +139,7 @@ package struct ServerConnection: Sendable {
     // MARK: Replies
 
     /// What became of a reply.
+    @usableFromInline
     package enum ReplyResult: Sendable, Equatable {
         case queued
         /// The call is oneway, so nothing is sent.
@@ -169,9 +188,11 @@ package struct ServerConnection: Sendable {
     // MARK: Output
 
     /// The number of bytes to write.
+    @inlinable
     package var pendingOutputCount: Int { output.count }
 
     /// Gives `body` the bytes to write, in one piece.
+    @inlinable
     package func withPendingOutput<R, E: Error>(
         _ body: (UnsafeRawBufferPointer) throws(E) -> R
     ) throws(E) -> R {

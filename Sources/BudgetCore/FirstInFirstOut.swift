@@ -1,0 +1,46 @@
+/// A queue over one array that is compacted in bulk. Adding and taking take constant time.
+@usableFromInline
+package struct FirstInFirstOut<Element> {
+    @usableFromInline
+    var elements: [Element?] = []
+    /// Where the first one is that has not been taken.
+    @usableFromInline
+    var head = 0
+
+    /// Places that are kept for those who come next.
+    @usableFromInline
+    static var capacityKept: Int { 256 }
+
+    @inlinable
+    package init() {}
+
+    @inlinable
+    package var count: Int { elements.count &- head }
+
+    @inlinable
+    package mutating func append(_ element: Element) {
+        elements.append(element)
+    }
+
+    @inlinable
+    package mutating func popFirst() -> Element? {
+        guard head < elements.count else { return nil }
+        let element = elements[head]
+        elements[head] = nil
+        head &+= 1
+        if head == elements.count {
+            elements.removeAll(keepingCapacity: elements.capacity <= Self.capacityKept)
+            head = 0
+        } else if head >= Self.capacityKept, head >= count {
+            elements.removeSubrange(..<head)
+            head = 0
+        }
+        return element
+    }
+
+    /// Takes out those that are to go; looks at all.
+    package mutating func removeAll(where isGone: (Element) -> Bool) {
+        elements = elements[head...].filter { $0.map { !isGone($0) } ?? false }
+        head = 0
+    }
+}

@@ -190,7 +190,7 @@ extension Daemon {
 
     /// Waits for what the client can do next.
     func watch(_ client: Client) {
-        var wanted: Readiness = []
+        var wanted = Readiness()
         account(client)
         guard !client.isClosed else { return }
         if client.connection.wantsInput, !client.isInputAtEnd {

@@ -27,20 +27,17 @@ final class Statement {
         handle = nil
     }
 
-    /// Gives the next parameter.
+    /// Gives the next parameter; `nil` leaves it NULL, as `reset` has made it.
     func bind(_ value: Int64?) throws(StoreError) {
         parameter += 1
-        if let value {
-            try check(sqlite3_bind_int64(handle, parameter, value))
-        } else {
-            try check(sqlite3_bind_null(handle, parameter))
-        }
+        guard let value else { return }
+        try check(sqlite3_bind_int64(handle, parameter, value))
     }
 
-    /// Gives the next parameter.
+    /// Gives the next parameter; `nil` leaves it NULL, as `reset` has made it.
     func bind(_ value: String?) throws(StoreError) {
         parameter += 1
-        guard var value else { return try check(sqlite3_bind_null(handle, parameter)) }
+        guard var value else { return }
         let number = parameter
         let code = value.withUTF8 { text in
             text.withMemoryRebound(to: CChar.self) { bytes in

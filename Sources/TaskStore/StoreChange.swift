@@ -3,7 +3,7 @@ package import BudgetCore
 /// One thing that changes in the store; those of one turn are written together.
 package enum StoreChange: Equatable, Sendable {
     /// A new task. One that starts at once has its `startedAt` already, so that one commit is enough.
-    case submitted(StoredTask)
+    indirect case submitted(StoredTask)
     /// A queued task starts now. To be on disk before its process exists.
     case started(TaskID, at: WallTime)
     /// A started task was not started after all: it is queued as if nothing had been.
@@ -18,7 +18,7 @@ package enum StoreChange: Equatable, Sendable {
     /// From now on nothing of this group starts, or it does again; what is so already stays so.
     case groupPaused(String, Bool)
     /// What is known of an application, new or in the place of what was known before.
-    case applicationSaved(StoredApplication)
+    indirect case applicationSaved(StoredApplication)
     /// An application is known no longer; it may never have been.
     case applicationForgotten(owner: OwnerID, id: String)
     /// Ids up to and including this one may be used. Fewer than before only where what is above it was

@@ -43,6 +43,12 @@ struct TaskRow {
     var end = EndRow()
 
     mutating func visit<V: ColumnVisitor>(_ row: inout V) throws(V.Failure) {
+        try visitLive(&row)
+        try end.visit(&row)
+    }
+
+    /// All but the end.
+    mutating func visitLive<V: ColumnVisitor>(_ row: inout V) throws(V.Failure) {
         try row.column("id", &id)
         try row.column("owner", &owner)
         try row.column("name", &name)
@@ -59,7 +65,6 @@ struct TaskRow {
         try row.column("started_at_us", &startedAtUs)
         try row.column("attempt", &attempt)
         try row.column("is_cancelled", &isCancelled)
-        try end.visit(&row)
     }
 
     private mutating func visitWork<V: ColumnVisitor>(_ row: inout V) throws(V.Failure) {
@@ -120,6 +125,13 @@ struct ColumnNames: ColumnVisitor {
         var row = TaskRow()
         var visitor = ColumnNames()
         row.visit(&visitor)
+        return visitor.names
+    }()
+
+    static let ofLiveTask: [String] = {
+        var row = TaskRow()
+        var visitor = ColumnNames()
+        row.visitLive(&visitor)
         return visitor.names
     }()
 

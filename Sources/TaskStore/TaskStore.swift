@@ -109,7 +109,7 @@ package final class TaskStore: Sendable {
         guard !changes.isEmpty else { return applied }
         try connection.exclusively { () throws(StoreError) in
             try writes.transaction("commit") { () throws(StoreError) in
-                for change in changes { try writes.write(change, &applied) }
+                try writes.write(changes, &applied)
             }
         }
         return applied

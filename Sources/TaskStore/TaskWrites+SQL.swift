@@ -1,11 +1,12 @@
 /// The texts of the statements that change the store.
 enum SQL {
     private static let endColumns = ColumnNames.ofEnd
-    private static let taskColumns = ColumnNames.ofTask
 
-    static let insert =
-        "INSERT INTO tasks (\(taskColumns.joined(separator: ", "))) VALUES "
-        + "(\(taskColumns.map { _ in "?" }.joined(separator: ", ")))"
+    static func insert(_ columns: [String], rowCount: Int = 1) -> String {
+        let row = "(\(columns.map { _ in "?" }.joined(separator: ", ")))"
+        let rows = Array(repeating: row, count: rowCount).joined(separator: ", ")
+        return "INSERT INTO tasks (\(columns.joined(separator: ", "))) VALUES " + rows
+    }
 
     static let start =
         "UPDATE tasks SET started_at_us = ?2 "

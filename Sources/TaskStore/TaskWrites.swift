@@ -9,7 +9,7 @@ final class TaskWrites: @unchecked Sendable {
     private var endedSince = 0
     let connection: Connection
     private let queries: TaskQueries
-    private let insert: Statement
+    private var inserts: TaskInserts
     private let start: Statement
     private let undoStart: Statement
     private let cancel: Statement
@@ -28,7 +28,7 @@ final class TaskWrites: @unchecked Sendable {
         self.connection = connection
         queries = TaskQueries(connection: connection)
         endedCount = try queries.endedCount()
-        insert = try connection.statement(SQL.insert, "submit")
+        inserts = try TaskInserts(connection)
         start = try connection.statement(SQL.start, "start")
         undoStart = try connection.statement(SQL.undoStart, "undo the start")
         cancel = try connection.statement(SQL.cancel, "cancel")
@@ -53,11 +53,19 @@ final class TaskWrites: @unchecked Sendable {
         endedCount += endedSince
     }
 
-    func write(_ change: StoreChange, _ applied: inout Applied) throws(StoreError) {
+    /// Writes changes in their order.
+    func write(_ changes: [StoreChange], _ applied: inout Applied) throws(StoreError) {
+        inserts.discard()
+        for change in changes { try write(change, &applied) }
+        try inserts.finish()
+    }
+
+    private func write(_ change: StoreChange, _ applied: inout Applied) throws(StoreError) {
+        if case .submitted(let task) = change { return try write(task, &applied) }
+        // It may be about a task that is new.
+        try inserts.finish()
         switch change {
-        case .submitted(let task):
-            try write(task)
-            try findSuccess(before: task, &applied)
+        case .submitted: break
         case .started(let id, let time):
             try start.bind(Int64(clamping: id.rawValue))
             try start.bind(time.microseconds)
@@ -99,12 +107,13 @@ final class TaskWrites: @unchecked Sendable {
         try removeAttempts.run()
     }
 
-    private func write(_ task: StoredTask) throws(StoreError) {
-        var row = TaskRow(task)
-        var binder = ColumnBinder(statement: insert)
-        try row.visit(&binder)
-        try insert.run()
-        guard let end = task.end else { return }
+    private func write(_ task: StoredTask, _ applied: inout Applied) throws(StoreError) {
+        guard let end = task.end else {
+            try inserts.add(live: TaskRow(task))
+            return try findSuccess(before: task, &applied)
+        }
+        try inserts.finish()
+        try inserts.insert(ended: TaskRow(task))
         endedSince += 1
         try noteSuccess(task.id, end)
     }
@@ -131,7 +140,7 @@ final class TaskWrites: @unchecked Sendable {
     private func findSuccess(
         before task: StoredTask, _ applied: inout Applied
     ) throws(StoreError) {
-        guard task.end == nil, let interval = task.queueing.minimumInterval,
+        guard let interval = task.queueing.minimumInterval,
             let time = try queries.lastSuccess(owner: task.owner, name: task.name)
         else { return }
         applied.lastSuccesses[task.id] = time

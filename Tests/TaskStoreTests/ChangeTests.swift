@@ -41,6 +41,29 @@ struct ChangeTests {
         #expect(refusal([start])?.cause == .contradiction)
     }
 
+    @Test("a change finds the new tasks before it in its commit")
+    func findsNew() throws {
+        let tasks = (1...9).map { Samples.task($0) }
+        var changes: [StoreChange] = []
+        for task in tasks {
+            changes.append(.submitted(task))
+            if task.id.rawValue.isMultiple(of: 3) {
+                changes.append(.ended(task.id, Samples.end(1)))
+            }
+        }
+        try store.apply(changes)
+        #expect(try store.live().map(\.id.rawValue) == [1, 2, 4, 5, 7, 8])
+        #expect(try store.endedCount() == 3)
+    }
+
+    @Test("new tasks of a commit that was refused do not come with the next")
+    func refusedWithNew() throws {
+        let twice = [1, 2, 3, 2].map { StoreChange.submitted(Samples.task($0)) }
+        #expect(refusal(twice)?.cause == .contradiction)
+        try store.apply([.submitted(Samples.task(4))])
+        #expect(try store.live().map(\.id.rawValue) == [4])
+    }
+
     @Test("a task that is not started is not queued again")
     func requeuesStarted() throws {
         let again = StoreChange.requeued(

@@ -28,6 +28,15 @@ struct RoundTripTests {
         #expect(try store.historyReader().history(countMax: 9).tasks == [task.ended(end)])
     }
 
+    @Test("every field of tasks that come together, however many they are", arguments: 1...20)
+    func together(count: UInt64) throws {
+        var random = SeededGenerator(seed: count)
+        let store = try TaskStore.open(path: "", durability: .memory)
+        let tasks = (1...count).map { Samples.task($0, using: &random) }
+        try store.apply(tasks.map { .submitted($0) })
+        #expect(try store.live() == tasks)
+    }
+
     @Test("what holds a task back is kept in milliseconds, rounded up")
     func rounding() throws {
         let store = try TaskStore.open(path: "", durability: .memory)

@@ -38,6 +38,14 @@ class Process:
         return sum(int(fields(f"{folder}/{thread}/status")["voluntary_ctxt_switches"])
                    for thread in os.listdir(folder))
 
+    def held_up_seconds(self):
+        """How long its threads were ready to run while others had the processors."""
+        folder, seconds = f"/proc/{self.number}/task", 0
+        for thread in os.listdir(folder):
+            with open(f"{folder}/{thread}/schedstat", encoding="ascii") as file:
+                seconds += int(file.read().split()[1]) / 1e9
+        return seconds
+
     def processor_seconds(self):
         """Of the processor that all its threads have used, those that have ended included."""
         # clock_getcpuclockid(3) of another process, which Python does not have.

@@ -5,9 +5,9 @@ reply, which is some tens of microseconds. Then it watches all of them on a seco
 nothing while they fire but to read and to note the time: what it read it looks into afterwards, so that it
 holds up nothing. A handler's lateness is the time when its event was read less the time of the begin's reply,
 the budget and the grace; it is early where that is so for the time of the call. All clocks are
-CLOCK_MONOTONIC. Two figures stand beside it: what the daemon itself logged (BGTASK_USED_USEC), which is when
-its turn began, without the way to the client; and how late a bare timerfd is, which nothing on this machine can
-be less.
+CLOCK_MONOTONIC. Three figures stand beside it: what the daemon itself logged (BGTASK_USED_USEC), which is when
+its turn began, without the way to the client; for how much of the time other processes kept the daemon from a
+processor, which must be far below 1 % where p99 is to be the daemon's own; and how late a bare timerfd is.
 
 The load is that of begin-end with 16 clients, by another user, whose tasks the watch does not show. On a
 machine with two cores the daemon and the load alone fill these, and the client takes its part of them too.
@@ -19,6 +19,7 @@ import subprocess
 import time
 
 from harness.driver import Driver, drive
+from harness.process import Process
 from harness.row import AtMost, Failure, Row, Unmeasurable
 
 # What the driver gives its tasks as the grace.
@@ -26,6 +27,7 @@ GRACE_MS = 600_000
 SETTINGS = {"daemon.logLevel": "info", "profiles.default.lifetimeMax": "1d",
             "budget.warnAfter": "infinity"}
 NOBODY = 65534
+SPREAD_MS = {True: 2_000, False: 20_000}
 BEGINS = 1500
 BEGIN_INTERVAL_NS = 1_000_000
 USED = re.compile(
@@ -48,7 +50,8 @@ def fired(run, spread_ms, beside):
         with Driver(run, daemon, "expire", tasks(run), lead_ms(run), spread_ms) as driver:
             told = beside(run, daemon, driver.answer()["first_due_ns"] / 1e9)
             report = driver.answer()
-        return report | {"beside": told, "logged": logged(daemon)}
+            held_up = Process(daemon.process.pid).held_up_seconds()
+        return report | {"beside": told, "heldUp": held_up, "logged": logged(daemon)}
 
 
 def timer(run):
@@ -67,14 +70,18 @@ def logged(daemon):
 
 def idle(run):
     """Handlers that are due over 20 s, on a machine that does nothing else."""
-    return fired(run, 2_000 if run.quick else 20_000, lambda *_: None)
+    def held_up(run, daemon, first_due):
+        sleep_until(first_due)
+        return Process(daemon.process.pid).held_up_seconds()
+
+    return fired(run, SPREAD_MS[run.quick], held_up)
 
 
 def loaded(run):
     """The same beside the load of begin-end."""
     if os.geteuid() != 0:
         raise Unmeasurable("a load by another user needs root")
-    spread_ms = 2_000 if run.quick else 20_000
+    spread_ms = SPREAD_MS[run.quick]
 
     def load(run, daemon, first_due):
         sleep_until(first_due - 1)
@@ -110,6 +117,12 @@ def lateness(scene, figure):
 def bare_timer(figure):
     """A figure of what any timer is late here and now, in ms."""
     return lambda run: run.once(("lateness", timer), timer)[figure] / 1000
+
+
+def held_up(run):
+    """For which share of the idle scene others kept the daemon from a processor, in %."""
+    scene = run.once(("lateness", idle), idle)
+    return (scene["heldUp"] - scene["beside"]) / (SPREAD_MS[run.quick] / 1000) * 100
 
 
 def own_lateness(run):
@@ -156,6 +169,8 @@ ROWS = [
     row("lateness-p99", "handler lateness, 100,000 live, p99", lateness(idle, "p99"), AtMost(1)),
     row("lateness-max", "handler lateness, 100,000 live, worst", lateness(idle, "max")),
     row("lateness-own-p99", "the same by the daemon's own clock, p99", own_lateness),
+    row("lateness-held-up", "kept from a processor by others meanwhile", held_up,
+        unit="% of the time"),
     row("lateness-timer-p99", "lateness, p99", bare_timer("p99"),
         subject="a bare timerfd"),
     row("lateness-loaded-p50", "handler lateness under load, p50", lateness(loaded, "p50")),

@@ -1,0 +1,61 @@
+/// Elements that are found by a number, each in a slot that it keeps until it is removed. Slots are used again.
+struct NumberedSlots<Element: Sendable>: Sendable {
+    /// How many slots are kept once the last element is gone.
+    private static var slotsKept: Int { 4096 }
+
+    private var elements: ContiguousArray<Element> = []
+    private var freeSlots: ContiguousArray<Int32> = []
+    private var index = SlotIndex()
+    /// What a slot holds that is not in use.
+    private let vacant: Element
+
+    init(vacant: Element) {
+        self.vacant = vacant
+    }
+
+    var count: Int { index.count }
+    var isEmpty: Bool { index.count == 0 }
+    /// Whether slots are kept for more elements than is worth it.
+    var isWasteful: Bool { isEmpty && elements.count > Self.slotsKept }
+
+    func slot(of number: UInt64) -> Int? { index.slot(of: number) }
+
+    /// The number of the element in a slot.
+    func number(of slot: Int) -> UInt64 { index.number(of: slot) }
+
+    subscript(slot: Int) -> Element {
+        _read { yield elements[slot] }
+        _modify { yield &elements[slot] }
+    }
+
+    /// Adds an element with a number that no other has.
+    ///
+    /// - Returns: its slot.
+    mutating func insert(_ element: consuming Element, number: UInt64) -> Int {
+        let slot: Int
+        if let free = freeSlots.popLast() {
+            slot = Int(free)
+            elements[slot] = element
+        } else {
+            slot = elements.count
+            elements.append(element)
+        }
+        index.insert(number, slot: slot)
+        return slot
+    }
+
+    /// Takes out the element in a slot.
+    mutating func remove(_ slot: Int) {
+        index.remove(slot)
+        freeSlots.append(Int32(slot))
+        elements[slot] = vacant
+    }
+
+    /// Gives the memory of a busy hour back; only while there are no elements.
+    mutating func releaseMemory() {
+        guard isEmpty else { return }
+        elements = []
+        freeSlots = []
+        index.releaseMemory()
+    }
+}

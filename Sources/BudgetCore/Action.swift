@@ -1,7 +1,7 @@
 /// An order to the shell, or something that happened and is to be logged and told.
 ///
 /// The shell performs actions in their order. There are no timers among them: it arms one timer at
-/// `BackgroundTaskRegistry.nextDeadline`.
+/// `BackgroundTaskRegistry.nextDeadline`. What is large and rare is kept outside, so that lists of actions are short.
 package enum Action: Equatable, Sendable {
     /// Log it, and tell those who watch.
     case tell(Happening, TaskID)
@@ -16,10 +16,10 @@ package enum Action: Equatable, Sendable {
     /// Write it to disk; answer with `stored` or `notStored`.
     case store(StoreStep)
     /// Answer the submission or the order about a queued task that waited for the disk.
-    case answer(TaskID, Refusal?)
+    indirect case answer(TaskID, Refusal?)
     /// Answer the oldest order about a group that waited for the disk.
-    case answerGroup(String, Refusal?)
-    case application(ApplicationKey, ApplicationOrder)
+    indirect case answerGroup(String, Refusal?)
+    indirect case application(ApplicationKey, ApplicationOrder)
     /// That many old tasks were not named in the log, because of its limit of ten a second.
     case oldTasksNotNamed(Int)
 }

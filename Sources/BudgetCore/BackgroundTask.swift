@@ -69,30 +69,23 @@ package indirect enum Reason: Equatable, Sendable {
 }
 
 /// One entry of the `BackgroundTaskRegistry`: borrowed time with an id and a name.
+///
+/// There may be a million, so that what many have in common is shared, and what is small comes last.
 package struct BackgroundTask: Equatable, Sendable {
     package let id: TaskID
-    package let owner: OwnerID
-    package let kind: TaskKind
-    package internal(set) var state: TaskState
-    package internal(set) var outcome: Outcome?
+    /// What was granted.
+    let terms: Terms
     package let name: String
-    /// The process that a held task lives with, where it is not a connection.
-    package internal(set) var holderProcess: ProcessID?
-    package let application: String?
-    package let profile: String
-    /// What was granted; `nil` where there is no limit.
-    package let budget: Budget?
-    /// How long before the hard limit the handler fires, also where the task is stopped early.
-    package let grace: Duration
     package internal(set) var reason: Reason?
 
     /// When it was submitted, or begun where it never waited.
     package let submittedAt: Instant
-    package internal(set) var begunAt: Instant
-    package internal(set) var endedAt: Instant
+    package internal(set) var begunAt: Instant = .never
+    package internal(set) var endedAt: Instant = .never
     /// When its processes or its time were given back; the clock stands still after it.
-    private var clockUsed: Duration = .zero
-    private var clockTickingSince: Instant?
+    var usedNanoseconds: Int64 = 0
+    /// Since when its clock runs; `never` while it stands still.
+    private var clockTickingSince: Instant = .never
 
     /// When the handler fires; `never` where it has fired or no limit applies.
     package internal(set) var handlerAt: Instant = .never
@@ -100,81 +93,77 @@ package struct BackgroundTask: Equatable, Sendable {
     package internal(set) var hardAt: Instant = .never
     /// The hard limit of the task's own budget, before an application's deadline cuts it.
     var ownHardAt: Instant = .never
-    /// How long it may last over all its extensions.
-    package internal(set) var lifetimeMax: Duration?
-    /// Whether its last grant was cut by that limit.
-    package internal(set) var isCutByLifetime = false
     /// The end of what extensions can reach.
     package internal(set) var lifetimeEndsAt: Instant = .never
-    /// What ends the remaining time first.
-    package internal(set) var bound: Bound?
     /// Since when it is dormant.
     var pausedAt: Instant = .never
     /// When the task grows old enough to be named in the log; `never` once it has been.
     var warnAt: Instant = .never
 
+    package let owner: OwnerID
+    /// The process that a held task lives with, where it is not a connection.
+    package internal(set) var holderProcess: ProcessID?
+    package let kind: TaskKind
+    package internal(set) var state: TaskState = .queued
+    package internal(set) var outcome: Outcome?
+    /// What ends the remaining time first.
+    package internal(set) var bound: Bound?
+    /// Whether its last grant was cut by the lifetime limit.
+    package internal(set) var isCutByLifetime = false
+
     init(
-        id: TaskID,
-        owner: OwnerID,
-        kind: TaskKind,
-        name: String,
-        application: String?,
-        profile: Profile,
-        budget: Budget?,
-        at now: Instant
+        id: TaskID, owner: OwnerID, kind: TaskKind, name: String, terms: Terms, at now: Instant
     ) {
         self.id = id
         self.owner = owner
         self.kind = kind
         self.name = name
-        self.application = application
-        self.profile = profile.name
-        self.budget = budget
-        grace = budget?.grace ?? profile.grace
-        state = .queued
+        self.terms = terms
         submittedAt = now
-        begunAt = .never
-        endedAt = .never
     }
 
     init(_ restored: RestoredTask) {
         let submission = restored.submission
-        id = restored.id
-        owner = submission.owner
-        kind = .run
-        name = submission.name
-        application = submission.application
-        profile = restored.profile
-        budget = restored.budget
-        grace = restored.grace
-        state = .queued
-        submittedAt = restored.submittedAt
-        begunAt = .never
-        endedAt = .never
+        self.init(
+            id: restored.id, owner: submission.owner, kind: .run, name: submission.name,
+            terms: Terms(
+                profile: restored.profile, application: submission.application,
+                budget: restored.budget, grace: restored.grace,
+                lifetimeMax: restored.lifetimeMax),
+            at: restored.submittedAt)
+        isCutByLifetime = restored.isCutByLifetime
     }
 
     init(_ restored: RestoredTask, _ end: RestoredEnd) {
         self.init(restored)
-        lifetimeMax = restored.lifetimeMax
-        isCutByLifetime = restored.isCutByLifetime
         begunAt = restored.begunAt ?? .never
-        endedAt = end.endedAt
-        clockUsed = end.used
-        state = .ended
-        outcome = end.outcome
-        reason = end.reason
+        usedNanoseconds = end.used.wholeNanoseconds
+        self.end(end.outcome, end.reason, at: end.endedAt)
     }
+
+    package var application: String? { terms.application }
+    package var profile: String { terms.profile }
+    /// What was granted; `nil` where there is no limit.
+    package var budget: Budget? { terms.budget }
+    /// How long before the hard limit the handler fires, also where the task is stopped early.
+    package var grace: Duration { .nanoseconds(terms.graceNanoseconds) }
+    /// How long it may last over all its extensions.
+    package var lifetimeMax: Duration? { terms.lifetimeMax }
 
     /// Whether the task counts as live: begun and not ended.
     package var isLive: Bool { state != .queued && state != .ended }
 
     /// Whether the clock of its budget runs.
-    package var isTicking: Bool { clockTickingSince != nil }
+    package var isTicking: Bool { clockTickingSince != .never }
 
     /// How long its clock has run.
-    package func used(at now: Instant) -> Duration {
-        guard let clockTickingSince else { return clockUsed }
-        return clockUsed + (now - clockTickingSince)
+    package func used(at now: Instant) -> Duration { .nanoseconds(usedNanoseconds(at: now)) }
+
+    func usedNanoseconds(at now: Instant) -> Int64 {
+        guard isTicking else { return usedNanoseconds }
+        let (sum, overflow) = usedNanoseconds.addingReportingOverflow(
+            now.nanoseconds(since: clockTickingSince))
+        return overflow ? .max : sum
     }
 
     /// The time since the begin, since the submission while queued, up to the end.
@@ -188,8 +177,8 @@ package struct BackgroundTask: Equatable, Sendable {
         state = .queued
         reason = nil
         begunAt = .never
-        clockUsed = .zero
-        clockTickingSince = nil
+        usedNanoseconds = 0
+        clockTickingSince = .never
         (handlerAt, hardAt, ownHardAt, lifetimeEndsAt) = (.never, .never, .never, .never)
         (pausedAt, warnAt) = (.never, .never)
         isCutByLifetime = isCut
@@ -197,30 +186,11 @@ package struct BackgroundTask: Equatable, Sendable {
     }
 
     mutating func startClock(at now: Instant) {
-        clockTickingSince = clockTickingSince ?? now
+        if clockTickingSince == .never { clockTickingSince = now }
     }
 
     mutating func stopClock(at now: Instant) {
-        clockUsed = used(at: now)
-        clockTickingSince = nil
+        usedNanoseconds = usedNanoseconds(at: now)
+        clockTickingSince = .never
     }
-}
-
-/// The rule that ends the remaining time first.
-package enum Bound: UInt8, Sendable {
-    case ownBudget
-    case applicationBackgroundTime
-    case lifetimeLimit
-}
-
-/// What a task has left.
-package struct Remaining: Equatable, Sendable {
-    /// Until the expiration handler fires; `nil` where no limit applies now.
-    package let untilHandler: Duration?
-    /// Until the hard limit.
-    package let untilHardLimit: Duration?
-    package let bound: Bound?
-
-    /// No limit applies now: none is set, the clock stands still, or it has not begun.
-    package static let unlimited = Remaining(untilHandler: nil, untilHardLimit: nil, bound: nil)
 }

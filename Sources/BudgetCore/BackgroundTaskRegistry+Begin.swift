@@ -36,79 +36,71 @@ extension BackgroundTaskRegistry {
             request.name, request.profile, request.budget, for: request.owner,
             request.application)
         try check(application: request.application)
-        guard liveCount(of: request.owner) < limits.tasksPerOwnerMax else {
+        guard table[request.owner]?.liveCount ?? 0 < limits.tasksPerOwnerMax else {
             throw .limitReached(limit: "tasksPerOwnerMax", value: limits.tasksPerOwnerMax)
         }
         try checkBackgroundTime(application: request.application, owner: request.owner, at: now)
         let id = try takeIdentifier(&actions)
         var task = BackgroundTask(
-            id: id,
-            owner: request.owner,
-            kind: .held,
-            name: request.name,
-            application: request.application,
-            profile: grant.profile,
-            budget: grant.budget,
-            at: now
-        )
+            id: id, owner: request.owner, kind: .held, name: request.name,
+            terms: terms(of: grant, request.application), at: now)
         task.holderProcess = request.holderProcess
-        let slot = table.insert(task, holder: request.holder)
+        task.isCutByLifetime = grant.isCut
+        let slot = table.insert(consume task, holder: request.holder)
         counts.begunHeld += 1
-        startBudget(
-            slot, lifetimeMax: grant.profile.lifetimeMax, isCut: grant.isCut, at: now, &actions)
+        startBudget(slot, at: now, &actions)
         actions.append(.tell(.began, id))
         return id
     }
 
     /// Starts the clock of a task that is live now.
-    mutating func startBudget(
-        _ slot: Int, lifetimeMax: Duration?, isCut: Bool, at now: Instant,
-        _ actions: inout [Action]
-    ) {
-        table[slot].begunAt = now
-        table[slot].warnAt = now + limits.warnAfter
-        table[slot].lifetimeMax = lifetimeMax
-        table[slot].isCutByLifetime = isCut
-        if let lifetimeMax { table[slot].lifetimeEndsAt = now + lifetimeMax }
-        if let budget = table[slot].budget { table[slot].ownHardAt = now + budget.duration }
-        if applicationClock(of: table[slot]) == .foreground {
-            table[slot].state = .dormant
-            table[slot].pausedAt = now
-        } else {
-            table[slot].state = .running
-            table[slot].startClock(at: now)
+    mutating func startBudget(_ slot: Int, at now: Instant, _ actions: inout [Action]) {
+        table[slot].begin(
+            isDormant: applicationClock(at: slot) == .foreground,
+            warnAfterNanoseconds: limits.warnAfterNanoseconds, at: now)
+        if table[slot].terms.application != nil {
+            applicationTaskBegan(table[slot], at: now, &actions)
         }
-        applicationTaskBegan(table[slot], at: now, &actions)
         updateDeadlines(slot)
     }
 
     struct Grant {
-        let profile: Profile
+        /// Those of the profile.
+        let terms: Terms
         let budget: Budget?
         /// Whether less was granted than asked for, because of the profile's lifetime limit.
         let isCut: Bool
     }
 
     /// Everything that can be refused before an id is used up for it.
-    func checkedGrant(
+    ///
+    /// Mutating, like all that is asked whenever a task begins, as `applicationClock(at:)` says.
+    mutating func checkedGrant(
         _ name: String, _ profile: String?, _ budget: RequestedBudget?, for owner: OwnerID,
         _ application: String?
     ) throws(Refusal) -> Grant {
         guard !isDraining else { throw .notAccepting("the daemon is stopping") }
-        try check(name, "name")
-        let profileName = profile ?? Profile.defaultName
-        guard let profile = profiles[profileName] else { throw .noSuchProfile(profileName) }
-        guard profile.budget != nil || mayBeUnlimited(owner, application) else {
+        try BackgroundTaskRegistry.check(name, "name", bytesMax: limits.nameBytesMax)
+        let terms = profile.map { profiles[$0]?.terms } ?? usualTerms
+        guard let terms else { throw .noSuchProfile(profile ?? Profile.defaultName) }
+        guard terms.budget != nil || mayBeUnlimited(owner, application) else {
             throw .permissionDenied
         }
-        guard let budget else {
-            return Grant(profile: profile, budget: profile.budget, isCut: false)
+        guard let budget else { return Grant(terms: terms, budget: terms.budget, isCut: false) }
+        return try grant(budget, of: terms)
+    }
+
+    /// The terms of a task, which it may share with others.
+    mutating func terms(of grant: Grant, _ application: String?) -> Terms {
+        if application == nil, grant.budget == grant.terms.budget { return grant.terms }
+        if !lastTerms.are(of: grant.terms, budget: grant.budget, application: application) {
+            lastTerms = Terms(of: grant.terms, budget: grant.budget, application: application)
         }
-        return try grant(budget, of: profile)
+        return lastTerms
     }
 
     private func grant(
-        _ asked: RequestedBudget, of profile: Profile
+        _ asked: RequestedBudget, of terms: Terms
     ) throws(Refusal) -> Grant {
         guard asked.duration > .zero, asked.duration <= Budget.durationMax else {
             throw .invalidParameter("budget.durationMs")
@@ -116,25 +108,31 @@ extension BackgroundTaskRegistry {
         guard let budget = Budget(duration: asked.duration, grace: asked.grace) else {
             throw .invalidParameter("budget.graceMs")
         }
-        guard let lifetimeMax = profile.lifetimeMax, asked.duration > lifetimeMax else {
-            return Grant(profile: profile, budget: budget, isCut: false)
+        guard let lifetimeMax = terms.lifetimeMax, asked.duration > lifetimeMax else {
+            return Grant(terms: terms, budget: budget, isCut: false)
         }
         guard let cut = Budget(duration: lifetimeMax, grace: asked.grace) else {
             throw .limitReached(limit: "lifetimeMax", value: lifetimeMax.wholeMilliseconds)
         }
-        return Grant(profile: profile, budget: cut, isCut: true)
+        return Grant(terms: terms, budget: cut, isCut: true)
     }
 
-    func check(application: String?) throws(Refusal) {
+    mutating func check(application: String?) throws(Refusal) {
         if let application { try check(application, "application") }
     }
 
     func check(_ name: String, _ parameter: String) throws(Refusal) {
+        try BackgroundTaskRegistry.check(name, parameter, bytesMax: limits.nameBytesMax)
+    }
+
+    private static func check(
+        _ name: String, _ parameter: String, bytesMax: Int
+    ) throws(Refusal) {
         // First, since looking through a name takes as long as the peer has made it.
-        guard name.utf8.count <= limits.nameBytesMax else {
-            throw .limitReached(limit: "nameBytesMax", value: limits.nameBytesMax)
+        guard name.utf8.count <= bytesMax else {
+            throw .limitReached(limit: "nameBytesMax", value: bytesMax)
         }
-        guard !name.isEmpty, !name.unicodeScalars.contains(where: \.steersText) else {
+        guard !name.isEmpty, !name.steersText else {
             throw .invalidParameter(parameter)
         }
     }
@@ -147,7 +145,17 @@ extension BackgroundTaskRegistry {
     }
 
     func liveCount(of owner: OwnerID) -> Int {
-        table.owners[owner]?.liveCount ?? 0
+        table[owner]?.liveCount ?? 0
+    }
+}
+
+extension String {
+    fileprivate var steersText: Bool {
+        // Most names are of ASCII alone, which is looked through far faster.
+        let isPlain = utf8.withContiguousStorageIfAvailable { bytes in
+            bytes.allSatisfy { 0x20..<0x7F ~= $0 }
+        }
+        return isPlain != true && unicodeScalars.contains(where: \.steersText)
     }
 }
 

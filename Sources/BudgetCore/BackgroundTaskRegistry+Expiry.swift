@@ -1,7 +1,7 @@
 extension BackgroundTaskRegistry {
     /// Does what is due for one task. Afterwards the slot may be empty.
     mutating func settle(_ slot: Int, at now: Instant, _ actions: inout [Action]) {
-        guard !isConcluded(slot) else { return }
+        guard table.isDue(slot, at: now), !isConcluded(slot) else { return }
         if table[slot].warnAt <= now { reportAge(slot, at: now, &actions) }
         if isStopping(slot) {
             takeTeardownStep(slot, at: now, &actions)
@@ -64,31 +64,13 @@ extension BackgroundTaskRegistry {
 
     /// The hard limit as it applies to the task, and what is due next for it.
     mutating func updateDeadlines(_ slot: Int) {
-        let task = table[slot]
-        guard task.isLive, task.state != .dormant else {
-            table[slot].handlerAt = .never
-            table[slot].hardAt = .never
-            table[slot].bound = nil
-            return table.setDeadline(task.warnAt, slot: slot)
+        guard table[slot].findLimits(applicationClock(at: slot)) else {
+            return table.setDeadline(table[slot].warnAt, slot: slot)
         }
-        var handlerAt = task.ownHardAt - task.grace
-        var hardAt = task.ownHardAt
-        var bound: Bound? = hardAt == .never ? nil : .ownBudget
-        if task.isCutByLifetime { bound = .lifetimeLimit }
-        // One that the queue starts when it could not be warned in time has its own budget alone.
-        if case .background(let until, let grace)? = applicationClock(of: task),
-            task.begunAt <= until - grace
-        {
-            if until - grace <= handlerAt { bound = .applicationBackgroundTime }
-            handlerAt = min(handlerAt, until - grace)
-            hardAt = min(hardAt, until)
-        }
-        table[slot].handlerAt = task.state == .running ? handlerAt : .never
-        table[slot].hardAt = hardAt
-        table[slot].bound = bound
-        let nextStepAt = task.kind == .run ? table[run: task.id]?.nextStepAt ?? .never : .never
-        let due = nextStepAt == .never ? min(table[slot].handlerAt, hardAt) : nextStepAt
-        table.setDeadline(min(due, task.warnAt), slot: slot)
+        let nextStepAt =
+            table[slot].kind == .run ? table[run: table[slot].id]?.nextStepAt ?? .never : .never
+        let due = nextStepAt == .never ? min(table[slot].handlerAt, table[slot].hardAt) : nextStepAt
+        table.setDeadline(min(due, table[slot].warnAt), slot: slot)
     }
 
     /// The handler fires now for another reason than the budget; one grace is left.

@@ -185,28 +185,22 @@ extension BackgroundTaskRegistry {
         at now: Instant,
         _ actions: inout [Action]
     ) {
-        table[slot].stopClock(at: endedAt ?? now)
-        table[slot].state = .ended
-        table[slot].outcome = outcome
-        table[slot].reason = reason
-        table[slot].endedAt = endedAt ?? now
-        table[slot].handlerAt = .never
-        table[slot].hardAt = .never
+        table[slot].end(outcome, reason, at: endedAt ?? now)
         counts.count(outcome)
-        let record = table.record(at: slot)
-        if record.task.kind == .run { freeSlot(slot) }
-        applicationTaskEnded(record.task, at: now)
+        if table[slot].kind == .run { freeSlot(slot) }
+        if table[slot].terms.application != nil { applicationTaskEnded(table[slot], at: now) }
+        let id = table[slot].id
+        ended.append(table.ended(at: slot), id)
         table.remove(slot)
-        ended.append(record)
-        actions.append(.tell(.ended, record.task.id))
+        actions.append(.tell(.ended, id))
         if table.queuedCount > 0 { startQueued(at: now, &actions) }
     }
 
     private func outcomeOfEnded(_ id: TaskID, for caller: Caller) throws(Refusal) -> Outcome? {
-        guard let record = ended[id], record.task.owner == caller.owner else {
+        guard let end = ended.end(of: id), end.owner == caller.owner else {
             throw .noSuchTask(id)
         }
-        return record.task.outcome
+        return end.outcome
     }
 
     private func decidedOutcome(_ id: TaskID) -> Outcome {

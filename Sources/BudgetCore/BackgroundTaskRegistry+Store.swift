@@ -152,14 +152,14 @@ extension BackgroundTaskRegistry {
         let slot = table.admit(BackgroundTask(restored), RunTask(restored))
         trackName(slot)
         if let lastSuccess = restored.lastSuccess { noteSuccess(slot, at: lastSuccess) }
-        table[slot].lifetimeMax = restored.lifetimeMax
-        table[slot].isCutByLifetime = restored.isCutByLifetime
         return slot
     }
 
     /// Takes over the newest ended tasks that the disk knows, the oldest first.
     package mutating func restore(ended tasks: [RestoredTask]) {
-        for record in tasks.compactMap(TaskRecord.init(ended:)) { ended.append(record) }
+        for record in tasks.compactMap(TaskRecord.init(ended:)) {
+            ended.append(EndedTask(record.task, record.run), record.task.id)
+        }
     }
 
     /// How a run task ended is decided: its slot is free, and it is told once the disk has it.
@@ -234,11 +234,9 @@ extension BackgroundTaskRegistry {
     }
 
     private mutating func begin(_ slot: Int, at now: Instant, _ actions: inout [Action]) {
-        let task = table[slot]
         counts.begunRun += 1
-        table[run: task.id]?.isMainRunning = true
-        startBudget(
-            slot, lifetimeMax: task.lifetimeMax, isCut: task.isCutByLifetime, at: now, &actions)
+        table[run: table[slot].id]?.isMainRunning = true
+        startBudget(slot, at: now, &actions)
     }
 
     private func launchIfBegun(_ slot: Int, _ actions: inout [Action]) {

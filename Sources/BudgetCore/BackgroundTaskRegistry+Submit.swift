@@ -59,24 +59,16 @@ extension BackgroundTaskRegistry {
     private mutating func admit(
         _ submission: Submission, _ grant: Grant, _ id: TaskID, at now: Instant
     ) -> Int {
-        let task = BackgroundTask(
-            id: id,
-            owner: submission.owner,
-            kind: .run,
-            name: submission.name,
-            application: submission.application,
-            profile: grant.profile,
-            budget: grant.budget,
-            at: now
-        )
+        var task = BackgroundTask(
+            id: id, owner: submission.owner, kind: .run, name: submission.name,
+            terms: terms(of: grant, submission.application), at: now)
+        task.isCutByLifetime = grant.isCut
         var run = RunTask(work: submission.work, queueing: submission.queueing)
         run.isGrantCut = grant.isCut
         if let wait = submission.queueing.earliestBegin, wait > .zero {
             run.notBefore = boot(at: now) + wait
         }
         let slot = table.admit(task, run)
-        table[slot].lifetimeMax = grant.profile.lifetimeMax
-        table[slot].isCutByLifetime = grant.isCut
         trackName(slot)
         return slot
     }
@@ -110,7 +102,7 @@ extension BackgroundTaskRegistry {
         guard bytes <= limits.workBytesMax else {
             throw .limitReached(limit: "workBytesMax", value: limits.workBytesMax)
         }
-        guard bytes + (table.owners[owner]?.workBytes ?? 0) <= limits.workBytesPerOwnerMax else {
+        guard bytes + (table[owner]?.workBytes ?? 0) <= limits.workBytesPerOwnerMax else {
             throw .limitReached(limit: "workBytesPerOwnerMax", value: limits.workBytesPerOwnerMax)
         }
     }
@@ -127,7 +119,7 @@ extension BackgroundTaskRegistry {
         guard table.queuedCount < limits.queueDepthMax else {
             throw .limitReached(limit: "queueDepthMax", value: limits.queueDepthMax)
         }
-        guard table.owners[owner]?.queuedCount ?? 0 < limits.queueDepthPerOwnerMax else {
+        guard table[owner]?.queuedCount ?? 0 < limits.queueDepthPerOwnerMax else {
             throw .limitReached(
                 limit: "queueDepthPerOwnerMax", value: limits.queueDepthPerOwnerMax)
         }

@@ -3,9 +3,15 @@
 /// Pure: performs no I/O, reads no clock, draws no random number. Each method takes what happened and
 /// the instant of it, changes the registry, and appends what the shell must do, in order, to `actions`.
 /// A refusal is thrown as a value and changes nothing.
-package struct BackgroundTaskRegistry: Sendable {
+///
+/// There is one, and nobody copies it by mistake: it is large.
+package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     package var limits: RegistryLimits
-    package var profiles: [String: Profile]
+    package private(set) var profiles: [String: Profile]
+    /// What a task is granted that asks for nothing; `nil` where the settings have no such profile.
+    private(set) var usualTerms: Terms?
+    /// What was granted last that no profile has as it is; who asks for one budget mostly asks for it again.
+    var lastTerms = Terms.none
 
     var table = TaskTable()
     var ended = EndedTasks()
@@ -54,6 +60,7 @@ package struct BackgroundTaskRegistry: Sendable {
     ) {
         self.limits = limits
         self.profiles = Dictionary(profiles.map { ($0.name, $0) }) { _, last in last }
+        usualTerms = self.profiles[Profile.defaultName]?.terms
         self.identifiers = IdentifierSource(identifiers)
     }
 
@@ -71,7 +78,7 @@ package struct BackgroundTaskRegistry: Sendable {
 
     /// How many tasks an owner has.
     package func use(of owner: OwnerID) -> (live: Int, queued: Int) {
-        let use = table.owners[owner]
+        let use = table[owner]
         return (use?.liveCount ?? 0, use?.queuedCount ?? 0)
     }
 
@@ -152,23 +159,26 @@ extension BackgroundTaskRegistry {
     /// When the next handler fires or hard limit is reached; looks at every live task, and not at those that
     /// are queued.
     package var nextExpiry: Instant? {
-        table.deadlines.slots.lazy
-            .map { table[$0] }
-            .map { min($0.handlerAt, $0.hardAt) }
-            .filter { $0 != .never }
-            .min()
+        var next = Instant.never
+        for slot in table.deadlines.slots {
+            next = min(next, table[slot].handlerAt, table[slot].hardAt)
+        }
+        return next == .never ? nil : next
     }
 
     /// How long the live tasks, and applications that are being ended, may still last at most.
     package func longestRemaining(at now: Instant) -> Duration {
-        let tasks = table.deadlines.slots.lazy.map { table[$0].hardAt }.filter { $0 != .never }
-        let last = max(tasks.max() ?? now, applications.lastKill ?? now)
-        return last - now
+        var last: Instant?
+        for slot in table.deadlines.slots where table[slot].hardAt != .never {
+            last = max(last ?? table[slot].hardAt, table[slot].hardAt)
+        }
+        return max(last ?? now, applications.lastKill ?? now) - now
     }
 
     /// Takes new profiles for what begins from now on; tasks keep what they were granted.
     package mutating func replaceProfiles(_ profiles: [Profile]) {
         self.profiles = Dictionary(profiles.map { ($0.name, $0) }) { _, last in last }
+        usualTerms = self.profiles[Profile.defaultName]?.terms
     }
 
     /// New limits may let tasks start that wait.

@@ -1,7 +1,7 @@
 /// How long a background task may last, and how long before that it is told.
 package struct Budget: Equatable, Sendable {
-    private let durationNanoseconds: Int64
-    private let graceNanoseconds: Int64
+    let durationNanoseconds: Int64
+    let graceNanoseconds: Int64
 
     /// The longest duration that may be asked for: a hundred years.
     package static let durationMax = Duration.seconds(100 * 366 * 86_400)
@@ -25,28 +25,26 @@ package struct Budget: Equatable, Sendable {
 package struct Profile: Equatable, Sendable {
     package static let defaultName = "default"
 
-    package let name: String
-    /// `nil`: no limit, for background modes; such a task is still listed and revocable.
-    package let budget: Budget?
-    /// What a task without a limit gets when it is stopped all the same.
-    package let grace: Duration
-    /// How long a task may last over all its extensions, counted from its begin; `nil`: no limit.
-    package let lifetimeMax: Duration?
+    /// What a task is granted that asks for nothing else.
+    let terms: Terms
 
     package init(name: String, budget: Budget, lifetimeMax: Duration?) {
-        self.name = name
-        self.budget = budget
-        grace = budget.grace
-        self.lifetimeMax = lifetimeMax
+        terms = Terms(
+            profile: name, budget: budget, grace: budget.grace, lifetimeMax: lifetimeMax)
     }
 
     /// A profile without a limit.
     package init(unlimited name: String, grace: Duration) {
-        self.name = name
-        budget = nil
-        self.grace = grace
-        lifetimeMax = nil
+        terms = Terms(profile: name, budget: nil, grace: grace, lifetimeMax: nil)
     }
+
+    package var name: String { terms.profile }
+    /// `nil`: no limit, for background modes; such a task is still listed and revocable.
+    package var budget: Budget? { terms.budget }
+    /// What a task without a limit gets when it is stopped all the same.
+    package var grace: Duration { .nanoseconds(terms.graceNanoseconds) }
+    /// How long a task may last over all its extensions, counted from its begin; `nil`: no limit.
+    package var lifetimeMax: Duration? { terms.lifetimeMax }
 }
 
 /// The numbers that bound the registry; each is named in the refusal that it causes (DESIGN.md rule 12).
@@ -71,7 +69,11 @@ package struct RegistryLimits: Equatable, Sendable {
     /// groups and conditions. Whenever one of the tasks starts or ends, the first of each is looked at.
     package var rulesPerNameMax = 16
     /// The age at which a task is named in the log, once.
-    package var warnAfter: Duration = .seconds(30)
+    package var warnAfter: Duration {
+        get { .nanoseconds(warnAfterNanoseconds) }
+        set { warnAfterNanoseconds = newValue.wholeNanoseconds }
+    }
+    private(set) var warnAfterNanoseconds: Int64 = 30_000_000_000
     /// UTF-8 bytes of a task's name.
     package var nameBytesMax = 255
     /// Bytes of one submission's command, environment and directory; execve(2) takes no more.

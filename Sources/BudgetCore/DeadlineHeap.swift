@@ -11,6 +11,9 @@ struct DeadlineHeap: Sendable {
     /// The slots that have a deadline, in no order that means anything.
     var slots: some Sequence<Int> { heap.slots }
 
+    /// The deadline of a slot; `nil` where it has none.
+    func deadline(of slot: Int) -> Instant? { heaps.key(of: slot, in: heap)?.at }
+
     /// Sets the deadline of a slot; `never` removes it.
     mutating func set(_ deadline: Instant, id: TaskID, slot: Int) {
         guard deadline != .never else { return remove(slot: slot) }

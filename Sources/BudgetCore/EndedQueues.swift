@@ -13,17 +13,18 @@ struct EndedQueues: Sendable {
 
     /// A heap: each queue goes before the two at twice its place plus one and two. None is empty.
     private var heap: ContiguousArray<Queue> = []
-    private var places: [OwnerID: Int] = [:]
+    /// Where each owner's queue is in the heap.
+    private var places = NumberedSlots<Int>(vacant: -1)
     private(set) var count = 0
 
     mutating func append(_ id: TaskID, of owner: OwnerID) {
         count += 1
-        if let place = places[owner] {
+        if let place = place(of: owner) {
             heap[place].ids.append(id)
             rise(from: place)
         } else {
             heap.append(Queue(owner: owner, ids: Ring(id)))
-            places[owner] = heap.count - 1
+            _ = places.insert(heap.count - 1, number: UInt64(owner.rawValue))
             rise(from: heap.count - 1)
         }
     }
@@ -35,7 +36,8 @@ struct EndedQueues: Sendable {
         let id = heap[0].ids.removeFirst()
         if heap[0].ids.count == 0 {
             exchange(0, heap.count - 1)
-            places[heap.removeLast().owner] = nil
+            let owner = heap.removeLast().owner
+            if let slot = places.slot(of: UInt64(owner.rawValue)) { places.remove(slot) }
         }
         sink(from: 0)
         return id
@@ -44,7 +46,7 @@ struct EndedQueues: Sendable {
     /// Adds the ids of one owner, or of all, that come after one.
     func collect(of owner: OwnerID?, after last: TaskID, into found: inout FirstIdentifiers) {
         if let owner {
-            if let place = places[owner] { heap[place].ids.collect(after: last, into: &found) }
+            if let place = place(of: owner) { heap[place].ids.collect(after: last, into: &found) }
         } else {
             for queue in heap { queue.ids.collect(after: last, into: &found) }
         }
@@ -64,7 +66,7 @@ struct EndedQueues: Sendable {
         var place = start
         while true {
             var first = place
-            for child in [2 * place + 1, 2 * place + 2] where child < heap.count {
+            for child in 2 * place + 1...2 * place + 2 where child < heap.count {
                 if heap[child].goesBefore(heap[first]) { first = child }
             }
             guard first != place else { return }
@@ -76,8 +78,14 @@ struct EndedQueues: Sendable {
     private mutating func exchange(_ one: Int, _ other: Int) {
         guard one != other else { return }
         heap.swapAt(one, other)
-        places[heap[one].owner] = one
-        places[heap[other].owner] = other
+        for place in [one, other] {
+            guard let slot = places.slot(of: UInt64(heap[place].owner.rawValue)) else { continue }
+            places[slot] = place
+        }
+    }
+
+    private func place(of owner: OwnerID) -> Int? {
+        places.slot(of: UInt64(owner.rawValue)).map { places[$0] }
     }
 }
 

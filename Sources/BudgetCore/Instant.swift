@@ -19,18 +19,31 @@ package struct Instant: Comparable, Hashable, Sendable {
 
     /// The instant that much later; `never` stays `never`.
     package static func + (lhs: Instant, rhs: Duration) -> Instant {
-        lhs == .never ? .never : lhs.advanced(byNanoseconds: rhs.wholeNanoseconds)
+        lhs.later(byNanoseconds: rhs.wholeNanoseconds)
     }
 
     package static func - (lhs: Instant, rhs: Duration) -> Instant {
-        lhs == .never ? .never : lhs.advanced(byNanoseconds: -rhs.wholeNanoseconds)
+        lhs.earlier(byNanoseconds: rhs.wholeNanoseconds)
     }
 
     /// The time from `rhs` to `lhs`, negative where `lhs` is earlier.
     package static func - (lhs: Instant, rhs: Instant) -> Duration {
-        let (difference, overflow) = lhs.nanoseconds.subtractingReportingOverflow(rhs.nanoseconds)
-        guard overflow else { return .nanoseconds(difference) }
-        return .nanoseconds(lhs < rhs ? Int64.min : Int64.max)
+        .nanoseconds(lhs.nanoseconds(since: rhs))
+    }
+
+    /// The same without a `Duration`, whose attoseconds in 128 bits take far longer.
+    func nanoseconds(since earlier: Instant) -> Int64 {
+        let (difference, overflow) = nanoseconds.subtractingReportingOverflow(earlier.nanoseconds)
+        guard overflow else { return difference }
+        return self < earlier ? .min : .max
+    }
+
+    func later(byNanoseconds delta: Int64) -> Instant {
+        self == .never ? .never : advanced(byNanoseconds: delta)
+    }
+
+    func earlier(byNanoseconds delta: Int64) -> Instant {
+        self == .never ? .never : advanced(byNanoseconds: -delta)
     }
 
     private func advanced(byNanoseconds delta: Int64) -> Instant {

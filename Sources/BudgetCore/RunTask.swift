@@ -229,9 +229,3 @@ package struct EndedAttempt: Equatable, Sendable {
         self.use = use
     }
 }
-
-/// A run task that has ended, or any task for which a whole record is wanted.
-package struct TaskRecord: Equatable, Sendable {
-    package var task: BackgroundTask
-    package var run: RunTask?
-}

@@ -32,6 +32,11 @@ struct SlotHeaps<Key: Comparable & Sendable>: Sendable {
         slot < positions.count && positions[slot] != Self.absent
     }
 
+    /// The key of a slot that is in this heap, or in none.
+    func key(of slot: Int, in heap: Heap) -> Key? {
+        contains(slot) ? heap.nodes[Int(positions[slot])].key : nil
+    }
+
     /// Gives a slot that is in this heap, or in none, a key there.
     mutating func set(_ slot: Int, _ key: Key, in heap: inout Heap) {
         guard contains(slot) else { return add(slot, key, to: &heap) }

@@ -1,6 +1,6 @@
 /// All tasks that have not ended, found by id, by owner, by holder and by deadline in constant or
 /// logarithmic time. A task keeps its slot until it ends; slots are used again, ids are not.
-struct TaskTable: Sendable {
+struct TaskTable: ~Copyable, Sendable {
     /// What one owner has: live tasks are begun, queued ones wait for a slot.
     struct Owner: Sendable {
         var liveCount = 0
@@ -23,30 +23,22 @@ struct TaskTable: Sendable {
 
     private struct Entry: Sendable {
         var task: BackgroundTask
-        var holder: HolderID?
         var standing: Standing
+        /// The slot of its holder among the holders; none has `withoutHolder`.
+        var holder: Int32
+        /// The slot of its owner among the owners.
+        var owner: Int32
+
+        static let withoutHolder: Int32 = -1
     }
 
-    private static let vacant = Entry(
-        task: BackgroundTask(
-            id: .invalid,
-            owner: .root,
-            kind: .held,
-            name: "",
-            application: nil,
-            profile: Profile(unlimited: "", grace: .zero),
-            budget: nil,
-            at: .never
-        ),
-        holder: nil,
-        standing: .live
-    )
-
-    private var entries: ContiguousArray<Entry> = []
-    private var freeSlots: ContiguousArray<Int32> = []
-    private var slots: [TaskID: Int32] = [:]
-    private(set) var owners: [OwnerID: Owner] = [:]
-    private var holders: [HolderID: SlotLists.List] = [:]
+    private var entries = NumberedSlots(
+        vacant: Entry(
+            task: BackgroundTask(
+                id: .invalid, owner: .root, kind: .held, name: "", terms: .none, at: .never),
+            standing: .live, holder: Entry.withoutHolder, owner: 0))
+    private(set) var owners = NumberedSlots(vacant: Owner())
+    private var holders = NumberedSlots(vacant: SlotLists.List())
     /// All tasks in the order of their ids.
     private var everybody = SlotLists.List()
     private var everybodyLists = SlotLists()
@@ -58,10 +50,13 @@ struct TaskTable: Sendable {
     private(set) var liveCount = 0
     private(set) var queuedCount = 0
 
-    var count: Int { slots.count }
+    var count: Int { entries.count }
 
-    func slot(of id: TaskID) -> Int? {
-        slots[id].map(Int.init)
+    func slot(of id: TaskID) -> Int? { entries.slot(of: id.rawValue) }
+
+    /// What an owner has; `nil` for nothing.
+    subscript(owner: OwnerID) -> Owner? {
+        owners.slot(of: UInt64(owner.rawValue)).map { owners[$0] }
     }
 
     subscript(slot: Int) -> BackgroundTask {
@@ -80,20 +75,19 @@ struct TaskTable: Sendable {
     }
 
     /// Takes a held task in as live.
-    mutating func insert(_ task: BackgroundTask, holder: HolderID) -> Int {
-        let slot = takeSlot(for: task, holder: holder, standing: .live)
-        holderLists.append(slot, to: &holders[holder, default: SlotLists.List()])
+    mutating func insert(_ task: consuming BackgroundTask, holder: HolderID) -> Int {
+        let slot = takeSlot(for: task, standing: .live)
+        join(slot, holder)
         countAsLive(slot, 1)
         return slot
     }
 
     /// Takes a run task in. It counts as queued, and starts only once it has joined the queue.
     mutating func admit(_ task: BackgroundTask, _ run: RunTask) -> Int {
-        let slot = takeSlot(for: task, holder: nil, standing: .aside)
+        let slot = takeSlot(for: task, standing: .aside)
         runs[task.id] = run
-        owners[task.owner, default: Owner()].queuedCount += 1
-        owners[task.owner]?.workBytes += run.work.byteCount
-        queuedCount += 1
+        countAsQueued(slot, 1)
+        owners[Int(entries[slot].owner)].workBytes += run.work.byteCount
         return slot
     }
 
@@ -164,20 +158,28 @@ struct TaskTable: Sendable {
 
     /// Forgets a task.
     mutating func remove(_ slot: Int) {
-        let task = entries[slot].task
         conclude(slot)
-        if let holder = entries[slot].holder { leaveHolder(slot, holder) }
-        if task.kind == .run, let run = runs.removeValue(forKey: task.id) {
-            owners[task.owner]?.workBytes -= run.work.byteCount
-            if let line = LineKey(OwnedName(task), run.queueing) {
-                queue.untrack(line, unique: line.isUnique ? task.id : nil)
-            }
+        leaveHolder(slot)
+        if entries[slot].task.kind == .run { forgetRun(slot) }
+        leaveOwner(slot)
+        entries.remove(slot)
+        if entries.isWasteful { releaseMemory() }
+    }
+
+    /// What is to be remembered of a task that has ended.
+    @inline(__always)
+    func ended(at slot: Int) -> EndedTask {
+        let run = entries[slot].task.kind == .run ? runs[entries[slot].task.id] : nil
+        return EndedTask(entries[slot].task, run)
+    }
+
+    private mutating func forgetRun(_ slot: Int) {
+        let task = entries[slot].task
+        guard let run = runs.removeValue(forKey: task.id) else { return }
+        owners[Int(entries[slot].owner)].workBytes -= run.work.byteCount
+        if let line = LineKey(OwnedName(task), run.queueing) {
+            queue.untrack(line, unique: line.isUnique ? task.id : nil)
         }
-        leaveOwner(slot, task.owner)
-        slots[task.id] = nil
-        entries[slot] = TaskTable.vacant
-        freeSlots.append(Int32(slot))
-        if slots.isEmpty { releaseMemory() }
     }
 
     /// Sets when something is due for a task; `never` for nothing.
@@ -185,8 +187,13 @@ struct TaskTable: Sendable {
         deadlines.set(deadline, id: entries[slot].task.id, slot: slot)
     }
 
+    /// Whether something is due for a task.
+    func isDue(_ slot: Int, at now: Instant) -> Bool {
+        deadlines.deadline(of: slot).map { $0 <= now } ?? false
+    }
+
     func firstSlot(heldBy holder: HolderID) -> Int? {
-        holders[holder]?.firstSlot
+        holders.slot(of: holder.rawValue).flatMap { holders[$0].firstSlot }
     }
 
     /// The slots of one owner's tasks, or of all, in the order of their ids.
@@ -203,11 +210,11 @@ struct TaskTable: Sendable {
     /// Adds the ids of one owner's tasks, or of all, that come after one; run tasks once they are admitted.
     func collect(of owner: OwnerID?, after last: TaskID, into found: inout FirstIdentifiers) {
         var next = firstSlot(of: owner)
-        if let slot = slots[last].map(Int.init), owner ?? self[slot].owner == self[slot].owner {
+        if let slot = slot(of: last), owner ?? self[slot].owner == self[slot].owner {
             next = nextSlot(after: slot, of: owner)
         }
         while !found.isFull, let slot = next {
-            let id = entries[slot].task.id
+            let id = TaskID(rawValue: entries.number(of: slot))
             if id > last, isAdmitted(slot) { found.add(id) }
             next = nextSlot(after: slot, of: owner)
         }
@@ -216,7 +223,7 @@ struct TaskTable: Sendable {
     /// Of one owner's tasks, or of all, the first in the order of their ids.
     private func firstSlot(of owner: OwnerID?) -> Int? {
         guard let owner else { return everybody.firstSlot }
-        return owners[owner]?.tasks.firstSlot
+        return self[owner]?.tasks.firstSlot
     }
 
     private func nextSlot(after slot: Int, of owner: OwnerID?) -> Int? {
@@ -224,55 +231,60 @@ struct TaskTable: Sendable {
     }
 
     private func isAdmitted(_ slot: Int) -> Bool {
-        let task = entries[slot].task
-        return task.kind == .held || runs[task.id]?.isAdmitted ?? true
+        entries[slot].task.kind == .held || runs[entries[slot].task.id]?.isAdmitted ?? true
     }
 
     private mutating func takeSlot(
-        for task: BackgroundTask, holder: HolderID?, standing: Standing
+        for task: consuming BackgroundTask, standing: Standing
     ) -> Int {
-        let entry = Entry(task: task, holder: holder, standing: standing)
-        let slot: Int
-        if let free = freeSlots.popLast() {
-            slot = Int(free)
-            entries[slot] = entry
-        } else {
-            slot = entries.count
-            entries.append(entry)
-        }
-        slots[task.id] = Int32(slot)
-        ownerLists.append(slot, to: &owners[task.owner, default: Owner()].tasks)
+        let ownerNumber = UInt64(task.owner.rawValue)
+        let owner = owners.slot(of: ownerNumber) ?? owners.insert(Owner(), number: ownerNumber)
+        let number = task.id.rawValue
+        let entry = Entry(
+            task: task, standing: standing, holder: Entry.withoutHolder, owner: Int32(owner))
+        let slot = entries.insert(entry, number: number)
+        ownerLists.append(slot, to: &owners[owner].tasks)
         everybodyLists.append(slot, to: &everybody)
         return slot
     }
 
     private mutating func countAsLive(_ slot: Int, _ change: Int) {
         liveCount += change
-        owners[entries[slot].task.owner, default: Owner()].liveCount += change
+        owners[Int(entries[slot].owner)].liveCount += change
     }
 
     private mutating func countAsQueued(_ slot: Int, _ change: Int) {
         queuedCount += change
-        owners[entries[slot].task.owner, default: Owner()].queuedCount += change
+        owners[Int(entries[slot].owner)].queuedCount += change
     }
 
-    private mutating func leaveHolder(_ slot: Int, _ holder: HolderID) {
-        holderLists.remove(slot, from: &holders[holder, default: SlotLists.List()])
-        if holders[holder]?.isEmpty == true { holders[holder] = nil }
+    private mutating func join(_ slot: Int, _ holder: HolderID) {
+        let place =
+            holders.slot(of: holder.rawValue)
+            ?? holders.insert(SlotLists.List(), number: holder.rawValue)
+        entries[slot].holder = Int32(place)
+        holderLists.append(slot, to: &holders[place])
     }
 
-    private mutating func leaveOwner(_ slot: Int, _ owner: OwnerID) {
+    private mutating func leaveHolder(_ slot: Int) {
+        let place = Int(entries[slot].holder)
+        guard place != Int(Entry.withoutHolder) else { return }
+        holderLists.remove(slot, from: &holders[place])
+        if holders[place].isEmpty { holders.remove(place) }
+    }
+
+    private mutating func leaveOwner(_ slot: Int) {
+        let place = Int(entries[slot].owner)
         everybodyLists.remove(slot, from: &everybody)
-        ownerLists.remove(slot, from: &owners[owner, default: Owner()].tasks)
-        if owners[owner]?.tasks.isEmpty == true { owners[owner] = nil }
+        ownerLists.remove(slot, from: &owners[place].tasks)
+        if owners[place].tasks.isEmpty { owners.remove(place) }
     }
 
     /// Gives the memory of a busy hour back once nothing is borrowed any more.
     private mutating func releaseMemory() {
-        guard entries.count > 4096 else { return }
-        entries = []
-        freeSlots = []
-        slots = [:]
+        entries.releaseMemory()
+        owners.releaseMemory()
+        holders.releaseMemory()
         everybodyLists.releaseMemory()
         ownerLists.releaseMemory()
         holderLists.releaseMemory()

@@ -53,7 +53,7 @@ extension Daemon {
 
     private func change(for step: StoreStep, _ clocks: ClockPair) -> StoreChange? {
         guard case .applicationSaved(let key) = step else {
-            return StoreChange(step, step.task.flatMap(registry.record), clocks)
+            return StoreChange(step, step.task.flatMap { registry.record($0) }, clocks)
         }
         guard let record = registry.applicationRecord(key) else { return nil }
         return .applicationSaved(StoredApplication(key, record, clocks))

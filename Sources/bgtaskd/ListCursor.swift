@@ -32,7 +32,7 @@ struct ListCursor {
     }
 
     /// The next id to be looked at; `nil` at the end.
-    mutating func next(in registry: BackgroundTaskRegistry) -> TaskID? {
+    mutating func next(in registry: borrowing BackgroundTaskRegistry) -> TaskID? {
         if batch.isEmpty, !isLastBatch {
             batch =
                 registry.identifiers(

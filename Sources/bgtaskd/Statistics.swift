@@ -23,8 +23,7 @@ struct Statistics {
 
     /// Everything counted, in the form that monitoring systems scrape.
     func counters(of daemon: Daemon) -> [Manager.Counter] {
-        let registry = daemon.registry
-        let counts = registry.counts
+        let counts = daemon.registry.counts
         let plain = [
             Manager.Counter("calls_total", "Calls taken.", calls),
             Manager.Counter("connections_total", "Connections accepted.", connections),
@@ -37,14 +36,15 @@ struct Statistics {
                 "refusals_not_logged_total", "Closed connections not named in the log.",
                 refusalsNotLogged),
             Manager.Counter(
-                "tasks_live", "Tasks that have begun and not ended.", registry.liveCount),
-            Manager.Counter("tasks_queued", "Tasks that wait for a slot.", registry.queuedCount),
+                "tasks_live", "Tasks that have begun and not ended.", daemon.registry.liveCount),
+            Manager.Counter(
+                "tasks_queued", "Tasks that wait for a slot.", daemon.registry.queuedCount),
             Manager.Counter(
                 "applications_running", "Applications that run.",
-                registry.runningApplicationCount),
+                daemon.registry.runningApplicationCount),
             Manager.Counter(
                 "applications_suspended", "Applications that are frozen.",
-                registry.suspendedApplicationCount),
+                daemon.registry.suspendedApplicationCount),
             Manager.Counter(
                 "begun_total", "Tasks begun.", counts.begunHeld, ["kind": "held"]),
             Manager.Counter("begun_total", "Tasks begun.", counts.begunRun, ["kind": "run"]),

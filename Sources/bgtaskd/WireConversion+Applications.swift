@@ -8,7 +8,7 @@ extension Applications.Application {
     /// would have to be looked for among all.
     init(
         listed application: ManagedApplication, _ running: RunningApplication?,
-        in registry: BackgroundTaskRegistry, at now: Instant
+        in registry: borrowing BackgroundTaskRegistry, at now: Instant
     ) {
         let isCheap = running?.processes.freezer != .signals
         self.init(application, isCheap ? running : nil, in: registry, at: now)
@@ -20,7 +20,7 @@ extension Applications.Application {
 
     init(
         _ application: ManagedApplication, _ running: RunningApplication?,
-        in registry: BackgroundTaskRegistry, at now: Instant
+        in registry: borrowing BackgroundTaskRegistry, at now: Instant
     ) {
         self.init()
         let boot = registry.boot(at: now)
@@ -87,7 +87,7 @@ extension Applications.Event {
     /// The state of an application as it is.
     init(
         present application: ManagedApplication, _ now: Instant,
-        _ registry: BackgroundTaskRegistry
+        _ registry: borrowing BackgroundTaskRegistry
     ) {
         self.init()
         self.application = application.key.id

@@ -99,7 +99,7 @@ extension Tasks.Explanation {
 }
 
 extension Tasks.Task {
-    init(_ record: TaskRecord, in registry: BackgroundTaskRegistry, at now: Instant) {
+    init(_ record: TaskRecord, in registry: borrowing BackgroundTaskRegistry, at now: Instant) {
         let task = record.task
         self.init()
         id = task.id.number

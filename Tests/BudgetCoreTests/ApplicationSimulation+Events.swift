@@ -49,7 +49,7 @@ extension ApplicationSimulation {
     private mutating func launch(_ name: String) {
         let app = model.app(name)
         let isAccepted = call(name, "launch") {
-            try $0.registry.launch($0.key(name), number: $1, at: $0.now, &$0.actions)
+            try $0.held.registry.launch($0.key(name), number: $1, at: $0.now, &$0.actions)
         }
         expect(isAccepted, app.phase == .off && app.hasCommand && !model.isDraining)
         if isAccepted { model.wake(name, toFront: true) }
@@ -58,7 +58,7 @@ extension ApplicationSimulation {
     private mutating func activate(_ name: String) {
         let app = model.app(name)
         let isAccepted = call(name, "activate") {
-            try $0.registry.activate($0.key(name), number: $1, at: $0.now, &$0.actions)
+            try $0.held.registry.activate($0.key(name), number: $1, at: $0.now, &$0.actions)
         }
         let isPossible = app.phase == .off ? app.hasCommand : app.phase != .ending
         expect(isAccepted, isPossible && !model.isDraining)
@@ -68,7 +68,7 @@ extension ApplicationSimulation {
     private mutating func home(_ name: String) {
         event = "home \(name)"
         let app = model.app(name)
-        let result: Void? = try? registry.enterBackground(key(name), at: now, &actions)
+        let result: Void? = try? held.registry.enterBackground(key(name), at: now, &actions)
         expect(result != nil, app.state != .notRunning && app.phase != .ending)
         guard result != nil else { return }
         model.change(name) { $0.comesToFront = false }
@@ -78,14 +78,14 @@ extension ApplicationSimulation {
     private mutating func resign(_ name: String) {
         event = "resign \(name)"
         let app = model.app(name)
-        let result: Void? = try? registry.resign(key(name), at: now, &actions)
+        let result: Void? = try? held.registry.resign(key(name), at: now, &actions)
         expect(result != nil, app.isInFront && app.phase == .running)
         if result != nil { model.change(name) { $0.state = .inactive } }
     }
 
     private mutating func terminate(_ name: String) {
         let isAccepted = call(name, "terminate") {
-            try $0.registry.terminate($0.key(name), number: $1, at: $0.now, &$0.actions)
+            try $0.held.registry.terminate($0.key(name), number: $1, at: $0.now, &$0.actions)
         }
         expect(isAccepted, true)
         model.end(name, .terminated)
@@ -96,7 +96,7 @@ extension ApplicationSimulation {
         let isFree = model.app(name).phase == .off && !model.isDraining
         let isAccepted = call(name, "adopt") {
             let unit = AdoptedUnit(name: "\(name).service", user: nil)
-            try $0.registry.adopt($0.key(name), units: [unit], number: $1, &$0.actions)
+            try $0.held.registry.adopt($0.key(name), units: [unit], number: $1, &$0.actions)
             return true
         }
         expect(isAccepted, isFree)
@@ -123,7 +123,7 @@ extension ApplicationSimulation {
         if app.state == .background, let until = app.until {
             isPossible = isPossible && until - model.now >= ApplicationModel.grace
         }
-        let id = try? registry.begin(request, at: now, &actions)
+        let id = try? held.registry.begin(request, at: now, &actions)
         expect(id != nil, isPossible)
         guard let id else { return }
         let tick = model.now
@@ -141,7 +141,7 @@ extension ApplicationSimulation {
         let ids = model.app(name).tasks.keys.sorted()
         guard let id = ids.randomElement(using: &random) else { return }
         let caller = ApplicationSimulation.owner
-        let outcome = try? registry.end(TaskID(rawValue: id), by: caller, at: now, &actions)
+        let outcome = try? held.registry.end(TaskID(rawValue: id), by: caller, at: now, &actions)
         expect(outcome != nil, true)
         model.taskEnded(name, id)
     }
@@ -152,7 +152,7 @@ extension ApplicationSimulation {
         let message = PushMessage(kind: kind, action: kind == .alert ? .tapped : .none)
         let number = nextCall()
         waiting.insert(number)
-        let receipt = try? registry.push(
+        let receipt = try? held.registry.push(
             key(name), message, badge: model.now, number: number, at: now, &actions)
         if receipt?.waits != true { waiting.remove(number) }
         let isRefused =
@@ -186,9 +186,9 @@ extension ApplicationSimulation {
 
     private mutating func delivered(_ name: String) {
         event = "delivered \(name)"
-        let owed = registry.applications[key(name)]?.run?.deliveries ?? []
+        let owed = held.registry.applications[key(name)]?.run?.deliveries ?? []
         guard let index = owed.indices.randomElement(using: &random) else { return }
-        let result: Void? = try? registry.delivered(key(name), owed[index].id, at: now)
+        let result: Void? = try? held.registry.delivered(key(name), owed[index].id, at: now)
         expect(result != nil, true)
         model.change(name) { $0.owed.remove(at: index) }
         model.planSuspension(name, promptly: true)
@@ -197,7 +197,7 @@ extension ApplicationSimulation {
     private mutating func press() {
         event = "pressure"
         let count = Int.random(in: 1...2, using: &random)
-        let killed = registry.memoryPressure(on: nil, count: count, at: now, &actions)
+        let killed = held.registry.memoryPressure(on: nil, count: count, at: now, &actions)
         let expected = model.press(count)
         if killed.map(\.id) != expected { fail("killed \(killed), expected \(expected)") }
     }
@@ -206,12 +206,12 @@ extension ApplicationSimulation {
         event = "machine asleep"
         let ticks = Int.random(in: 1...2000, using: &random)
         model.asleep += ticks
-        registry.asleep += .seconds(ticks)
+        held.registry.asleep += .seconds(ticks)
     }
 
     private mutating func leaveHolder(_ name: String) {
         event = "holder of \(name) leaves"
-        registry.holderGone(holder(name), reason: .connectionClosed, at: now, &actions)
+        held.registry.holderGone(holder(name), reason: .connectionClosed, at: now, &actions)
         for id in model.app(name).tasks.keys.sorted() {
             model.taskEnded(name, id, isAbandoned: true)
         }

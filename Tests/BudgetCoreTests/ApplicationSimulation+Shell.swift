@@ -17,7 +17,7 @@ extension ApplicationSimulation {
         case .freeze:
             event = "frozen \(name)"
             let isCurrent = model.app(name).phase == .freezing
-            registry.applicationFrozen(key, order.number, at: now, &actions)
+            held.registry.applicationFrozen(key, order.number, at: now, &actions)
             guard isCurrent else { return }
             model.change(name) {
                 $0.phase = .frozen
@@ -28,15 +28,15 @@ extension ApplicationSimulation {
             event = "thaw \(name), fails: \(fails)"
             let isCurrent = model.app(name).phase == .thawing
             if fails {
-                registry.applicationNotThawed(key, order.number, "no", at: now, &actions)
+                held.registry.applicationNotThawed(key, order.number, "no", at: now, &actions)
                 if isCurrent { model.notThawed(name) }
             } else {
-                registry.applicationThawed(key, order.number, at: now, &actions)
+                held.registry.applicationThawed(key, order.number, at: now, &actions)
                 if isCurrent { model.thawed(name) }
             }
         case .kill:
             event = "gone \(name)"
-            registry.applicationGone(key, at: now, &actions)
+            held.registry.applicationGone(key, at: now, &actions)
             model.gone(name)
         }
     }
@@ -45,11 +45,11 @@ extension ApplicationSimulation {
         event = "start \(key.id), fails: \(fails)"
         let phase = model.app(key.id).phase
         if fails {
-            registry.applicationNotStarted(key, "no", at: now, &actions)
+            held.registry.applicationNotStarted(key, "no", at: now, &actions)
             if phase == .starting { model.forget(key.id) }
             if phase == .ending { model.gone(key.id) }
         } else {
-            registry.applicationStarted(key, at: now, &actions)
+            held.registry.applicationStarted(key, at: now, &actions)
             if phase == .starting { model.comeToFront(key.id) }
         }
     }
@@ -57,7 +57,7 @@ extension ApplicationSimulation {
     private mutating func notFrozen(_ order: Order) {
         event = "not frozen \(order.key.id)"
         let isCurrent = model.app(order.key.id).phase == .freezing
-        registry.applicationNotFrozen(order.key, order.number, "no", at: now, &actions)
+        held.registry.applicationNotFrozen(order.key, order.number, "no", at: now, &actions)
         guard isCurrent else { return }
         model.change(order.key.id) {
             $0.phase = .running
@@ -73,13 +73,13 @@ extension ApplicationSimulation {
             ($0.kind == .freeze || $0.kind == .thaw) && !pending.contains($0.number)
         }
         guard let order = stale.dropLast().randomElement(using: &random) else { return }
-        let isRetried = registry.applications[order.key]?.run?.phase == .thawing(order.number)
+        let isRetried = held.registry.applications[order.key]?.run?.phase == .thawing(order.number)
         guard !isRetried else { return }
         event = "late answer of \(order)"
-        registry.applicationFrozen(order.key, order.number, at: now, &actions)
-        registry.applicationNotFrozen(order.key, order.number, "late", at: now, &actions)
-        registry.applicationThawed(order.key, order.number, at: now, &actions)
-        registry.applicationNotThawed(order.key, order.number, "late", at: now, &actions)
+        held.registry.applicationFrozen(order.key, order.number, at: now, &actions)
+        held.registry.applicationNotFrozen(order.key, order.number, "late", at: now, &actions)
+        held.registry.applicationThawed(order.key, order.number, at: now, &actions)
+        held.registry.applicationNotThawed(order.key, order.number, "late", at: now, &actions)
     }
 
     mutating func exit(_ name: String) {
@@ -88,7 +88,7 @@ extension ApplicationSimulation {
         let crashes = Bool.random(using: &random)
         event = "exit \(name)"
         let exit = crashes ? ProcessExit.signal(.kill) : .status(0)
-        registry.applicationExited(key(name), exit, at: now, &actions)
+        held.registry.applicationExited(key(name), exit, at: now, &actions)
         model.exited(name, crashed: crashes)
     }
 
@@ -96,7 +96,7 @@ extension ApplicationSimulation {
 
     mutating func compare() {
         for name in model.names {
-            guard let known = registry.applications[key(name)] else {
+            guard let known = held.registry.applications[key(name)] else {
                 return fail("\(name) is not known")
             }
             if let difference = difference(known, model.app(name)) {
@@ -104,18 +104,20 @@ extension ApplicationSimulation {
             }
         }
         let running = model.names.count { model.app($0).phase != .off }
-        if registry.runningApplicationCount != running { fail("not \(running) are running") }
+        if held.registry.runningApplicationCount != running { fail("not \(running) are running") }
         let frozen = model.names.count { model.app($0).phase == .frozen }
-        if registry.suspendedApplicationCount != frozen { fail("not \(frozen) are suspended") }
+        if held.registry.suspendedApplicationCount != frozen { fail("not \(frozen) are suspended") }
         let inFront = model.names.filter {
-            registry.applications[key($0)]?.state.isInFront == true
-                && registry.applications[key($0)]?.run?.phase == .running
+            held.registry.applications[key($0)]?.state.isInFront == true
+                && held.registry.applications[key($0)]?.run?.phase == .running
         }
         if model.isSingle, inFront.count > 1 { fail("in front at once: \(inFront)") }
         let isQuiet = model.names.allSatisfy {
             [.off, .frozen].contains(model.app($0).phase) && model.app($0).tasks.isEmpty
         }
-        if isQuiet, registry.nextDeadline != nil { fail("something is due while all are asleep") }
+        if isQuiet, held.registry.nextDeadline != nil {
+            fail("something is due while all are asleep")
+        }
     }
 
     private func difference(_ known: ManagedApplication, _ app: ApplicationModel.App) -> String? {
@@ -125,13 +127,15 @@ extension ApplicationSimulation {
         let until = app.state == .background ? app.until.map { max($0 - model.now, 0) } : nil
         let remaining = known.remaining(at: now).map { Int($0.components.seconds) }
         if remaining != until { return "\(remaining ?? -1) s left instead of \(until ?? -1)" }
-        let away = known.background(at: registry.boot(at: now)).map { Int($0.components.seconds) }
+        let away = known.background(at: held.registry.boot(at: now)).map {
+            Int($0.components.seconds)
+        }
         let expected = app.leftAt.map { model.boot - $0 }
         if away != expected { return "\(away ?? -1) s away instead of \(expected ?? -1)" }
-        let tasks = registry.applications.tasks(of: known.key).map(\.rawValue)
+        let tasks = held.registry.applications.tasks(of: known.key).map(\.rawValue)
         if tasks != app.tasks.keys.sorted() { return "tasks \(tasks), not \(app.tasks.keys)" }
         for (id, task) in app.tasks {
-            let state = registry.record(TaskID(rawValue: id))?.task.state
+            let state = held.registry.record(TaskID(rawValue: id))?.task.state
             let expected: TaskState =
                 task.hasFired ? .expiring : task.dormantSince != nil ? .dormant : .running
             if state != expected { return "task \(id) is not \(expected)" }
@@ -174,7 +178,7 @@ extension ApplicationSimulation {
         for name in model.names {
             leaveAll(name)
             event = "the end of \(name)"
-            registry.applicationGone(key(name), at: now, &actions)
+            held.registry.applicationGone(key(name), at: now, &actions)
             model.gone(name)
             digest()
         }
@@ -185,15 +189,18 @@ extension ApplicationSimulation {
         for name in model.names {
             let number = nextCall()
             waiting.insert(number)
-            try? registry.unregister(key(name), number: number, &actions)
+            try? held.registry.unregister(key(name), number: number, &actions)
             digest()
         }
-        let table = registry.applications
         let isEmpty =
-            table.isEmpty && table.tasks.isEmpty && registry.applicationClocks.isEmpty
-            && table.count(of: Clerk.ann.owner) == 0 && table.front(of: Clerk.ann.owner).isEmpty
-            && table.nextDeadline == nil && table.nextWake == nil && table.runningCount == 0
-        if !isEmpty || registry.nextDeadline != nil {
+            held.registry.applications.isEmpty && held.registry.applications.tasks.isEmpty
+            && held.registry.applicationClocks.isEmpty
+            && held.registry.applications.count(of: Clerk.ann.owner) == 0
+            && held.registry.applications.front(of: Clerk.ann.owner).isEmpty
+            && held.registry.applications.nextDeadline == nil
+            && held.registry.applications.nextWake == nil
+            && held.registry.applications.runningCount == 0
+        if !isEmpty || held.registry.nextDeadline != nil {
             fail("something is left of the applications")
         }
     }
@@ -201,7 +208,7 @@ extension ApplicationSimulation {
     private mutating func leaveAll(_ name: String) {
         for id in model.app(name).tasks.keys.sorted() {
             let caller = ApplicationSimulation.owner
-            _ = try? registry.end(TaskID(rawValue: id), by: caller, at: now, &actions)
+            _ = try? held.registry.end(TaskID(rawValue: id), by: caller, at: now, &actions)
             model.taskEnded(name, id)
             digest()
         }

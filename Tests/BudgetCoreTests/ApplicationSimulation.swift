@@ -16,7 +16,7 @@ struct ApplicationSimulation {
     static let owner = Clerk.ann
 
     var random: SeededGenerator
-    var registry: BackgroundTaskRegistry
+    let held: HeldRegistry
     var model = ApplicationModel()
     var actions: [Action] = []
     /// Orders that the shell has not carried out.
@@ -43,8 +43,9 @@ struct ApplicationSimulation {
         let profiles = budget.map {
             [Profile(name: "default", budget: $0, lifetimeMax: .seconds(100))]
         }
-        registry = BackgroundTaskRegistry(
-            limits: limits, profiles: profiles ?? [], identifiers: 1...1_000_000)
+        held = HeldRegistry(
+            BackgroundTaskRegistry(
+                limits: limits, profiles: profiles ?? [], identifiers: 1...1_000_000))
         var rules = ApplicationRules()
         rules.backgroundTime = .seconds(ApplicationModel.backgroundTime)
         rules.grace = .seconds(ApplicationModel.grace)
@@ -54,7 +55,7 @@ struct ApplicationSimulation {
         rules.messagesDeferredMax = 1000
         model.isSingle = Bool.random(using: &random)
         rules.isForegroundSingle = model.isSingle
-        registry.applicationRules = rules
+        held.registry.applicationRules = rules
         for name in model.names { register(name) }
     }
 
@@ -63,7 +64,7 @@ struct ApplicationSimulation {
         registration.exitsOnSuspend = name == "c"
         let number = nextCall()
         waiting.insert(number)
-        try? registry.register(key(name), registration, number: number, at: now, &actions)
+        try? held.registry.register(key(name), registration, number: number, at: now, &actions)
         model.apps[name] = .init(
             hasCommand: name != "b", exitsOnSuspend: registration.exitsOnSuspend)
         digest()
@@ -99,7 +100,7 @@ struct ApplicationSimulation {
 
     private mutating func drain() {
         event = "drain"
-        registry.drain(keepsQueue: false, at: now, &actions)
+        held.registry.drain(keepsQueue: false, at: now, &actions)
         model.drain()
         digest()
     }
@@ -118,9 +119,9 @@ struct ApplicationSimulation {
         model.check()
         let limit = Bool.random(using: &random) ? 1 : Int.max
         var turns = 0
-        while registry.hasOverdue(at: now), turns < 1000 {
+        while held.registry.hasOverdue(at: now), turns < 1000 {
             turns += 1
-            registry.deadlineReached(at: now, limit: limit, &actions)
+            held.registry.deadlineReached(at: now, limit: limit, &actions)
             digest()
         }
         if turns == 1000 { fail("something that is due is never done") }
@@ -134,13 +135,13 @@ struct ApplicationSimulation {
             let action = actions[index]
             index += 1
             switch action {
-            case .store(let step): registry.stored(step, at: now, &actions)
+            case .store(let step): held.registry.stored(step, at: now, &actions)
             case .application(let key, let order): take(order, of: key)
             default: break
             }
         }
         actions = []
-        registry.forgetExcess()
+        held.registry.forgetExcess()
     }
 
     private mutating func take(_ order: ApplicationOrder, of key: ApplicationKey) {
@@ -183,7 +184,7 @@ struct ApplicationSimulation {
         if let callback = told.callback, messages.contains(callback) {
             deliveries[key, default: 0] += 1
         }
-        let isFrozen = registry.applications[key]?.run?.phase == .frozen
+        let isFrozen = held.registry.applications[key]?.run?.phase == .frozen
         if told.callback != nil, told.callback != .badgeChanged,
             isFrozen || told.state == .suspended
         {
@@ -191,6 +192,6 @@ struct ApplicationSimulation {
         }
         guard told.state == .suspended, before != .suspended else { return }
         if event != "frozen \(key.id)" { fail("\(key.id) is suspended without a confirmation") }
-        if registry.taskCount(of: key) > 0 { fail("\(key.id) is suspended with a task") }
+        if held.registry.taskCount(of: key) > 0 { fail("\(key.id) is suspended with a task") }
     }
 }

@@ -38,7 +38,7 @@ extension Clerk {
 
     /// The machine sleeps.
     mutating func machineSleeps(_ duration: Duration) {
-        registry.asleep += duration
+        held.registry.asleep += duration
         call { $0.deadlineReached(at: $1, &$2) }
     }
 
@@ -56,9 +56,9 @@ extension Clerk {
         call { $0.storeHealed(at: $1, &$2) }
     }
 
-    func hold(_ id: TaskID) -> Hold? { registry.firstHold(on: id) }
+    func hold(_ id: TaskID) -> Hold? { held.registry.firstHold(on: id) }
 
-    func run(_ id: TaskID) -> RunTask? { registry.record(id)?.run }
+    func run(_ id: TaskID) -> RunTask? { held.registry.record(id)?.run }
 
     func states(_ ids: [TaskID]) -> [TaskState?] { ids.map { task($0)?.state } }
 

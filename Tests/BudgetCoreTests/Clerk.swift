@@ -8,7 +8,11 @@ struct Clerk {
     static let root = Caller(owner: .root)
     static let rootWithAll = Caller(owner: .root, seesAll: true)
 
-    var registry: BackgroundTaskRegistry
+    let held: HeldRegistry
+    var registry: BackgroundTaskRegistry {
+        _read { yield held.registry }
+        _modify { yield &held.registry }
+    }
     var now = Instant(nanoseconds: 1_000_000_000)
     /// All actions so far, and those of the last call.
     var history: [Action] = []
@@ -38,8 +42,9 @@ struct Clerk {
     init(_ configure: (inout RegistryLimits) -> Void = { _ in }) {
         var limits = RegistryLimits()
         configure(&limits)
-        registry = BackgroundTaskRegistry(
-            limits: limits, profiles: Clerk.profiles, identifiers: 1...2_000_000)
+        held = HeldRegistry(
+            BackgroundTaskRegistry(
+                limits: limits, profiles: Clerk.profiles, identifiers: 1...2_000_000))
     }
 
     static var profiles: [Profile] {
@@ -53,6 +58,8 @@ struct Clerk {
         } + [Profile(unlimited: "unlimited", grace: .seconds(5))]
     }
 
+    func isDeferred(_ id: TaskID) -> Bool { held.registry.isDeferred(id) }
+
     /// Runs one call on the registry and keeps its actions.
     mutating func call<Result>(
         _ body: (inout BackgroundTaskRegistry, Instant, inout [Action]) throws -> Result
@@ -63,9 +70,9 @@ struct Clerk {
             let all = latest
             latest = all.filter { !takeNote(of: $0) }
             history += latest
-            registry.forgetExcess()
+            held.registry.forgetExcess()
         }
-        return try body(&registry, now, &latest)
+        return try body(&held.registry, now, &latest)
     }
 
     /// Has the disk take, refuse or delay what was ordered.
@@ -76,9 +83,9 @@ struct Clerk {
                 switch disk {
                 case .writes:
                     let lastSuccess = takeDown(step)
-                    registry.stored(step, lastSuccess: lastSuccess, at: now, &latest)
+                    held.registry.stored(step, lastSuccess: lastSuccess, at: now, &latest)
                 case .waits: steps.append(step)
-                case .fails: registry.notStored(step, "the disk is full", at: now, &latest)
+                case .fails: held.registry.notStored(step, "the disk is full", at: now, &latest)
                 }
             }
             index += 1
@@ -91,13 +98,13 @@ struct Clerk {
     private mutating func takeDown(_ step: StoreStep) -> BootInstant? {
         switch step {
         case .submitted(let id, _), .ended(let id):
-            guard let record = registry.record(id), let run = record.run else { return nil }
+            guard let record = held.registry.record(id), let run = record.run else { return nil }
             let key = SuccessKey(owner: record.task.owner, name: record.task.name)
             guard case .ended = step else {
                 return run.queueing.minimumInterval.flatMap { _ in successes[key] }
             }
             if let end = run.conclusion, end.outcome == .completed {
-                successes[key] = registry.boot(at: end.endedAt)
+                successes[key] = held.registry.boot(at: end.endedAt)
             }
             return nil
         default: return nil
@@ -148,10 +155,10 @@ struct Clerk {
 
     /// What is due next, of the queue too.
     private var nextDue: Instant? {
-        let wake = registry.nextQueueDeadline.map {
-            Instant(nanoseconds: ($0 - registry.asleep).nanoseconds)
+        let wake = held.registry.nextQueueDeadline.map {
+            Instant(nanoseconds: ($0 - held.registry.asleep).nanoseconds)
         }
-        return [registry.nextDeadline, wake].compactMap { $0 }.min()
+        return [held.registry.nextDeadline, wake].compactMap { $0 }.min()
     }
 
     mutating func begin(
@@ -207,10 +214,10 @@ struct Clerk {
         call { $0.processesGone(id, at: $1, &$2) }
     }
 
-    func task(_ id: TaskID) -> BackgroundTask? { registry.record(id)?.task }
+    func task(_ id: TaskID) -> BackgroundTask? { held.registry.record(id)?.task }
 
     func remaining(_ id: TaskID) -> Remaining? {
-        task(id).map { registry.remaining(of: $0, at: now) }
+        task(id).map { held.registry.remaining(of: $0, at: now) }
     }
 
     /// How often something happened to a task.

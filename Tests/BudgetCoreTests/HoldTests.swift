@@ -10,7 +10,7 @@ struct HoldTests {
         let due = clerk.registry.boot(at: clerk.now) + .seconds(600)
         #expect(clerk.registry.nextQueueDeadline == due)
         #expect(clerk.hold(id) == .earliestBegin(until: due))
-        #expect(clerk.registry.isDeferred(id))
+        #expect(clerk.isDeferred(id))
         #expect(clerk.registry.notBefore(id, at: clerk.now) == .seconds(600))
         clerk.pass(.seconds(100))
         clerk.machineSleeps(.seconds(500) - .nanoseconds(1))
@@ -207,8 +207,8 @@ struct HoldTests {
         _ = try clerk.queue()
         let waiting = try clerk.queue()
         let late = try clerk.queue { $0.earliestBegin = .seconds(9) }
-        #expect(!clerk.registry.isDeferred(waiting))
+        #expect(!clerk.isDeferred(waiting))
         #expect(clerk.registry.notBefore(waiting, at: clerk.now) == nil)
-        #expect(clerk.registry.isDeferred(late))
+        #expect(clerk.isDeferred(late))
     }
 }

@@ -159,9 +159,9 @@ extension QueueSimulation {
         for _ in 0..<(isLate ? 1 : ticks) {
             let count = isLate ? ticks : 1
             if isAsleep { model.asleep += count }
-            registry.asleep = QueueSimulation.tick * model.asleep
+            held.registry.asleep = QueueSimulation.tick * model.asleep
             model.advance(isAsleep ? 0 : count)
-            if let due = registry.nextQueueDeadline, due <= registry.boot(at: now) {
+            if let due = held.registry.nextQueueDeadline, due <= held.registry.boot(at: now) {
                 turn { $0.deadlineReached(at: $1, &$2) }
             }
         }
@@ -221,7 +221,7 @@ extension QueueSimulation {
     }
 
     private mutating func silence() -> String {
-        registry.storeSilent(QueueSimulation.fault)
+        held.registry.storeSilent(QueueSimulation.fault)
         model.isFaulty = true
         return "silence"
     }

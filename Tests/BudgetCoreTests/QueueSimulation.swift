@@ -10,7 +10,7 @@ struct QueueSimulation {
     static let owners = [1001, 1002, 1003].map { OwnerID(rawValue: $0) }
 
     var random: SeededGenerator
-    var registry: BackgroundTaskRegistry
+    let held: HeldRegistry
     var model = QueueModel()
     var disk = QueueDisk()
     /// The steps of each turn that the disk has not answered, the oldest turn first.
@@ -33,7 +33,7 @@ struct QueueSimulation {
 
     init(seed: UInt64) {
         random = SeededGenerator(seed: seed)
-        registry = QueueSimulation.registry(for: model, from: 1)
+        held = HeldRegistry(QueueSimulation.registry(for: model, from: 1))
     }
 
     /// A day of grace lets nothing but the queue's own times pass.
@@ -72,7 +72,7 @@ struct QueueSimulation {
         _ body: (inout BackgroundTaskRegistry, Instant, inout [Action]) throws -> Result
     ) rethrows -> Result {
         defer { digest() }
-        return try body(&registry, now, &actions)
+        return try body(&held.registry, now, &actions)
     }
 
     private mutating func digest() {
@@ -93,7 +93,7 @@ struct QueueSimulation {
         switch step {
         case .submitted(let id, _), .started(let id), .requeued(let id), .ended(let id),
             .attemptEnded(let id), .cancelling(let id):
-            return QueueDisk.Write(step: step, record: registry.record(id))
+            return QueueDisk.Write(step: step, record: held.registry.record(id))
         case .groupPaused, .applicationSaved, .applicationForgotten, .identifiersReserved:
             return QueueDisk.Write(step: step, record: nil)
         }
@@ -108,7 +108,7 @@ struct QueueSimulation {
             return
         }
         let name = (known.submission.owner, known.submission.name)
-        let namesake = registry.occupants.compactMap { registry.record($0) }.first {
+        let namesake = held.registry.occupants.compactMap { held.registry.record($0) }.first {
             $0.task.id != id && ($0.task.owner, $0.task.name) == name
                 && $0.run?.queueing.unique != nil
         }
@@ -124,10 +124,10 @@ struct QueueSimulation {
         for write in commit {
             if isStored {
                 let lastSuccess = disk.take(write)
-                registry.stored(write.step, lastSuccess: lastSuccess, at: now, &actions)
+                held.registry.stored(write.step, lastSuccess: lastSuccess, at: now, &actions)
                 model.stored(write.step)
             } else {
-                registry.notStored(write.step, QueueSimulation.fault, at: now, &actions)
+                held.registry.notStored(write.step, QueueSimulation.fault, at: now, &actions)
                 model.notStored(write.step)
             }
         }
@@ -143,9 +143,9 @@ struct QueueSimulation {
         ends = [:]
         finished = []
         hasEndedGrace = false
-        let last = registry.identifierLast.rawValue
-        registry = QueueSimulation.registry(for: model, from: last + 1)
-        registry.asleep = QueueSimulation.tick * model.asleep
+        let last = held.registry.identifierLast.rawValue
+        held.registry = QueueSimulation.registry(for: model, from: last + 1)
+        held.registry.asleep = QueueSimulation.tick * model.asleep
         model.restart(disk)
         let restored = disk.tasks.filter { !$0.hasEnded }.map { restore($0) }
         let paused = disk.paused.sorted()
@@ -186,14 +186,14 @@ struct QueueSimulation {
             if let difference = difference(task) { return "task \(task.id) \(difference)" }
         }
         let holders = Set(model.tasks.filter(\.hasSlot).map(\.id))
-        if registry.occupants != holders {
-            return "slots are with \(registry.occupants.sorted()), not \(holders.sorted())"
+        if held.registry.occupants != holders {
+            return "slots are with \(held.registry.occupants.sorted()), not \(holders.sorted())"
         }
         return differenceOfSums()
     }
 
     private func difference(_ expected: QueueModel.Task) -> String? {
-        guard let record = registry.record(expected.id), let run = record.run else {
+        guard let record = held.registry.record(expected.id), let run = record.run else {
             return "is unknown, not \(expected.phase)"
         }
         let told = ends[expected.id] ?? 0
@@ -215,10 +215,12 @@ struct QueueSimulation {
     }
 
     private func differenceOfHolds(_ expected: QueueModel.Task) -> String? {
-        guard let slot = registry.table.slot(of: expected.id) else { return "has no slot" }
+        guard let slot = held.registry.table.slot(of: expected.id) else { return "has no slot" }
         // A time that has come holds nothing back, though it is named until the queue is next looked at.
         let boot = QueueSimulation.boot(model.boot)
-        let told = registry.holds(on: slot).filter { $0.until ?? .never > boot && $0 != .starting }
+        let told = held.registry.holds(on: slot).filter {
+            $0.until ?? .never > boot && $0 != .starting
+        }
         var holds = expected.phase == .waiting ? model.holds(expected) : []
         if expected.phase == .waiting, model.holders() >= model.slots {
             holds.append(.slots(model.slots))
@@ -233,8 +235,10 @@ struct QueueSimulation {
         let waiting = model.tasks.filter { $0.phase == .waiting }
         let due = waiting.filter { $0.notBefore <= model.boot }
         let wanted = due.reduce(into: Conditions()) { $0.formUnion($1.queueing.conditions) }
-        if registry.wantedConditions != wanted { return "\(registry.wantedConditions) are wanted" }
-        for group in registry.groups {
+        if held.registry.wantedConditions != wanted {
+            return "\(held.registry.wantedConditions) are wanted"
+        }
+        for group in held.registry.groups {
             let use = (
                 model.holders { $0.group == group.name }, waiting.count { $0.group == group.name }
             )
@@ -247,8 +251,8 @@ struct QueueSimulation {
             let own = model.tasks.filter { $0.owner == owner }
             let live = own.count { $0.hasSlot && $0.phase != .concluding }
             let queued = own.count { $0.phase == .waiting || $0.phase == .arriving }
-            if registry.use(of: owner) != (live, queued) {
-                return "owner \(owner) has \(registry.use(of: owner)), not \((live, queued))"
+            if held.registry.use(of: owner) != (live, queued) {
+                return "owner \(owner) has \(held.registry.use(of: owner)), not \((live, queued))"
             }
         }
         return nil

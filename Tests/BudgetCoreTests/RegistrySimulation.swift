@@ -8,7 +8,7 @@ struct RegistrySimulation {
     static let owners = [Clerk.ann, Clerk.bob]
 
     var random: SeededGenerator
-    var registry: BackgroundTaskRegistry
+    let held: HeldRegistry
     var model = SlowModel()
     var ticks = 0
     var actions: [Action] = []
@@ -32,8 +32,9 @@ struct RegistrySimulation {
         let profiles = budget.map {
             [Profile(name: "default", budget: $0, lifetimeMax: .seconds(6))]
         }
-        registry = BackgroundTaskRegistry(
-            limits: limits, profiles: profiles ?? [], identifiers: 1...1_000_000)
+        held = HeldRegistry(
+            BackgroundTaskRegistry(
+                limits: limits, profiles: profiles ?? [], identifiers: 1...1_000_000))
     }
 
     var now: Instant { Instant(nanoseconds: 0) + RegistrySimulation.tick * ticks }
@@ -43,9 +44,9 @@ struct RegistrySimulation {
         for step in 0..<steps {
             pass(Int.random(in: 0...6, using: &random))
             let event = takeEvent(isLast: step == steps - 12)
-            registry.deadlineReached(at: now, &actions)
+            held.registry.deadlineReached(at: now, &actions)
             digest(at: now)
-            registry.forgetExcess()
+            held.registry.forgetExcess()
             model.forgetExcess()
             if let difference = difference() { return "step \(step), \(event): \(difference)" }
         }
@@ -57,9 +58,9 @@ struct RegistrySimulation {
         let end = now + RegistrySimulation.tick * count
         model.advance(to: model.now + count)
         if Bool.random(using: &random) {
-            while let deadline = registry.nextDeadline, deadline <= end, isProgressing() {
+            while let deadline = held.registry.nextDeadline, deadline <= end, isProgressing() {
                 let instant = max(deadline, now)
-                registry.deadlineReached(at: instant, &actions)
+                held.registry.deadlineReached(at: instant, &actions)
                 digest(at: instant)
             }
             ticks += count
@@ -67,8 +68,8 @@ struct RegistrySimulation {
             // Served tick by tick, with batches of one deadline.
             for _ in 0..<count {
                 ticks += 1
-                while let deadline = registry.nextDeadline, deadline <= now, isProgressing() {
-                    registry.deadlineReached(at: now, limit: 1, &actions)
+                while let deadline = held.registry.nextDeadline, deadline <= now, isProgressing() {
+                    held.registry.deadlineReached(at: now, limit: 1, &actions)
                     digest(at: now)
                 }
             }
@@ -83,7 +84,7 @@ struct RegistrySimulation {
 
     private mutating func takeEvent(isLast: Bool) -> String {
         if isLast {
-            registry.drain(keepsQueue: false, at: now, &actions)
+            held.registry.drain(keepsQueue: false, at: now, &actions)
             digest(at: now)
             model.drain()
             return "drain"
@@ -95,21 +96,21 @@ struct RegistrySimulation {
         case 7:
             return order("extend") { id, caller, simulation in
                 let accepted =
-                    (try? simulation.registry.extend(
+                    (try? simulation.held.registry.extend(
                         id, by: caller, at: simulation.now, &simulation.actions)) != nil
                 return (accepted, simulation.model.extend(Int(id.rawValue)))
             }
         case 8:
             return order("cancel") { id, caller, simulation in
                 let accepted =
-                    (try? simulation.registry.cancel(
+                    (try? simulation.held.registry.cancel(
                         id, by: caller, text: nil, at: simulation.now, &simulation.actions)) != nil
                 return (accepted, simulation.model.cancel(Int(id.rawValue)))
             }
         case 9:
             return order("simulate") { id, caller, simulation in
                 let accepted =
-                    (try? simulation.registry.simulateExpiration(
+                    (try? simulation.held.registry.simulateExpiration(
                         id, by: caller, at: simulation.now, &simulation.actions)) != nil
                 return (accepted, simulation.model.simulate(Int(id.rawValue)))
             }
@@ -127,7 +128,7 @@ struct RegistrySimulation {
         let (duration, grace) = anyBudget()
         request.budget = requested(duration, grace)
         request.application = anyApplication(of: caller)
-        let id = try? registry.begin(request, at: now, &actions)
+        let id = try? held.registry.begin(request, at: now, &actions)
         let live = model.tasks.values.count { $0.owner == caller.owner && $0.isLive }
         var isExpected = live < model.tasksPerOwnerMax && !model.isDraining
         if let name = request.application, let clock = model.applications[name] ?? nil,
@@ -149,7 +150,7 @@ struct RegistrySimulation {
             name: "t", owner: caller.owner, work: Work(command: ["true"]))
         let (duration, grace) = anyBudget()
         submission.budget = requested(duration, grace)
-        guard let id = try? registry.submit(submission, at: now, &actions).id else {
+        guard let id = try? held.registry.submit(submission, at: now, &actions).id else {
             return model.isDraining ? "submit refused" : "submit refused, which is wrong"
         }
         digest(at: now)
@@ -171,7 +172,7 @@ struct RegistrySimulation {
     private mutating func end() -> String {
         guard let id = anyTask() else { return "nothing to end" }
         let caller = Caller(owner: model.tasks[Int(id.rawValue)]?.owner ?? .root)
-        let outcome = try? registry.end(id, by: caller, at: now, &actions)
+        let outcome = try? held.registry.end(id, by: caller, at: now, &actions)
         let expected = model.end(Int(id.rawValue))
         return outcome == expected ? "end \(id)" : "end \(id) gave \(String(describing: outcome))"
     }
@@ -199,18 +200,18 @@ struct RegistrySimulation {
                 wasKilled
                 ? [.signal(.kill), .status(0)] : [.status(0), .status(1), .signal(.terminate)]
             guard let exit = exits.randomElement(using: &random) else { return "" }
-            registry.mainExited(id, exit, at: now, &actions)
+            held.registry.mainExited(id, exit, at: now, &actions)
             model.exit(number, exit)
             return "exit \(id) \(exit)"
         }
-        registry.processesGone(id, at: now, &actions)
+        held.registry.processesGone(id, at: now, &actions)
         model.finish(number, model.tasks[number]?.verdict ?? .interrupted)
         return "gone \(id)"
     }
 
     private mutating func leave() -> String {
         let holder = UInt64.random(in: 1...4, using: &random)
-        registry.holderGone(
+        held.registry.holderGone(
             HolderID(rawValue: holder), reason: .connectionClosed, at: now, &actions)
         model.leave(holder)
         return "holder \(holder) left"
@@ -221,7 +222,7 @@ struct RegistrySimulation {
         let name = "app of \(caller.owner)"
         let key = ApplicationKey(owner: caller.owner, id: name)
         if Bool.random(using: &random) {
-            registry.applicationMoved(key, to: .foreground, at: now, &actions)
+            held.registry.applicationMoved(key, to: .foreground, at: now, &actions)
             model.move(name, toBackgroundUntil: nil)
             return "\(name) to the front"
         }
@@ -232,7 +233,7 @@ struct RegistrySimulation {
         let length = Int.random(in: 5...60, using: &random)
         let until = now + RegistrySimulation.tick * length
         let clock = ApplicationClock.background(until: until, grace: RegistrySimulation.tick * 4)
-        registry.applicationMoved(key, to: clock, at: now, &actions)
+        held.registry.applicationMoved(key, to: clock, at: now, &actions)
         model.move(name, toBackgroundUntil: (model.now + length, 4))
         return "\(name) to the background"
     }
@@ -267,7 +268,7 @@ struct RegistrySimulation {
             let action = actions[index]
             index += 1
             switch action {
-            case .store(let step): registry.stored(step, at: now, &actions)
+            case .store(let step): held.registry.stored(step, at: now, &actions)
             case .tell(.handlerFired, let id): firings[id, default: 0] += 1
             case .tell(.ended, let id):
                 ends[id, default: 0] += 1
@@ -286,7 +287,7 @@ struct RegistrySimulation {
         for number in model.order {
             guard let expected = model.tasks[number] else { continue }
             let id = TaskID(rawValue: UInt64(number))
-            guard let task = registry.record(id)?.task else {
+            guard let task = held.registry.record(id)?.task else {
                 if model.forgotten.contains(number) { continue }
                 return "task \(id) is unknown"
             }
@@ -307,12 +308,13 @@ struct RegistrySimulation {
                 return "task \(id): \(name) is \(got), the model says \(wanted)"
             }
             if task.state == .running || task.state == .expiring, expected.killAt == nil {
-                let left = registry.remaining(of: task, at: now).untilHardLimit
+                let left = held.registry.remaining(of: task, at: now).untilHardLimit
                 let wanted = RegistrySimulation.tick * (model.hard(expected) - model.now)
                 if left != wanted { return "task \(id): \(left as Any) left, not \(wanted)" }
             }
         }
         let live = model.tasks.values.count { $0.isLive }
-        return registry.liveCount == live ? nil : "\(registry.liveCount) live, not \(live)"
+        return held.registry.liveCount == live
+            ? nil : "\(held.registry.liveCount) live, not \(live)"
     }
 }

@@ -40,7 +40,7 @@ struct RetryTests {
         #expect(run.exit == nil)
         let until = clerk.registry.boot(at: clerk.now) + .seconds(30)
         #expect(clerk.hold(id) == .retry(until: until, attempt: 2))
-        #expect(clerk.registry.isDeferred(id))
+        #expect(clerk.isDeferred(id))
         clerk.pass(.seconds(30) - .nanoseconds(1))
         #expect(clerk.task(id)?.state == .queued)
         clerk.pass(.nanoseconds(1))

@@ -134,11 +134,11 @@ struct Stage {
     }
 
     private var nextDue: Instant? {
-        let registry = clerk.registry
-        let wake = registry.nextQueueDeadline.map {
-            Instant(nanoseconds: ($0 - registry.asleep).nanoseconds)
+        let asleep = clerk.registry.asleep
+        let wake = clerk.registry.nextQueueDeadline.map {
+            Instant(nanoseconds: ($0 - asleep).nanoseconds)
         }
-        return [registry.nextDeadline, wake].compactMap { $0 }.min()
+        return [clerk.registry.nextDeadline, wake].compactMap { $0 }.min()
     }
 
     // MARK: - Orders

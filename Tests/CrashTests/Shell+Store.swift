@@ -19,7 +19,7 @@ extension Shell {
 
     private func change(for step: StoreStep) -> StoreChange? {
         guard case .applicationSaved(let key) = step else {
-            return StoreChange(step, step.task.flatMap(registry.record), clocks)
+            return StoreChange(step, step.task.flatMap { registry.record($0) }, clocks)
         }
         return registry.applicationRecord(key).map {
             .applicationSaved(StoredApplication(key, $0, clocks))

@@ -2,23 +2,20 @@
 ///
 /// A statement opens the table and each of its indexes anew, which takes longer than to write a row.
 struct TaskInserts {
-    /// How many rows a statement takes, and the statement.
-    private typealias Insert = (rowCount: Int, statement: Statement)
-
+    /// How many rows a statement takes, the most first.
     private static let rowCounts = [8, 4, 2, 1]
 
-    /// The largest first.
-    private var ofLive: [Insert] = []
+    private let connection: Connection
+    /// For each of the counts, once it was needed: a daemon that does nothing holds none.
+    private var statements: [Statement?]
     private let ofEnded: Statement
     /// Live tasks that are not in the table yet.
     private var waiting: [TaskRow] = []
 
     init(_ connection: Connection) throws(StoreError) {
+        self.connection = connection
+        statements = TaskInserts.rowCounts.map { _ in nil }
         ofEnded = try connection.statement(SQL.insert(ColumnNames.ofTask), "submit")
-        for count in TaskInserts.rowCounts {
-            let sql = SQL.insert(ColumnNames.ofLiveTask, rowCount: count)
-            ofLive.append((count, try connection.statement(sql, "submit")))
-        }
     }
 
     /// Takes a task that has not ended; it is in the table after `finish`.
@@ -28,7 +25,7 @@ struct TaskInserts {
     }
 
     /// Writes a task that has ended already.
-    mutating func insert(ended row: TaskRow) throws(StoreError) {
+    func insert(ended row: TaskRow) throws(StoreError) {
         var row = row
         var binder = ColumnBinder(statement: ofEnded)
         try row.visit(&binder)
@@ -38,10 +35,11 @@ struct TaskInserts {
     /// Writes what waits.
     mutating func finish() throws(StoreError) {
         var next = 0
-        for (rowCount, statement) in ofLive {
+        for (index, rowCount) in TaskInserts.rowCounts.enumerated() {
             while waiting.count - next >= rowCount {
+                let statement = try statement(index)
                 var binder = ColumnBinder(statement: statement)
-                for index in next..<next + rowCount { try waiting[index].visitLive(&binder) }
+                for row in next..<next + rowCount { try waiting[row].visitLive(&binder) }
                 try statement.run()
                 next += rowCount
             }
@@ -52,5 +50,13 @@ struct TaskInserts {
     /// Forgets what waits, after an error.
     mutating func discard() {
         waiting.removeAll(keepingCapacity: true)
+    }
+
+    private mutating func statement(_ index: Int) throws(StoreError) -> Statement {
+        if let statement = statements[index] { return statement }
+        let sql = SQL.insert(ColumnNames.ofLiveTask, rowCount: TaskInserts.rowCounts[index])
+        let statement = try connection.statement(sql, "submit")
+        statements[index] = statement
+        return statement
     }
 }

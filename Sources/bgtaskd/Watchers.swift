@@ -85,7 +85,8 @@ struct Watchers {
     }
 
     private mutating func remove(_ client: Client, from id: TaskID) {
-        ofTask[id]?.removeAll { $0 === client }
-        if ofTask[id]?.isEmpty == true { ofTask[id] = nil }
+        guard let index = ofTask.index(forKey: id) else { return }
+        ofTask.values[index].removeAll { $0 === client }
+        if ofTask.values[index].isEmpty { ofTask.remove(at: index) }
     }
 }

@@ -31,8 +31,10 @@ extension BackgroundTaskRegistry {
 
     /// Whether a rule of time holds a queued task back, so that its submitter gets a receipt.
     package func isDeferred(_ id: TaskID) -> Bool {
-        guard let slot = table.slot(of: id), table[slot].state == .queued else { return false }
-        return holds(on: slot).contains(where: \.defers)
+        guard let slot = table.slot(of: id), table[slot].state == .queued, !table.isLive(slot),
+            let run = table[run: id]
+        else { return false }
+        return timeHold(run) != nil || nameHold(table[slot], run)?.defers == true
     }
 
     var storeHold: Hold? { storeFault.map(Hold.store) }

@@ -77,10 +77,13 @@ package struct Work: Equatable, Sendable {
 
     /// What it takes in memory, about.
     package var byteCount: Int {
-        let strings = command + (expiration.command ?? []) + [directory ?? ""]
-        let variables = environment.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count + 32 }
-        let groupBytes = (groups?.supplementary.count ?? 0) * 4
-        return strings.reduce(variables + groupBytes) { $0 + $1.utf8.count + 16 }
+        var count = (directory?.utf8.count ?? 0) + 16
+        for argument in command { count += argument.utf8.count + 16 }
+        if let command = expiration.command {
+            for argument in command { count += argument.utf8.count + 16 }
+        }
+        for (name, value) in environment { count += name.utf8.count + value.utf8.count + 32 }
+        return count + (groups?.supplementary.count ?? 0) * 4
     }
 
     /// What is kept of it once its task has ended.

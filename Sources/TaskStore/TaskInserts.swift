@@ -19,14 +19,13 @@ struct TaskInserts {
     }
 
     /// Takes a task that has not ended; it is in the table after `finish`.
-    mutating func add(live row: TaskRow) throws(StoreError) {
+    mutating func add(live row: consuming TaskRow) throws(StoreError) {
         waiting.append(row)
         if waiting.count == TaskInserts.rowCounts[0] { try finish() }
     }
 
     /// Writes a task that has ended already.
-    func insert(ended row: TaskRow) throws(StoreError) {
-        var row = row
+    func insert(ended row: consuming TaskRow) throws(StoreError) {
         var binder = ColumnBinder(statement: ofEnded)
         try row.visit(&binder)
         try ofEnded.run()

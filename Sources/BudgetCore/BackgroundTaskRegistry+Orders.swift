@@ -134,15 +134,23 @@ extension BackgroundTaskRegistry {
     }
 
     /// A connection closed or a process exited: what it held and did not end is abandoned.
+    ///
+    /// - Parameter limit: at most so many of its tasks, so that others are served in between.
+    /// - Returns: whether it holds nothing any more; else it is to be said again.
+    @discardableResult
     package mutating func holderGone(
-        _ holder: HolderID, reason: Reason, at now: Instant, _ actions: inout [Action]
-    ) {
-        while let slot = table.firstSlot(heldBy: holder) {
+        _ holder: HolderID, reason: Reason, limit: Int = .max, at now: Instant,
+        _ actions: inout [Action]
+    ) -> Bool {
+        var left = limit
+        while left > 0, let slot = table.firstSlot(heldBy: holder) {
             let id = table[slot].id
             settle(slot, at: now, &actions)
             guard table.slot(of: id) != nil else { continue }
             finish(slot, .abandoned, reason: reason, at: now, &actions)
+            left -= 1
         }
+        return table.firstSlot(heldBy: holder) == nil
     }
 
     /// What a task has left, and the rule that bounds it.
@@ -197,7 +205,7 @@ extension BackgroundTaskRegistry {
     }
 
     private func outcomeOfEnded(_ id: TaskID, for caller: Caller) throws(Refusal) -> Outcome? {
-        guard let end = ended.end(of: id), end.owner == caller.owner else {
+        guard let end = ended.brief(of: id), end.owner == caller.owner else {
             throw .noSuchTask(id)
         }
         return end.outcome

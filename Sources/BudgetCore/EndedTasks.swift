@@ -11,9 +11,11 @@ struct EndedTasks: ~Copyable, Sendable {
         tasks.slot(of: id.rawValue).map { tasks[$0].record(id) }
     }
 
-    /// The owner and the outcome of one, without the whole of it.
-    func end(of id: TaskID) -> (owner: OwnerID, outcome: Outcome?)? {
-        tasks.slot(of: id.rawValue).map { (tasks[$0].owner, tasks[$0].outcome) }
+    /// What has to be known of one to say who is to hear of it, without the whole of it.
+    func brief(of id: TaskID) -> TaskBrief? {
+        tasks.slot(of: id.rawValue).map {
+            TaskBrief(kind: tasks[$0].kind, owner: tasks[$0].owner, outcome: tasks[$0].outcome)
+        }
     }
 
     mutating func append(_ task: consuming EndedTask, _ id: TaskID) {

@@ -19,12 +19,16 @@ final class AuditTrail {
     /// Whether any line that a task prints could be logged.
     var logsOutput: Bool { writer.writes(LevelPrefix.mostUrgent) }
 
+    /// Whether a task is named for what happened to it: one that is held, not if it all goes well.
+    func takes(_ happening: Happening, _ task: TaskBrief) -> Bool {
+        let isQuiet = happening == .began || task.outcome == .completed
+        return !isQuiet || task.kind != .held || writer.writes(.debug)
+    }
+
     /// Logs what happened to a task.
     func write(_ happening: Happening, _ record: TaskRecord, at now: Instant) {
         // A task that starts at once has not waited.
         if happening == .queued, record.task.state != .queued { return }
-        let isQuiet = happening == .began || record.task.outcome == .completed
-        if isQuiet, record.task.kind == .held, !writer.writes(.debug) { return }
         guard let text = JournalMessage(happening, record), writer.writes(text.level),
             allowance.take(record.task.owner, at: now)
         else { return }

@@ -22,9 +22,7 @@ extension Daemon {
         perform(at: now)
         var output = Tasks.Begin.Output()
         output.id = id.number
-        if let task = registry.record(id)?.task {
-            output.remaining = Tasks.Remaining(registry.remaining(of: task, at: now))
-        }
+        output.remaining = registry.remaining(of: id, at: now).map(Tasks.Remaining.init)
         client.reply(output, continues: call.more)
         if call.more { open(.begin(id), task: id, for: client) }
     }

@@ -89,12 +89,11 @@ extension Daemon {
     func takeCalls(at now: Instant) {
         for client in pending { makeReady(client) }
         let until = MonotonicClock.now() + Daemon.callsTime
-        var isFirst = true
-        while isFirst || MonotonicClock.now() < until, let client = ready.next() {
-            isFirst = false
+        var isInTime = true
+        while isInTime, let client = ready.next() {
             client.isReady = false
             guard !client.isClosed else { continue }
-            takeCalls(of: client, until, at: now)
+            isInTime = takeCalls(of: client, until, at: now)
             makePending(client)
             makeReady(client)
         }
@@ -108,12 +107,14 @@ extension Daemon {
         ready.add(client, of: client.caller.owner)
     }
 
-    private func takeCalls(of client: Client, _ until: Int64, at now: Instant) {
+    /// - Returns: whether there is time for others.
+    private func takeCalls(of client: Client, _ until: Int64, at now: Instant) -> Bool {
         var count = 0
         while mayTakeCall(of: client), count < Daemon.callsPerTurn, takeCall(of: client, at: now) {
             count += 1
-            guard MonotonicClock.now() < until else { return }
+            guard MonotonicClock.now() < until else { return false }
         }
+        return true
     }
 
     private func mayTakeCall(of client: Client) -> Bool {
@@ -230,7 +231,7 @@ extension Daemon {
         try? epoll.remove(client.descriptor.rawValue)
         client.ownerUse.clients -= 1
         if client.ownerUse.clients == 0 { owners[client.caller.owner] = nil }
-        registry.holderGone(client.holder, reason: .connectionClosed, at: now, &actions)
+        abandonTasks(of: client.holder, .connectionClosed, at: now)
         perform(at: now)
         if !isAccepting { startAccepting() }
     }

@@ -35,6 +35,7 @@ extension Daemon {
 
     /// Performs the orders that calls and events have left, and sends the answers.
     func finishCalls(at now: Instant) {
+        abandonMore(at: now)
         perform(at: now)
         launchPending(at: now)
         writeSteps(at: now)
@@ -50,7 +51,7 @@ extension Daemon {
         followConditions(at: now)
         followPressure()
         // Clients that closed, and conditions that hold, may have let tasks start.
-        if !launches.isEmpty || !actions.isEmpty { continueLater() }
+        if !launches.isEmpty || !actions.isEmpty || !departed.isEmpty { continueLater() }
         statusChanged()
         do {
             try armTimer()
@@ -89,12 +90,14 @@ extension Daemon {
 
     /// Logs what happened to a task, and tells those who watch it.
     private func tell(_ happening: Happening, _ id: TaskID, at now: Instant) {
-        guard let record = registry.record(id) else { return }
-        let isWatched = watchers.areWatching(record.task)
-        if happening == .ended, record.task.kind == .held { mayReleaseHolders = true }
-        journal.write(happening, record, at: now)
-        if isWatched { tellWatchers(happening, record, at: now) }
-        if happening == .ended || happening == .attemptEnded, record.task.kind == .run {
+        guard let brief = registry.brief(of: id) else { return }
+        if happening == .ended, brief.kind == .held, !holders.isEmpty { mayReleaseHolders = true }
+        let isWatched = watchers.areWatching(id, of: brief.owner)
+        if isWatched || journal.takes(happening, brief), let record = registry.record(id) {
+            journal.write(happening, record, at: now)
+            if isWatched { tellWatchers(happening, record, at: now) }
+        }
+        if happening == .ended || happening == .attemptEnded, brief.kind == .run {
             forgetProcesses(of: id)
         }
     }

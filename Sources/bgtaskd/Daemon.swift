@@ -79,6 +79,8 @@ final class Daemon {
     var questions = QuestionQueue()
     /// Processes that hold tasks, by pid.
     var holders: [Int32: HolderProcess] = [:]
+    /// Connections and processes that are gone and held more than is ended in one turn.
+    var departed: [(holder: HolderID, reason: Reason)] = []
     /// Whether one of them may hold nothing, since a task ended or was not begun.
     var mayReleaseHolders = false
 

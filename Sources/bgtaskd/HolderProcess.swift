@@ -69,8 +69,25 @@ extension Daemon {
         watched[holder.number] = nil
         // Closing the last descriptor of it would do as well; its owner may live a little longer.
         try? epoll.remove(holder.descriptor.rawValue)
-        registry.holderGone(holder.holder, reason: .processExited, at: now, &actions)
+        abandonTasks(of: holder.holder, .processExited, at: now)
     }
+
+    /// Ends what a connection or a process held that is gone; where that is very much, piece by piece.
+    func abandonTasks(of holder: HolderID, _ reason: Reason, at now: Instant) {
+        let isDone = registry.holderGone(
+            holder, reason: reason, limit: Daemon.abandonedPerTurn, at: now, &actions)
+        if !isDone { departed.append((holder, reason)) }
+    }
+
+    /// Goes on with the tasks of those who went and held very many.
+    func abandonMore(at now: Instant) {
+        guard let (holder, reason) = departed.popLast() else { return }
+        abandonTasks(of: holder, reason, at: now)
+        if !departed.isEmpty { continueLater() }
+    }
+
+    /// Tasks of one that went that are ended before others are served.
+    private static let abandonedPerTurn = 256
 
     /// Lets go of processes that hold nothing, or nothing any more.
     func releaseHolders() {

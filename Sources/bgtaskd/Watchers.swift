@@ -13,8 +13,9 @@ struct Watchers {
         waitDeadlines.isEmpty ? nil : waitDeadlines.lazy.map(\.until).min()
     }
 
-    func areWatching(_ task: BackgroundTask) -> Bool {
-        ofTask[task.id] != nil || ofOwner[task.owner] != nil || !ofEverybody.isEmpty
+    func areWatching(_ id: TaskID, of owner: OwnerID) -> Bool {
+        !ofTask.isEmpty && ofTask[id] != nil || !ofOwner.isEmpty && ofOwner[owner] != nil
+            || !ofEverybody.isEmpty
     }
 
     /// Everybody who may be told of a task, those first who wait for just this one.
@@ -36,7 +37,7 @@ struct Watchers {
 
     /// Those for whom a line of a task's output is an event.
     func outputReaders(of task: BackgroundTask) -> [Client] {
-        guard areWatching(task) else { return [] }
+        guard areWatching(task.id, of: task.owner) else { return [] }
         return all(of: task).filter {
             if case .watch(_, output: true, by: _) = $0.openCall { true } else { false }
         }

@@ -178,6 +178,24 @@ struct PairingTests {
         #expect(clerk.task(other)?.state == .running)
     }
 
+    @Test("a holder that held very much abandons it in pieces, each task once")
+    func abandonedInPieces() throws {
+        var clerk = Clerk()
+        let ids = try (0..<5).map { _ in try clerk.begin(holder: 1) }
+        var isDone: [Bool] = []
+        var told: [Action] = []
+        while isDone.last != true {
+            clerk.call {
+                isDone.append(
+                    $0.holderGone(
+                        HolderID(rawValue: 1), reason: .connectionClosed, limit: 2, at: $1, &$2))
+            }
+            told += clerk.latest
+        }
+        #expect(isDone == [false, false, true])
+        #expect(told == ids.map { .tell(.ended, $0) })
+    }
+
     @Test("ended held tasks stay known within their limit, the newest longest")
     func endedRing() throws {
         var clerk = Clerk { $0.endedHeldMax = 3 }

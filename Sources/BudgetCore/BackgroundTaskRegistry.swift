@@ -110,13 +110,14 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         }
     }
 
-    /// Forgets ended tasks beyond the limits. The shell calls this when it has performed the actions of a
+    /// Forgets ended tasks beyond the limits, and gives back the memory of those that are gone. The shell calls this when it has performed the actions of a
     /// turn, so that each of them still finds its task.
     ///
     /// - Returns: the run tasks among them, of which the shell may have kept something.
     @discardableResult
     package mutating func forgetExcess() -> [BackgroundTask] {
-        ended.trim(to: limits)
+        table.releaseVacant()
+        return ended.trim(to: limits)
     }
 
     /// The task and all that is known of it, ended ones included as long as they are kept.

@@ -25,13 +25,6 @@ struct DeadlineHeap: Sendable {
         heaps.remove(slot, from: &heap)
     }
 
-    /// Gives the memory of past deadlines back; only while there are none.
-    mutating func releaseMemory() {
-        guard heap.isEmpty else { return }
-        heap = SlotHeaps<Due<Instant>>.Heap()
-        heaps.releaseMemory()
-    }
-
     /// Whether each entry is where it is known to be and no later than its children; for tests.
     var isConsistent: Bool { heaps.isConsistent(heap) }
 }

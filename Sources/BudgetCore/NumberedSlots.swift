@@ -1,8 +1,5 @@
 /// Elements that are found by a number, each in a slot that it keeps until it is removed. Slots are used again.
 struct NumberedSlots<Element: Sendable>: Sendable {
-    /// How many slots are kept once the last element is gone.
-    private static var slotsKept: Int { 4096 }
-
     private var elements: ContiguousArray<Element> = []
     private var freeSlots: ContiguousArray<Int32> = []
     private var index = SlotIndex()
@@ -15,8 +12,8 @@ struct NumberedSlots<Element: Sendable>: Sendable {
 
     var count: Int { index.count }
     var isEmpty: Bool { index.count == 0 }
-    /// Whether slots are kept for more elements than is worth it.
-    var isWasteful: Bool { isEmpty && elements.count > Self.slotsKept }
+    /// How many slots there are, vacant ones included.
+    var slotCount: Int { elements.count }
 
     func slot(of number: UInt64) -> Int? { index.slot(of: number) }
 
@@ -51,11 +48,10 @@ struct NumberedSlots<Element: Sendable>: Sendable {
         elements[slot] = vacant
     }
 
-    /// Gives the memory of a busy hour back; only while there are no elements.
-    mutating func releaseMemory() {
-        guard isEmpty else { return }
+    /// Takes out all elements, and gives their memory back.
+    mutating func removeAll() {
         elements = []
         freeSlots = []
-        index.releaseMemory()
+        index = SlotIndex()
     }
 }

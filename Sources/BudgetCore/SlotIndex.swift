@@ -60,12 +60,6 @@ struct SlotIndex: Sendable {
         }
     }
 
-    /// Gives back what grew with the highest slot; only while none is in use.
-    mutating func releaseMemory() {
-        guard count == 0 else { return }
-        self = SlotIndex()
-    }
-
     private mutating func resize(to cellCount: Int) {
         let old = cells
         cells = ContiguousArray(repeating: SlotIndex.none, count: cellCount)

@@ -49,8 +49,4 @@ struct SlotLists: Sendable {
         let next = links[slot].next
         return next == SlotLists.none ? nil : Int(next)
     }
-
-    mutating func releaseMemory() {
-        links = []
-    }
 }

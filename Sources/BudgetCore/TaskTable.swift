@@ -7,11 +7,11 @@ struct TaskTable: ~Copyable, Sendable {
         var queuedCount = 0
         /// Bytes of its run tasks' commands and environments.
         var workBytes = 0
-        fileprivate(set) var tasks = SlotLists.List()
+        var tasks = SlotLists.List()
     }
 
     /// What a task counts as.
-    private enum Standing: Sendable {
+    enum Standing: Sendable {
         case live
         /// In the queue.
         case queued
@@ -21,7 +21,7 @@ struct TaskTable: ~Copyable, Sendable {
         case concluded
     }
 
-    private struct Entry: Sendable {
+    struct Entry: Sendable {
         var task: BackgroundTask
         var standing: Standing
         /// The slot of its holder among the holders; none has `withoutHolder`.
@@ -32,20 +32,20 @@ struct TaskTable: ~Copyable, Sendable {
         static let withoutHolder: Int32 = -1
     }
 
-    private var entries = NumberedSlots(
+    var entries = NumberedSlots(
         vacant: Entry(
             task: BackgroundTask(
                 id: .invalid, owner: .root, kind: .held, name: "", terms: .none, at: .never),
             standing: .live, holder: Entry.withoutHolder, owner: 0))
-    private(set) var owners = NumberedSlots(vacant: Owner())
-    private var holders = NumberedSlots(vacant: SlotLists.List())
+    var owners = NumberedSlots(vacant: Owner())
+    var holders = NumberedSlots(vacant: SlotLists.List())
     /// All tasks in the order of their ids.
-    private var everybody = SlotLists.List()
-    private var everybodyLists = SlotLists()
-    private var ownerLists = SlotLists()
-    private var holderLists = SlotLists()
+    var everybody = SlotLists.List()
+    var everybodyLists = SlotLists()
+    var ownerLists = SlotLists()
+    var holderLists = SlotLists()
     var queue = TaskQueue()
-    private(set) var deadlines = DeadlineHeap()
+    var deadlines = DeadlineHeap()
     private var runs: [TaskID: RunTask] = [:]
     private(set) var liveCount = 0
     private(set) var queuedCount = 0
@@ -163,7 +163,6 @@ struct TaskTable: ~Copyable, Sendable {
         if entries[slot].task.kind == .run { forgetRun(slot) }
         leaveOwner(slot)
         entries.remove(slot)
-        if entries.isWasteful { releaseMemory() }
     }
 
     /// What is to be remembered of a task that has ended.
@@ -258,7 +257,7 @@ struct TaskTable: ~Copyable, Sendable {
         owners[Int(entries[slot].owner)].queuedCount += change
     }
 
-    private mutating func join(_ slot: Int, _ holder: HolderID) {
+    mutating func join(_ slot: Int, _ holder: HolderID) {
         let place =
             holders.slot(of: holder.rawValue)
             ?? holders.insert(SlotLists.List(), number: holder.rawValue)
@@ -278,17 +277,5 @@ struct TaskTable: ~Copyable, Sendable {
         everybodyLists.remove(slot, from: &everybody)
         ownerLists.remove(slot, from: &owners[place].tasks)
         if owners[place].tasks.isEmpty { owners.remove(place) }
-    }
-
-    /// Gives the memory of a busy hour back once nothing is borrowed any more.
-    private mutating func releaseMemory() {
-        entries.releaseMemory()
-        owners.releaseMemory()
-        holders.releaseMemory()
-        everybodyLists.releaseMemory()
-        ownerLists.releaseMemory()
-        holderLists.releaseMemory()
-        deadlines.releaseMemory()
-        queue.releaseMemory()
     }
 }

@@ -1,5 +1,6 @@
-import BudgetCore
 import TestKit
+
+@testable import BudgetCore
 
 /// One seeded history: random events go to the registry and to the slow model, and after each of them
 /// the two must agree on every task. A tick is 100 ms.
@@ -19,9 +20,11 @@ struct RegistrySimulation {
     var ends: [TaskID: Int] = [:]
     var agings = 0
     var deadlinesServed = 0
+    private let isCompacted: Bool
 
     init(seed: UInt64) {
         random = SeededGenerator(seed: seed)
+        isCompacted = seed % 2 == 1
         var limits = RegistryLimits()
         limits.slots = model.slots
         limits.tasksPerOwnerMax = model.tasksPerOwnerMax
@@ -47,6 +50,8 @@ struct RegistrySimulation {
             held.registry.deadlineReached(at: now, &actions)
             digest(at: now)
             held.registry.forgetExcess()
+            // In half of the histories nobody keeps a slot for longer than a turn.
+            if isCompacted { held.registry.table.compact() }
             model.forgetExcess()
             if let difference = difference() { return "step \(step), \(event): \(difference)" }
         }

@@ -41,9 +41,9 @@ struct SlotIndexTests {
         for number in 1...10_000 {
             if let slot = slots.slot(of: UInt64(number)) { slots.remove(slot) }
         }
-        #expect(slots.isEmpty && slots.isWasteful)
-        slots.releaseMemory()
-        #expect(!slots.isWasteful && slots.slot(of: 1) == nil)
+        #expect(slots.isEmpty && slots.slotCount == 10_000)
+        slots.removeAll()
+        #expect(slots.slotCount == 0 && slots.slot(of: 1) == nil)
         #expect(slots.insert(5, number: 1) == 0)
     }
 }

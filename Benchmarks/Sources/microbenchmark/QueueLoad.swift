@@ -1,7 +1,7 @@
 internal import BudgetCore
 
 /// Submissions, starts and cancels in a queue of some depth, with a disk that answers at once.
-struct QueueLoad {
+final class QueueLoad {
     private var registry: BackgroundTaskRegistry
     private var actions: [Action] = []
     private var now = Instant.start
@@ -25,9 +25,9 @@ struct QueueLoad {
     /// What is measured, with what makes it possible and what restores the depth.
     private struct Operation: Sendable {
         var name: String
-        var prepare: @Sendable (inout QueueLoad) throws -> Void = { _ in }
-        var work: @Sendable (inout QueueLoad) throws -> Void
-        var restore: @Sendable (inout QueueLoad) throws -> Void = { _ in }
+        var prepare: @Sendable (QueueLoad) throws -> Void = { _ in }
+        var work: @Sendable (QueueLoad) throws -> Void
+        var restore: @Sendable (QueueLoad) throws -> Void = { _ in }
     }
 
     private static let operations = [
@@ -42,7 +42,7 @@ struct QueueLoad {
 
     /// The cost of each operation by the depth of the queue.
     static func measure() throws {
-        var loads = try depths.map(QueueLoad.init(depth:))
+        let loads = try depths.map(QueueLoad.init(depth:))
         for operation in operations {
             let seconds = try Stopwatch.inTurn(depths.count, rounds: rounds) { index in
                 try loads[index].repeated(operation.prepare)
@@ -58,11 +58,11 @@ struct QueueLoad {
         }
     }
 
-    private mutating func repeated(_ body: (inout QueueLoad) throws -> Void) rethrows {
-        for _ in 0..<QueueLoad.operationsPerRound { try body(&self) }
+    private func repeated(_ body: (QueueLoad) throws -> Void) rethrows {
+        for _ in 0..<QueueLoad.operationsPerRound { try body(self) }
     }
 
-    private mutating func submit() throws {
+    private func submit() throws {
         now = now + .microseconds(1)
         let submission = Submission(
             name: "measured", owner: .measured, work: Work(command: ["true"]))
@@ -70,7 +70,7 @@ struct QueueLoad {
         perform()
     }
 
-    private mutating func cancelAny() throws {
+    private func cancelAny() throws {
         let index = random.next(below: queued.count)
         queued.swapAt(index, queued.count - 1)
         let id = queued.removeLast()
@@ -79,7 +79,7 @@ struct QueueLoad {
     }
 
     /// The command exits, and the next has its slot.
-    private mutating func finishRunning() throws {
+    private func finishRunning() throws {
         guard let id = running else { throw Surprise.notRunning }
         now = now + .microseconds(1)
         running = nil
@@ -88,7 +88,7 @@ struct QueueLoad {
     }
 
     /// What the daemon does, with nothing of the system behind it.
-    private mutating func perform() {
+    private func perform() {
         var index = 0
         while index < actions.count {
             let action = actions[index]

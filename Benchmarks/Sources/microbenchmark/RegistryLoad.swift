@@ -1,7 +1,7 @@
 internal import BudgetCore
 
 /// Pairs of begin and end in a registry in which others are live.
-struct RegistryLoad {
+final class RegistryLoad {
     private var registry: BackgroundTaskRegistry
     private var actions: [Action] = []
     private var now = Instant.start
@@ -23,16 +23,15 @@ struct RegistryLoad {
     /// The cost of a pair by the number of live tasks, and what one of these takes in memory.
     static func measure() throws {
         let before = try ResidentMemory.bytes
-        let many = try BackgroundTaskRegistry.standing(sizes[sizes.count - 1])
-        let bytes = try ResidentMemory.bytes - before
+        let many = RegistryLoad(try .standing(sizes[sizes.count - 1]))
+        let bytes =
+            try ResidentMemory.bytes - before - many.live.count * MemoryLayout<TaskID>.stride
         Figure(
-            name: "registry-task-memory", value: Double(bytes) / Double(many.liveCount),
+            name: "registry-task-memory", value: Double(bytes) / Double(many.live.count),
             unit: "bytes"
         ).show()
 
-        var loads = try sizes.dropLast().map(BackgroundTaskRegistry.standing)
-            .map(RegistryLoad.init)
-        loads.append(RegistryLoad(many))
+        let loads = try sizes.dropLast().map { RegistryLoad(try .standing($0)) } + [many]
         try report("registry-pairs") { index in try loads[index].beginAndEnd() }
         try report("registry-replacements") { index in try loads[index].replaceAny() }
     }
@@ -50,14 +49,14 @@ struct RegistryLoad {
     }
 
     /// A turn a pair, as of a client that waits for each answer.
-    private mutating func beginAndEnd() throws {
+    private func beginAndEnd() throws {
         for _ in 0..<RegistryLoad.pairsPerRound {
             try end(begin())
         }
     }
 
     /// The same, where what ends lies anywhere in memory.
-    private mutating func replaceAny() throws {
+    private func replaceAny() throws {
         for _ in 0..<RegistryLoad.pairsPerRound {
             let index = random.next(below: live.count)
             try end(live[index])
@@ -65,7 +64,7 @@ struct RegistryLoad {
         }
     }
 
-    private mutating func begin() throws -> TaskID {
+    private func begin() throws -> TaskID {
         now = now + .microseconds(1)
         let id = try registry.begin(request, at: now, &actions)
         for case .store(let step) in actions { registry.stored(step, at: now, &actions) }
@@ -73,7 +72,7 @@ struct RegistryLoad {
         return id
     }
 
-    private mutating func end(_ id: TaskID) throws {
+    private func end(_ id: TaskID) throws {
         _ = try registry.end(id, by: .measured, at: now, &actions)
         actions.removeAll(keepingCapacity: true)
         _ = registry.forgetExcess()

@@ -28,7 +28,7 @@ enum Script: String, CaseIterable {
         let standing = 1000
         let begin = Corpus.begin("upload of a file")
         let ends = (1...countMax).map { Corpus.end(standing + $0) }
-        var server = Server(try .standing(standing))
+        let server = Server(try .standing(standing))
         for end in ends.prefix(count) {
             try server.answer(begin)
             try server.answer(end)

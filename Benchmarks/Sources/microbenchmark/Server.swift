@@ -5,7 +5,7 @@ internal import Varlink
 /// Answers the calls of one client as the daemon does, without a socket, a loop and a journal: bytes in, the
 /// registry, its actions, bytes out. Where the daemon comes to do something else for a begin or an end
 /// (`Daemon+Borrowing.swift`, `Daemon+Turn.swift`), so should this.
-struct Server {
+final class Server {
     private var registry: BackgroundTaskRegistry
     private var connection = ServerConnection()
     private var actions: [Action] = []
@@ -14,12 +14,12 @@ struct Server {
     /// Bytes that were answered.
     private(set) var answeredBytes = 0
 
-    init(_ registry: BackgroundTaskRegistry) {
+    init(_ registry: consuming BackgroundTaskRegistry) {
         self.registry = registry
     }
 
     /// One turn with one call: takes the frame, and gives out the reply.
-    mutating func answer(_ frame: [UInt8]) throws {
+    func answer(_ frame: [UInt8]) throws {
         try frame.withUnsafeBytes { bytes in try connection.receive(bytes) }
         now = now + .microseconds(1)
         guard let call = try connection.nextCall() else { throw Surprise.noCall }
@@ -36,7 +36,7 @@ struct Server {
         _ = registry.nextDeadline
     }
 
-    private mutating func begin(_ call: Call) throws {
+    private func begin(_ call: Call) throws {
         let input = try call.decode(Tasks.Begin.Input.self)
         var request = BeginRequest(name: input.name, owner: .measured, holder: holder)
         request.application = input.application
@@ -45,13 +45,11 @@ struct Server {
         try perform()
         var output = Tasks.Begin.Output()
         output.id = Int(id.rawValue)
-        if let task = registry.record(id)?.task {
-            output.remaining = remaining(registry.remaining(of: task, at: now))
-        }
+        output.remaining = registry.remaining(of: id, at: now).map(remaining)
         guard connection.reply(output) == .queued else { throw Surprise.notAnswered }
     }
 
-    private mutating func end(_ call: Call) throws {
+    private func end(_ call: Call) throws {
         let input = try call.decode(Tasks.End.Input.self)
         let id = TaskID(rawValue: UInt64(input.id))
         let outcome = try registry.end(id, by: .measured, at: now, &actions)
@@ -61,12 +59,12 @@ struct Server {
     }
 
     /// What the daemon does with the actions of held tasks at the least: it looks at the task that each is about.
-    private mutating func perform() throws {
+    private func perform() throws {
         var index = 0
         while index < actions.count {
             switch actions[index] {
             case .tell(_, let id):
-                guard let record = registry.record(id), record.task.id == id else {
+                guard let brief = registry.brief(of: id), brief.owner == .measured else {
                     throw Surprise.noTask
                 }
             case .store(let step): registry.stored(step, at: now, &actions)

@@ -113,7 +113,8 @@ private struct Ring: Sendable {
         let id = ids[start]
         start += 1
         if start * 2 > ids.count, start > 64 {
-            ids.removeFirst(start)
+            // Not `removeFirst`, which keeps the room of the longest queue that there was.
+            ids = ContiguousArray(ids[start...])
             start = 0
         }
         return id

@@ -5,6 +5,9 @@ struct EndedTasks: ~Copyable, Sendable {
     private var held = EndedQueues()
     private var run = EndedQueues()
 
+    /// So many slots are kept in any case; a million may end in one turn, and be forgotten after it.
+    private static let slotsKept = 4096
+
     var count: Int { tasks.count }
 
     subscript(id: TaskID) -> TaskRecord? {
@@ -36,6 +39,7 @@ struct EndedTasks: ~Copyable, Sendable {
             if let record = self[id] { forgotten.append(record.task) }
             forget(id)
         }
+        if tasks.slotCount > EndedTasks.slotsKept, tasks.slotCount / 4 > count { tasks.compact() }
         return forgotten
     }
 

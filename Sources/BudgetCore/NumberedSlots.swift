@@ -48,6 +48,15 @@ struct NumberedSlots<Element: Sendable>: Sendable {
         elements[slot] = vacant
     }
 
+    /// Moves all elements together; they have other slots afterwards.
+    mutating func compact() {
+        let old = self
+        removeAll()
+        for slot in 0..<old.slotCount where old.slot(of: old.number(of: slot)) == slot {
+            _ = insert(old[slot], number: old.number(of: slot))
+        }
+    }
+
     /// Takes out all elements, and gives their memory back.
     mutating func removeAll() {
         elements = []

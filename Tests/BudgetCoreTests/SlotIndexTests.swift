@@ -23,6 +23,13 @@ struct SlotIndexTests {
                 if let removed { slots.remove(removed.slot) }
                 #expect(slots.slot(of: number) == nil, "seed \(seed)")
             }
+            if seed % 3 == 0, step % 100 == 99 {
+                slots.compact()
+                for number in expected.keys {
+                    expected[number]?.slot = slots.slot(of: number) ?? -1
+                }
+                #expect(slots.slotCount == expected.count, "seed \(seed)")
+            }
             guard step % 50 == 0 else { continue }
             #expect(slots.count == expected.count, "seed \(seed)")
             let isSame = expected.allSatisfy { number, known in

@@ -61,6 +61,7 @@ struct Clerk {
     func isDeferred(_ id: TaskID) -> Bool { held.registry.isDeferred(id) }
 
     /// Runs one call on the registry and keeps its actions.
+    @discardableResult
     mutating func call<Result>(
         _ body: (inout BackgroundTaskRegistry, Instant, inout [Action]) throws -> Result
     ) rethrows -> Result {

@@ -38,6 +38,7 @@ struct Stage {
     // MARK: - The shell
 
     /// Runs one call on the registry, and has its orders carried out.
+    @discardableResult
     mutating func call<Result>(
         _ body: (inout BackgroundTaskRegistry, Instant, inout [Action]) throws -> Result
     ) rethrows -> Result {

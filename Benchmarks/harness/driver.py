@@ -1,9 +1,14 @@
 """The program task-driver, which gives the daemon tasks and keeps what it borrows."""
 
 import json
+import select
 import subprocess
 
 from .row import Failure
+
+
+# For the longest that a driver does, on a slow machine.
+PATIENCE = 600
 
 
 class Driver:
@@ -25,6 +30,8 @@ class Driver:
 
     def answer(self):
         """The next thing that it tells."""
+        if not select.select([self.process.stdout], [], [], PATIENCE)[0]:
+            raise Failure(f"{' '.join(self.command)}: no answer after {PATIENCE} s")
         line = self.process.stdout.readline()
         if not line:
             raise Failure(f"{' '.join(self.command)}: {self.process.stderr.read().strip()}")

@@ -105,7 +105,8 @@ class Bgtaskd(Server):
 
     name = "bgtaskd"
 
-    # Enough for every row; the budgets of what is held are the usual ones.
+    # Enough for every row; the budgets of what is held are the usual ones. The log is that of a busy service:
+    # at "info", the usual level, it has lines for each task that is run, as no peer has them.
     settings = {
         "daemon.logLevel": "warning",
         "limits.tasksPerOwnerMax": 2_000_000,

@@ -15,7 +15,8 @@ from harness.measuring import say
 from harness.row import AtLeast, Failure, Peer, Row
 
 KEEPER = {"method": "org.bgtaskd.Tasks.Submit",
-          "parameters": {"work": {"name": "keeper", "command": ["sleep", "100000"]}}}
+          "parameters": {"work": {"name": "keeper", "command": ["sleep", "3600"],
+                                   "profile": "unlimited"}}}
 
 
 def sync_time(run, count=200):

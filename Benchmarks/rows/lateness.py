@@ -1,10 +1,11 @@
 """How late expiration handlers fire with 100,000 live held tasks.
 
 One client begins them one after the other, so that the instant of each begin lies between its call and its
-reply, which is some tens of microseconds. Then it watches all of them on a second connection. It does
+reply, some tens of microseconds apart. Then it watches all of them on a second connection. It does
 nothing while they fire but to read and to note the time: what it read it looks into afterwards, so that it
-holds up nothing. A handler's lateness is the time when its event was read less the time of the begin's reply,
-the budget and the grace; it is early where that is so for the time of the call. All clocks are
+holds up nothing. A handler is due at its begin and the budget less the grace. Its lateness is the most that
+it can be, with the begin at the time of the call and the end when the event was read; where that is below
+zero, it was early. All clocks are
 CLOCK_MONOTONIC. Three figures stand beside it: what the daemon itself logged (BGTASK_USED_USEC), which is when
 its turn began, without the way to the client; for how much of the time other processes kept the daemon from a
 processor, which must be far below 1 % where p99 is to be the daemon's own; and how late a bare timerfd is.
@@ -15,6 +16,7 @@ machine with two cores the daemon and the load alone fill these, and the client 
 
 import os
 import re
+import shutil
 import subprocess
 import time
 
@@ -86,9 +88,12 @@ def loaded(run):
     def load(run, daemon, first_due):
         sleep_until(first_due - 1)
         seconds = spread_ms / 1000 + 1
-        words = [run.program("load-generator"), "begin-end", daemon.path, "--clients", "16",
-                 "--depth", "1", "--seconds", str(seconds)]
-        result = subprocess.run(words, user=NOBODY, capture_output=True, text=True, check=False)
+        # A copy, since others may not enter the folder that this program is in.
+        program = shutil.copy(run.program("load-generator"), daemon.folder)
+        words = [program, "begin-end", daemon.path, "--clients", "16", "--depth", "1",
+                 "--seconds", str(seconds)]
+        result = subprocess.run(words, user=NOBODY, group=NOBODY, extra_groups=[],
+                                capture_output=True, text=True, check=False)
         if result.returncode != 0:
             raise Failure(f"{' '.join(words)}: {result.stderr.strip()}")
 
@@ -111,7 +116,7 @@ def sleep_until(instant):
 
 def lateness(scene, figure):
     """A figure of a scene's lateness in ms, by the client's clock."""
-    return lambda run: run.once(("lateness", scene), scene)["late"][figure] / 1000
+    return lambda run: run.once(("lateness", scene), scene)["late_at_most"][figure] / 1000
 
 
 def bare_timer(figure):

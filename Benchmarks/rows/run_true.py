@@ -1,8 +1,9 @@
 """`true` from the submission to the recorded outcome, two at once.
 
 A submission is answered when the disk has it, and a task has ended when the disk has its outcome. The
-clients submit on while the first tasks run already. What a slow disk costs shows beside the row with the
-state in memory: a task starts when the disk has that it does.
+clients submit on while the first tasks run already: bgtaskd over connections that stay, the others as they
+can be asked, which is by a process for each job. Two rows ask bgtaskd in that way too. What a slow disk
+costs shows beside the row with the state in memory: a task starts when the disk has that it does.
 """
 
 import json
@@ -121,6 +122,18 @@ def systemd_run(run):
         subprocess.run([box, "stop"], check=False, env=environment)
 
 
+def by_command(run):
+    """Tasks a second of the daemon where each is asked for by a process, which waits for its end."""
+    def measure(run):
+        number = count(run, 400)
+        with run.bgtaskd({"queue.slots": SLOTS}) as daemon:
+            command = os.path.join(os.path.dirname(run.options.bgtaskd), "bgtaskctl")
+            return number / run_loop(
+                run, number, command, "--socket", daemon.path, "run", "--wait", "--", "true")
+
+    return run.once(("run-true", "command"), measure)
+
+
 def row(name, title, measure, peer, goal=None, **others):
     return Row(name=name, title=f"run true, 2 slots{title}", unit="tasks/s", measure=measure,
                peer=Peer(*peer), goal=goal, **others)
@@ -128,13 +141,20 @@ def row(name, title, measure, peer, goal=None, **others):
 
 SPAWN_LOOP = ("posix_spawn loop", lambda run: run.once(("run-true", "posix_spawn"), posix_spawn))
 
+TASK_SPOOLER = ("task-spooler",
+                lambda run: run.once(("run-true", "task-spooler"), task_spooler))
+SYSTEMD_RUN = ("systemd-run --wait",
+               lambda run: run.once(("run-true", "systemd-run"), systemd_run))
+
 ROWS = [
     row("run-true", "", bgtaskd(), SPAWN_LOOP, AtLeast(0.6)),
-    row("run-true-task-spooler", "", bgtaskd(), ("task-spooler", task_spooler), AtLeast(3)),
-    row("run-true-systemd-run", "", bgtaskd(), ("systemd-run --wait", systemd_run), AtLeast(20),
-        rounds_max=3),
+    row("run-true-task-spooler", "", bgtaskd(), TASK_SPOOLER, AtLeast(3)),
+    row("run-true-systemd-run", "", bgtaskd(), SYSTEMD_RUN, AtLeast(20), rounds_max=3),
     row("run-true-cgroup", ", in control groups", bgtaskd(containment="cgroup"), SPAWN_LOOP),
     row("run-true-supervisor", ", under supervisors", bgtaskd(containment="supervisor"),
         SPAWN_LOOP),
+    row("run-true-command-task-spooler", ", each by a command", by_command, TASK_SPOOLER),
+    row("run-true-command-systemd-run", ", each by a command", by_command, SYSTEMD_RUN,
+        rounds_max=3),
     row("run-true-memory", ", state in memory", bgtaskd({"store.durability": "memory"}), SPAWN_LOOP),
 ]

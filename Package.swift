@@ -14,9 +14,7 @@ let swiftSettings: [SwiftSetting] = [
 /// that now; but not in modules that import Logging or ArgumentParser, which bring the import along.
 let sourceSettings =
     swiftSettings + [
-        .unsafeFlags(["-Xfrontend", "-disable-implicit-string-processing-module-import"]),
-        // Looking for overlapping accesses at run time, which the tests do, is a tenth of what a call costs.
-        .unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release)),
+        .unsafeFlags(["-Xfrontend", "-disable-implicit-string-processing-module-import"])
     ]
 
 let cSettings: [CSetting] = [

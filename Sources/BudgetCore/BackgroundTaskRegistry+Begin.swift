@@ -93,10 +93,7 @@ extension BackgroundTaskRegistry {
     /// The terms of a task, which it may share with others.
     mutating func terms(of grant: Grant, _ application: String?) -> Terms {
         if application == nil, grant.budget == grant.terms.budget { return grant.terms }
-        if !lastTerms.are(of: grant.terms, budget: grant.budget, application: application) {
-            lastTerms = Terms(of: grant.terms, budget: grant.budget, application: application)
-        }
-        return lastTerms
+        return recentTerms.take(of: grant.terms, budget: grant.budget, application: application)
     }
 
     private func grant(

@@ -135,22 +135,29 @@ extension BackgroundTaskRegistry {
 
     /// A connection closed or a process exited: what it held and did not end is abandoned.
     ///
-    /// - Parameter limit: at most so many of its tasks, so that others are served in between.
+    /// - Parameter allowance: at most so many of its tasks, so that others are served in between; what is left of
+    ///   it afterwards.
     /// - Returns: whether it holds nothing any more; else it is to be said again.
-    @discardableResult
     package mutating func holderGone(
-        _ holder: HolderID, reason: Reason, limit: Int = .max, at now: Instant,
+        _ holder: HolderID, reason: Reason, allowance: inout Int, at now: Instant,
         _ actions: inout [Action]
     ) -> Bool {
-        var left = limit
-        while left > 0, let slot = table.firstSlot(heldBy: holder) {
+        while allowance > 0, let slot = table.firstSlot(heldBy: holder) {
+            allowance -= 1
             let id = table[slot].id
             settle(slot, at: now, &actions)
             guard table.slot(of: id) != nil else { continue }
             finish(slot, .abandoned, reason: reason, at: now, &actions)
-            left -= 1
         }
         return table.firstSlot(heldBy: holder) == nil
+    }
+
+    /// The same for all of its tasks at once.
+    package mutating func holderGone(
+        _ holder: HolderID, reason: Reason, at now: Instant, _ actions: inout [Action]
+    ) {
+        var all = Int.max
+        _ = holderGone(holder, reason: reason, allowance: &all, at: now, &actions)
     }
 
     /// What a task has left, and the rule that bounds it.

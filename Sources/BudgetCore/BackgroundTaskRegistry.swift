@@ -10,8 +10,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     package private(set) var profiles: [String: Profile]
     /// What a task is granted that asks for nothing; `nil` where the settings have no such profile.
     private(set) var usualTerms: Terms?
-    /// What was granted last that no profile has as it is; who asks for one budget mostly asks for it again.
-    var lastTerms = Terms.none
+    var recentTerms = RecentTerms()
 
     var table = TaskTable()
     var ended = EndedTasks()

@@ -1,4 +1,5 @@
-/// A queue over one array that is compacted in bulk. Adding and taking take constant time.
+/// A queue over one array that is compacted in bulk. Adding and taking take constant time, and nothing is kept of
+/// what was taken.
 @usableFromInline
 package struct FirstInFirstOut<Element> {
     @usableFromInline
@@ -16,6 +17,17 @@ package struct FirstInFirstOut<Element> {
 
     @inlinable
     package var count: Int { elements.count &- head }
+
+    @inlinable
+    package var isEmpty: Bool { count == 0 }
+
+    /// The one that is taken next.
+    @inlinable
+    package var first: Element? { isEmpty ? nil : elements[head] }
+
+    /// The one that was added last.
+    @inlinable
+    package var last: Element? { isEmpty ? nil : elements[elements.count &- 1] }
 
     @inlinable
     package mutating func append(_ element: Element) {

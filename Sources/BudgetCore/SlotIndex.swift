@@ -1,13 +1,15 @@
 /// Which slot a number has: adding, finding and removing one cost O(1), in 4 bytes a cell and 8 bytes a slot.
 ///
-/// A table of slots with open addressing. The numbers are handed out by ourselves or by the kernel, so that
-/// nobody can choose them to meet in one cell, and a multiplication spreads them well enough.
+/// A table of slots with open addressing. The numbers are handed out by ourselves or by the kernel, but who holds
+/// many tasks chooses which of them stay; so that nobody can have them meet in one cell, a multiplication that is
+/// another one in each process spreads them. No order depends on it.
 struct SlotIndex: Sendable {
     private static let none: Int32 = -1
     private static let cellsMin = 16
-    /// 2^64 divided by the golden ratio (Knuth, The Art of Computer Programming, volume 3, section 6.4).
-    private static let multiplier: UInt64 = 0x9E37_79B9_7F4A_7C15
+    /// An odd number that the library has drawn for the process, as it does for dictionaries.
+    private static let secret = UInt64(bitPattern: Int64(Hasher().finalize())) | 1
 
+    private let multiplier = SlotIndex.secret
     /// The number of each slot.
     private var numbers: ContiguousArray<UInt64> = []
     /// Slots, each in the first free cell from its number's own on; as many cells as a power of two.
@@ -74,7 +76,7 @@ struct SlotIndex: Sendable {
     }
 
     private func home(of number: UInt64) -> Int {
-        Int(truncatingIfNeeded: (number &* SlotIndex.multiplier) &>> shift)
+        Int(truncatingIfNeeded: (number &* multiplier) &>> shift)
     }
 
     private func next(after cell: Int) -> Int { (cell &+ 1) & (cells.count &- 1) }

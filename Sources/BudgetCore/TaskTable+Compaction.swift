@@ -5,7 +5,7 @@ extension TaskTable {
     /// How many slots there may be for each task.
     private static let slotsPerTaskMax = 16
 
-    /// Gives memory back where most slots are vacant.
+    /// Gives memory back where most slots are vacant, once no command is queued any more.
     ///
     /// Tasks have other slots afterwards, so that this is for the end of a turn, when nobody knows one.
     mutating func releaseVacant() {

@@ -7,7 +7,7 @@ internal import Varlink
 extension Daemon {
     /// Calls taken of one client in a turn, so that one pipeline does not hold up the others.
     static let callsPerTurn = 64
-    /// What all calls of one turn may take, beyond a single one.
+    /// What all calls that came together may take, beyond a single one.
     private static let callsTime: Int64 = 500_000
 
     /// What one turn of the clients may take, where they have something again and again: going round the
@@ -114,7 +114,8 @@ extension Daemon {
             count += 1
             guard MonotonicClock.now() < until else { return false }
         }
-        return true
+        // One that was refused took its time too.
+        return !client.isClosed || MonotonicClock.now() < until
     }
 
     private func mayTakeCall(of client: Client) -> Bool {

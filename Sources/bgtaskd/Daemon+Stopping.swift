@@ -87,11 +87,11 @@ extension Daemon {
             log.say(.lastCallsNotRead, [.reason: "\(error)"])
         }
         var now = now
-        while ready.count > 0, now < until {
+        repeat {
             takeCalls(at: now)
             endTurn(at: now)
             now = self.now
-        }
+        } while ready.count > 0 && now < until
         guard ready.count > 0 else { return }
         log.say(.lastCallsNotTaken, [.reason: "\(ready.count) connections"])
     }

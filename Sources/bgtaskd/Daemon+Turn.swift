@@ -48,6 +48,7 @@ extension Daemon {
 
     /// Has the loop come back when something is due.
     func arrangeNextTurn(at now: Instant) {
+        abandonsLeft = Daemon.abandonedPerTurn
         followConditions(at: now)
         followPressure()
         // Clients that closed, and conditions that hold, may have let tasks start.

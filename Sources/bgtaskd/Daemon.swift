@@ -79,8 +79,10 @@ final class Daemon {
     var questions = QuestionQueue()
     /// Processes that hold tasks, by pid.
     var holders: [Int32: HolderProcess] = [:]
-    /// Connections and processes that are gone and held more than is ended in one turn.
-    var departed: [(holder: HolderID, reason: Reason)] = []
+    /// Connections and processes that are gone, whose tasks have not all ended.
+    var departed = FirstInFirstOut<(holder: HolderID, reason: Reason)>()
+    /// Tasks of theirs that may still end in this turn.
+    var abandonsLeft = Daemon.abandonedPerTurn
     /// Whether one of them may hold nothing, since a task ended or was not begun.
     var mayReleaseHolders = false
 
@@ -156,7 +158,7 @@ final class Daemon {
         var clients = 0
         var bufferedBytes = 0
         /// Clients that are not read, because the buffers are full.
-        var waiting: ArraySlice<Client> = []
+        var waiting = FirstInFirstOut<Client>()
         /// Whether it is among those to be looked at in this turn.
         var isCrowded = false
 

@@ -72,22 +72,24 @@ extension Daemon {
         abandonTasks(of: holder.holder, .processExited, at: now)
     }
 
-    /// Ends what a connection or a process held that is gone; where that is very much, piece by piece.
+    /// Tasks of those who went that are ended in one turn: as many as an owner may have with the usual settings.
+    static let abandonedPerTurn = 1000
+
+    /// Ends what a connection or a process held that is gone; where that is very much, piece by piece. Until
+    /// then it is live, and counts.
     func abandonTasks(of holder: HolderID, _ reason: Reason, at now: Instant) {
-        let isDone = registry.holderGone(
-            holder, reason: reason, limit: Daemon.abandonedPerTurn, at: now, &actions)
-        if !isDone { departed.append((holder, reason)) }
+        departed.append((holder, reason))
+        abandonMore(at: now)
     }
 
-    /// Goes on with the tasks of those who went and held very many.
+    /// Goes on with the tasks of those who went, as far as this turn goes.
     func abandonMore(at now: Instant) {
-        guard let (holder, reason) = departed.popLast() else { return }
-        abandonTasks(of: holder, reason, at: now)
-        if !departed.isEmpty { continueLater() }
+        while abandonsLeft > 0, let (holder, reason) = departed.first {
+            let isDone = registry.holderGone(
+                holder, reason: reason, allowance: &abandonsLeft, at: now, &actions)
+            if isDone { _ = departed.popFirst() }
+        }
     }
-
-    /// Tasks of one that went that are ended before others are served.
-    private static let abandonedPerTurn = 256
 
     /// Lets go of processes that hold nothing, or nothing any more.
     func releaseHolders() {

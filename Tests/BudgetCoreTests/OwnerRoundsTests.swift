@@ -44,6 +44,20 @@ struct OwnerRoundsTests {
         #expect(rounds.count == 0)
     }
 
+    @Test("more owners than are remembered, and more of one than are kept together")
+    func many() {
+        var rounds = OwnerRounds<Int>()
+        for round in 0..<3 {
+            for number in 0..<1000 { rounds.add(number, of: owner(1)) }
+            for number in 2...100 { rounds.add(number, of: owner(UInt32(number))) }
+            #expect(rounds.count == 1099, "round \(round)")
+            var served: [Int] = []
+            while let next = rounds.next() { served.append(next) }
+            #expect(served.sorted() == (Array(0..<1000) + Array(2...100)).sorted())
+            #expect(served.prefix(101).filter { $0 == 0 || $0 == 1 }.count == 2)
+        }
+    }
+
     @Test("nobody is lost, served twice, or passed over by another owner twice", arguments: 1...50)
     func random(seed: UInt64) {
         var random = SeededGenerator(seed: seed)

@@ -186,9 +186,11 @@ struct PairingTests {
         var told: [Action] = []
         while isDone.last != true {
             clerk.call {
+                var allowance = 2
                 isDone.append(
                     $0.holderGone(
-                        HolderID(rawValue: 1), reason: .connectionClosed, limit: 2, at: $1, &$2))
+                        HolderID(rawValue: 1), reason: .connectionClosed, allowance: &allowance,
+                        at: $1, &$2))
             }
             told += clerk.latest
         }

@@ -131,6 +131,31 @@ struct FloodTests {
         #expect(reply["error"] == nil)
     }
 
+    @Test("of clients that had waited for room nothing is left when they are gone")
+    func nothingLeftOfWaiting() throws {
+        let daemon = try DaemonProcess(
+            .supervisor, settings: "limits.bufferBytesPerOwnerMax = 1048576")
+        let client = try daemon.connect()
+        try client.ask(SystemdService.Ping.self)
+        let before = Processes.descriptorCount(of: daemon.processID)
+        let head = Array("{\"x\":\"".utf8)
+        let fill = [UInt8](repeating: UInt8(ascii: "x"), count: 700_000)
+        var hogs = try (0..<2).map { _ in try RawConnection(daemon) }
+        for (hog, count) in zip(hogs, [700_000, 400_000]) {
+            try hog.send(head + fill.prefix(count))
+        }
+        var patients = try (0..<5).map { _ in try RawConnection(daemon) }
+        for patient in patients { try patient.send(head + fill.prefix(150_000)) }
+        try client.ask(SystemdService.Ping.self)
+        hogs.removeAll()
+        for patient in patients { try patient.send(fill.prefix(1000)) }
+        try client.ask(SystemdService.Ping.self)
+        patients.removeAll()
+        try eventually("their descriptors are closed") {
+            Processes.descriptorCount(of: daemon.processID) == before
+        }
+    }
+
     @Test("one who floods does not keep others waiting")
     func fairness() throws {
         let daemon = try DaemonProcess(.supervisor)

@@ -183,6 +183,23 @@ struct HeldTests {
         try daemon.waitForLog("was abandoned by its holder", count: 5)
     }
 
+    @Test("a connection that held very many abandons them all, in more than one turn")
+    func abandonedInPieces() throws {
+        let daemon = try DaemonProcess(
+            .supervisor, settings: "limits.tasksPerOwnerMax = 5000\nlimits.endedHeldMax = 5000")
+        let client = try daemon.connect()
+        let begin = Array(callText(Tasks.Begin.name, .object([("name", .string("x"))])).utf8) + [0]
+        var holder: RawConnection? = try RawConnection(daemon)
+        try holder?.send(Array(repeating: begin, count: 2500).joined())
+        for _ in 0..<2500 { _ = try #require(try holder?.nextFrame()) }
+        #expect(try client.counter("tasks_live") == 2500)
+        holder = nil
+        try eventually("all have ended") { try client.counter("tasks_live") == 0 }
+        for id in [1, 1000, 1001, 2500] {
+            #expect(try client.show(id).outcome == .abandoned)
+        }
+    }
+
     @Test("a task that a process holds outlives the connection, and not the process")
     func heldByProcess() throws {
         let daemon = try DaemonProcess(.supervisor)

@@ -109,8 +109,8 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         }
     }
 
-    /// Forgets ended tasks beyond the limits, and gives back the memory of those that are gone. The shell calls this when it has performed the actions of a
-    /// turn, so that each of them still finds its task.
+    /// Forgets ended tasks beyond the limits, and gives back the memory of those that are gone. The shell calls
+    /// this when it has performed the actions of a turn, so that each of them still finds its task.
     ///
     /// - Returns: the run tasks among them, of which the shell may have kept something.
     @discardableResult

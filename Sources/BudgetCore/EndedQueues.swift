@@ -3,11 +3,12 @@
 struct EndedQueues: Sendable {
     private struct Queue: Sendable {
         let owner: OwnerID
-        var ids: Ring
+        var ids = FirstInFirstOut<TaskID>()
 
         /// Whether this one has to give before the other: it is longer, or has the older task.
         func goesBefore(_ other: Queue) -> Bool {
-            ids.count == other.ids.count ? ids.first < other.ids.first : ids.count > other.ids.count
+            guard ids.count == other.ids.count else { return ids.count > other.ids.count }
+            return ids.first ?? .invalid < other.ids.first ?? .invalid
         }
     }
 
@@ -19,22 +20,23 @@ struct EndedQueues: Sendable {
 
     mutating func append(_ id: TaskID, of owner: OwnerID) {
         count += 1
-        if let place = place(of: owner) {
-            heap[place].ids.append(id)
-            rise(from: place)
-        } else {
-            heap.append(Queue(owner: owner, ids: Ring(id)))
-            _ = places.insert(heap.count - 1, number: UInt64(owner.rawValue))
-            rise(from: heap.count - 1)
-        }
+        let place = place(of: owner) ?? addQueue(of: owner)
+        heap[place].ids.append(id)
+        rise(from: place)
+    }
+
+    private mutating func addQueue(of owner: OwnerID) -> Int {
+        heap.append(Queue(owner: owner))
+        _ = places.insert(heap.count - 1, number: UInt64(owner.rawValue))
+        return heap.count - 1
     }
 
     /// Takes out the oldest of the owner who has most.
     mutating func removeOldest() -> TaskID? {
         guard !heap.isEmpty else { return nil }
         count -= 1
-        let id = heap[0].ids.removeFirst()
-        if heap[0].ids.count == 0 {
+        let id = heap[0].ids.popFirst()
+        if heap[0].ids.isEmpty {
             exchange(0, heap.count - 1)
             let owner = heap.removeLast().owner
             if let slot = places.slot(of: UInt64(owner.rawValue)) { places.remove(slot) }
@@ -46,10 +48,16 @@ struct EndedQueues: Sendable {
     /// Adds the ids of one owner, or of all, that come after one.
     func collect(of owner: OwnerID?, after last: TaskID, into found: inout FirstIdentifiers) {
         if let owner {
-            if let place = place(of: owner) { heap[place].ids.collect(after: last, into: &found) }
+            if let place = place(of: owner) { collect(heap[place], after: last, into: &found) }
         } else {
-            for queue in heap { queue.ids.collect(after: last, into: &found) }
+            for queue in heap { collect(queue, after: last, into: &found) }
         }
+    }
+
+    private func collect(
+        _ queue: Queue, after last: TaskID, into found: inout FirstIdentifiers
+    ) {
+        for id in queue.ids.waiting where id > last { found.add(id) }
     }
 
     private mutating func rise(from start: Int) {
@@ -86,37 +94,5 @@ struct EndedQueues: Sendable {
 
     private func place(of owner: OwnerID) -> Int? {
         places.slot(of: UInt64(owner.rawValue)).map { places[$0] }
-    }
-}
-
-/// A first-in first-out queue of ids over one array that is compacted in bulk.
-private struct Ring: Sendable {
-    private var ids: ContiguousArray<TaskID>
-    private var start = 0
-
-    init(_ first: TaskID) {
-        ids = [first]
-    }
-
-    var count: Int { ids.count - start }
-    var first: TaskID { ids[start] }
-
-    func collect(after last: TaskID, into found: inout FirstIdentifiers) {
-        for id in ids[start...] where id > last { found.add(id) }
-    }
-
-    mutating func append(_ id: TaskID) {
-        ids.append(id)
-    }
-
-    mutating func removeFirst() -> TaskID {
-        let id = ids[start]
-        start += 1
-        if start * 2 > ids.count, start > 64 {
-            // Not `removeFirst`, which keeps the room of the longest queue that there was.
-            ids = ContiguousArray(ids[start...])
-            start = 0
-        }
-        return id
     }
 }

@@ -29,6 +29,9 @@ package struct FirstInFirstOut<Element> {
     @inlinable
     package var last: Element? { isEmpty ? nil : elements[elements.count &- 1] }
 
+    /// Those that have not been taken, in their order.
+    var waiting: some Sequence<Element> { elements[head...].lazy.compactMap(\.self) }
+
     @inlinable
     package mutating func append(_ element: Element) {
         elements.append(element)
@@ -56,3 +59,5 @@ package struct FirstInFirstOut<Element> {
         head = 0
     }
 }
+
+extension FirstInFirstOut: Sendable where Element: Sendable {}

@@ -7,11 +7,12 @@ internal import Varlink
 extension Daemon {
     /// Calls taken of one client in a turn, so that one pipeline does not hold up the others.
     static let callsPerTurn = 64
-    /// What all calls that came together may take, beyond a single one.
+    /// What all calls that came together may take in nanoseconds, beyond a single one.
     private static let callsTime: Int64 = 500_000
 
-    /// What one turn of the clients may take, where they have something again and again: going round the
-    /// whole loop for each of their calls would cost more than the call.
+    /// What one turn of the clients may take in nanoseconds, where they have something again and again: going
+    /// round the whole loop for each of their calls would cost more than the call. Other limits of a turn hold
+    /// for what comes together in it.
     private static let turnTime: Int64 = 200_000
 
     /// The clients' turn.

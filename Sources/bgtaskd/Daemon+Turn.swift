@@ -7,7 +7,7 @@ extension Daemon {
     static let deadlinesPerTurn = 512
     /// Commands started in one turn: starting one holds the loop for as long as execve takes.
     static let launchesPerTurn = 8
-    /// What the clients get between two full turns of deadlines.
+    /// What the clients get at least between two full turns of deadlines.
     static let clientsShare = Duration.microseconds(50)
 
     /// The timer's turn: what is due by now.

@@ -79,12 +79,12 @@ final class Daemon {
     var questions = QuestionQueue()
     /// Processes that hold tasks, by pid.
     var holders: [Int32: HolderProcess] = [:]
+    /// Whether one of them may hold nothing, since a task ended or was not begun.
+    var mayReleaseHolders = false
     /// Connections and processes that are gone, whose tasks have not all ended.
     var departed = FirstInFirstOut<(holder: HolderID, reason: Reason)>()
     /// Tasks of theirs that may still end in this turn.
     var abandonsLeft = Daemon.abandonedPerTurn
-    /// Whether one of them may hold nothing, since a task ended or was not begun.
-    var mayReleaseHolders = false
 
     /// Whether the last turn of deadlines left some that were due.
     var hasOverdue = false
@@ -228,7 +228,7 @@ final class Daemon {
         var next = registry.nextDeadline ?? .never
         func include(_ instant: Instant?) { if let instant { next = min(next, instant) } }
         include(watchers.nextDeadline)
-        if !resting.isEmpty { include(resting.values.min()) }
+        include(resting.values.min())
         include(acceptAgainAt)
         include(journal.allowance.nextReport)
         include(refusals.nextReport)

@@ -9,13 +9,10 @@ struct Watchers {
     private var waitDeadlines: [(until: Instant, client: Client)] = []
 
     /// When the first timeout of a `Wait` is over.
-    var nextDeadline: Instant? {
-        waitDeadlines.isEmpty ? nil : waitDeadlines.lazy.map(\.until).min()
-    }
+    var nextDeadline: Instant? { waitDeadlines.lazy.map(\.until).min() }
 
     func areWatching(_ id: TaskID, of owner: OwnerID) -> Bool {
-        !ofTask.isEmpty && ofTask[id] != nil || !ofOwner.isEmpty && ofOwner[owner] != nil
-            || !ofEverybody.isEmpty
+        ofTask[id] != nil || ofOwner[owner] != nil || !ofEverybody.isEmpty
     }
 
     /// Everybody who may be told of a task, those first who wait for just this one.

@@ -39,11 +39,10 @@ package struct ClientConnection: Sendable {
         output.writer.raw(",\"parameters\":")
         parameters.write(to: &output.writer)
         switch kind {
-        case .single: output.writer.raw("}")
-        case .more: output.writer.raw(",\"more\":true}")
-        case .oneway: output.writer.raw(",\"oneway\":true}")
+        case .single: output.writer.raw("}\0")
+        case .more: output.writer.raw(",\"more\":true}\0")
+        case .oneway: output.writer.raw(",\"oneway\":true}\0")
         }
-        output.endFrame()
         if kind != .oneway { waiting.append(more: kind == .more) }
     }
 

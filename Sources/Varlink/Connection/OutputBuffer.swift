@@ -8,19 +8,14 @@ struct OutputBuffer: Sendable {
 
     /// Bytes that the socket has not taken.
     @inlinable
-    var count: Int { writer.bytes.count &- head }
-
-    /// Ends a message.
-    mutating func endFrame() { writer.bytes.append(0) }
+    var count: Int { writer.count &- head }
 
     /// Gives `body` all that is to be sent, in one piece.
     @inlinable
     func withPending<R, E: Error>(
         _ body: (UnsafeRawBufferPointer) throws(E) -> R
     ) throws(E) -> R {
-        try writer.bytes.withUnsafeBufferPointer { whole throws(E) in
-            try body(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: whole[head...])))
-        }
+        try writer.written.withBytes(from: head, body)
     }
 
     /// Forgets bytes that the socket has taken.
@@ -28,11 +23,10 @@ struct OutputBuffer: Sendable {
         precondition(count >= 0 && count <= self.count, "more sent than there was")
         head &+= count
         if self.count == 0 {
-            let kept = writer.bytes.capacity <= ConnectionLimits.storageKept
-            writer.bytes.removeAll(keepingCapacity: kept)
+            writer.written.removeAll(keepingAtMost: ConnectionLimits.storageKept)
             head = 0
         } else if head >= ConnectionLimits.storageKept, head >= self.count {
-            writer.bytes.removeSubrange(..<head)
+            writer.written.removeFirst(head)
             head = 0
         }
     }

@@ -151,17 +151,31 @@ package struct ServerConnection: Sendable {
     }
 
     /// Replies to the call in progress; for the last time, unless the reply continues.
+    @inlinable
     package mutating func reply<M: Message>(_ message: M, continues: Bool = false) -> ReplyResult {
+        let result = begunReply(continues: continues)
+        if result == .queued { message.write(to: &output.writer) }
+        endReply(result, continues: continues)
+        return result
+    }
+
+    /// Writes what comes before the parameters of a reply, if it is sent.
+    @usableFromInline
+    mutating func begunReply(continues: Bool) -> ReplyResult {
         guard let current else { return .noCallInProgress }
         guard current.more || !continues else { return .moreNotAsked }
-        if !current.oneway {
-            output.writer.raw("{\"parameters\":")
-            message.write(to: &output.writer)
-            output.writer.raw(continues ? ",\"continues\":true}" : "}")
-            output.endFrame()
+        guard !current.oneway else { return .suppressed }
+        output.writer.raw("{\"parameters\":")
+        return .queued
+    }
+
+    /// Writes what comes behind them.
+    @usableFromInline
+    mutating func endReply(_ result: ReplyResult, continues: Bool) {
+        if result == .queued {
+            output.writer.raw(continues ? ",\"continues\":true}\0" : "}\0")
         }
-        if !continues { finishCall() }
-        return current.oneway ? .suppressed : .queued
+        if result == .queued || result == .suppressed, !continues { finishCall() }
     }
 
     /// Replies to the call in progress with an error, named with its interface, such as
@@ -173,8 +187,7 @@ package struct ServerConnection: Sendable {
             output.writer.string(name)
             output.writer.raw(",\"parameters\":")
             parameters.write(to: &output.writer)
-            output.writer.raw("}")
-            output.endFrame()
+            output.writer.raw("}\0")
         }
         finishCall()
         return current.oneway ? .suppressed : .queued

@@ -36,7 +36,7 @@ package enum JSONValue: Sendable, Equatable {
     package var text: String {
         var writer = JSONWriter()
         writer.value(self)
-        return String(decoding: writer.bytes, as: UTF8.self)
+        return writer.text
     }
 }
 

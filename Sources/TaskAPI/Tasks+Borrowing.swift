@@ -41,6 +41,25 @@ extension Tasks {
                 try fields.field("event", &event)
             }
         }
+
+        /// The `Output` that says that a task has begun, without the event that it does not have and that is many
+        /// times as large.
+        package struct Begun: Message {
+            package var id = 0
+            package var remaining: Remaining?
+
+            package init() {}
+
+            package init(id: Int, remaining: Remaining?) {
+                self.id = id
+                self.remaining = remaining
+            }
+
+            package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
+                try fields.field("id", &id)
+                try fields.field("remaining", &remaining)
+            }
+        }
     }
 
     /// Give the time back. Ending an own task that has ended already answers with its outcome and changes nothing.

@@ -13,16 +13,16 @@ extension Daemon {
         var request = BeginRequest(
             name: input.name, owner: client.caller.owner, holder: holder ?? client.holder)
         request.holderProcess = input.pid.flatMap(Int32.init(exactly:)).map(ProcessID.init)
-        request.application = input.application
-        request.profile = input.profile
+        if let application = input.application { request.application = application }
+        if let profile = input.profile { request.profile = profile }
         request.budget = input.budget.map(RequestedBudget.init)
         let id = try ask { registry, actions throws(Refusal) in
             try registry.begin(request, at: now, &actions)
         }
         perform(at: now)
-        var output = Tasks.Begin.Output()
-        output.id = id.number
-        output.remaining = registry.remaining(of: id, at: now).map(Tasks.Remaining.init)
+        let output = Tasks.Begin.Begun(
+            id: id.number,
+            remaining: registry.remaining(of: id, at: now).map(Tasks.Remaining.init))
         client.reply(output, continues: call.more)
         if call.more { open(.begin(id), task: id, for: client) }
     }

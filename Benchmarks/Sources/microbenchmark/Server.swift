@@ -43,9 +43,8 @@ final class Server {
         request.profile = input.profile
         let id = try registry.begin(request, at: now, &actions)
         try perform()
-        var output = Tasks.Begin.Output()
-        output.id = Int(id.rawValue)
-        output.remaining = registry.remaining(of: id, at: now).map(remaining)
+        let output = Tasks.Begin.Begun(
+            id: Int(id.rawValue), remaining: registry.remaining(of: id, at: now).map(remaining))
         guard connection.reply(output) == .queued else { throw Surprise.notAnswered }
     }
 

@@ -44,7 +44,11 @@ package struct FirstInFirstOut<Element> {
         elements[head] = nil
         head &+= 1
         if head == elements.count {
-            elements.removeAll(keepingCapacity: elements.capacity <= Self.capacityKept)
+            if head == 1, elements.capacity <= Self.capacityKept {
+                elements.removeLast()
+            } else {
+                elements.removeAll(keepingCapacity: elements.capacity <= Self.capacityKept)
+            }
             head = 0
         } else if head >= Self.capacityKept, head >= count {
             elements.removeSubrange(..<head)

@@ -61,13 +61,19 @@ package struct OwnerRounds<Element> {
     /// Takes out the one that is next.
     @inlinable
     package mutating func next() -> Element? {
-        guard let place = turns.popFirst(), let element = lines[place].waiting.popFirst() else {
+        guard let place = turns.first, let element = lines[place].waiting.popFirst() else {
             return nil
         }
         count -= 1
         if lines[place].waiting.count > 0 {
+            // The only one stays the next.
+            guard turns.count > 1 else { return element }
+            _ = turns.popFirst()
             turns.append(place)
-        } else if count == 0, lines.count > Self.linesKept {
+            return element
+        }
+        _ = turns.popFirst()
+        if count == 0, lines.count > Self.linesKept {
             (lines, places, placeLast) = ([], [:], 0)
         }
         return element

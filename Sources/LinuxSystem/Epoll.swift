@@ -2,12 +2,24 @@ internal import CLinux
 internal import Glibc
 
 /// What to wait for on a descriptor, or what happened on it (epoll_ctl(2)).
+@usableFromInline
 package struct Readiness: OptionSet, Equatable, Sendable {
+    @usableFromInline
     package let rawValue: UInt32
 
+    // Inlinable, because each event is asked and asks for several.
+    @inlinable
     package init(rawValue: UInt32) {
         self.rawValue = rawValue
     }
+
+    @inlinable
+    package static func == (one: Readiness, other: Readiness) -> Bool {
+        one.rawValue == other.rawValue
+    }
+
+    @inlinable
+    package func isDisjoint(with other: Readiness) -> Bool { rawValue & other.rawValue == 0 }
 
     package static let input = Readiness(rawValue: EPOLLIN.rawValue)
     package static let output = Readiness(rawValue: EPOLLOUT.rawValue)

@@ -51,6 +51,17 @@ package final class TimerSource: EventSource {
         armedAt = microseconds
     }
 
+    /// Calls the handler once at `instant`, or before where the timer is armed for before.
+    ///
+    /// For who looks again at what is due when it is called: to be asked for ever later instants then costs
+    /// nothing.
+    ///
+    /// - Throws: as `arm(atNanoseconds:)`.
+    package func arm(noLaterThanNanoseconds instant: UInt64) throws(SystemdError) {
+        if let armedAt, armedAt <= Self.microseconds(roundingUp: instant) { return }
+        try arm(atNanoseconds: instant)
+    }
+
     /// Takes the instant back: no call until armed again.
     package func disarm() {
         guard armedAt != nil else { return }

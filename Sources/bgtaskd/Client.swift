@@ -41,7 +41,8 @@ final class Client {
     static let whatIsRead: Readiness = [.input, .peerClosed, .hangUp, .error]
     static let whatEnds: Readiness = [.hangUp, .error]
 
-    let number: UInt64
+    /// What the epoll has of it.
+    var token: UInt64 = 0
     let descriptor: OwnedDescriptor
     let credentials: PeerCredentials
     /// Whether it may reach the tasks of all owners.
@@ -50,7 +51,11 @@ final class Client {
     let caller: Caller
     let holder: HolderID
     var connection: ServerConnection
-    var openCall: OpenCall?
+    var openCall: OpenCall? {
+        didSet { hasOpenCall = openCall != nil }
+    }
+    /// Whether a call is open, which is asked for all the time and so without looking at the whole of it.
+    private(set) var hasOpenCall = false
     /// Events of the open call so far.
     var eventCount = 0
     /// The peer has sent all that it will.
@@ -79,16 +84,15 @@ final class Client {
     var application: (key: ApplicationKey?, generation: Int)?
 
     init(
-        number: UInt64, descriptor: consuming OwnedDescriptor, credentials: PeerCredentials,
+        holder: HolderID, descriptor: consuming OwnedDescriptor, credentials: PeerCredentials,
         isOperator: Bool, ownerUse: Daemon.OwnerUse, limits: ConnectionLimits
     ) {
-        self.number = number
+        self.holder = holder
         self.descriptor = descriptor
         self.credentials = credentials
         self.isOperator = isOperator
         self.ownerUse = ownerUse
         caller = Caller(owner: ownerUse.owner)
-        holder = HolderID(rawValue: number)
         connection = ServerConnection(limits: limits)
     }
 

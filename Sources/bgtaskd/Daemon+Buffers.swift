@@ -115,7 +115,7 @@ extension Daemon {
     /// Whether all who fill an owner's buffers wait for each other for ever: each has a part of a message,
     /// which becomes no less by itself, and is not read.
     private func isDeadlocked(_ owner: OwnerID) -> Bool {
-        clients.values.allSatisfy { client in
+        clients.all.allSatisfy { client in
             client.caller.owner != owner || client.bufferedBytes < Daemon.bufferShare
                 || client.waitsForRoom && !canDrain(client)
         }

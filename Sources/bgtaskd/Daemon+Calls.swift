@@ -1,4 +1,5 @@
 internal import BudgetCore
+internal import Glibc
 internal import LinuxSystem
 internal import TaskAPI
 internal import Varlink
@@ -65,9 +66,9 @@ extension Daemon {
         }
         do throws(CallFailure) {
             // Begin and end are most of the calls; the table costs several times as much.
-            if call.method == Tasks.Begin.name {
+            if call.isOf(Tasks.Begin.name) {
                 try begin(client, call, now)
-            } else if call.method == Tasks.End.name {
+            } else if call.isOf(Tasks.End.name) {
                 try end(client, call, now)
             } else if let handler = Daemon.handlers[call.method] {
                 try handler(self)(client, call, now)
@@ -104,5 +105,19 @@ extension Daemon {
     func identifier(_ number: Int) throws(CallFailure) -> TaskID {
         guard let id = TaskID(number: number) else { throw .invalid("id") }
         return id
+    }
+}
+
+extension Call {
+    /// Whether this method is called: byte by byte, where `==` would first look at what Unicode says of them.
+    fileprivate func isOf(_ name: String) -> Bool {
+        method.utf8.withContiguousStorageIfAvailable { called in
+            name.utf8.withContiguousStorageIfAvailable { name in
+                guard called.count == name.count, let one = called.baseAddress,
+                    let other = name.baseAddress
+                else { return false }
+                return memcmp(one, other, name.count) == 0
+            }
+        } == true
     }
 }

@@ -111,7 +111,9 @@ extension Daemon {
     /// - Returns: whether there is time for others.
     private func takeCalls(of client: Client, _ until: Int64, at now: Instant) -> Bool {
         var count = 0
-        while mayTakeCall(of: client), count < Daemon.callsPerTurn, takeCall(of: client, at: now) {
+        while client.connection.callsWaiting > 0, mayTakeCall(of: client),
+            count < Daemon.callsPerTurn, takeCall(of: client, at: now)
+        {
             count += 1
             guard MonotonicClock.now() < until else { return false }
         }
@@ -206,7 +208,7 @@ extension Daemon {
         if client.connection.pendingOutputCount > 0 { wanted.insert(.output) }
         guard wanted != client.watchedFor else { return }
         do {
-            try epoll.modify(client.descriptor.rawValue, wanted, token: client.number)
+            try epoll.modify(client.descriptor.rawValue, wanted, token: client.token)
             client.watchedFor = wanted
         } catch {
             log.say(.clientNotWatched, [.reason: "\(error)"])
@@ -216,7 +218,7 @@ extension Daemon {
 
     /// Ends a connection: what it held is abandoned.
     func close(_ client: Client, at now: Instant) {
-        guard clients.removeValue(forKey: client.number) != nil else { return }
+        guard clients.remove(client) else { return }
         client.isClosed = true
         releaseBuffers(of: client)
         if client.waitsForRoom {

@@ -51,10 +51,16 @@ extension Daemon {
             limits.frameBytesMax = loaded.settings.limits.frameBytesMax
             let use = owners[owner] ?? OwnerUse(owner)
             let client = Client(
-                number: nextNumber(), descriptor: descriptor, credentials: credentials,
+                holder: HolderID(rawValue: nextNumber()), descriptor: descriptor,
+                credentials: credentials,
                 isOperator: configuration.isOperator(credentials), ownerUse: use, limits: limits)
-            try epoll.add(client.descriptor.rawValue, client.watchedFor, token: client.number)
-            clients[client.number] = client
+            clients.add(client)
+            do {
+                try epoll.add(client.descriptor.rawValue, client.watchedFor, token: client.token)
+            } catch {
+                _ = clients.remove(client)
+                throw error
+            }
             use.clients += 1
             owners[owner] = use
             statistics.connections += 1

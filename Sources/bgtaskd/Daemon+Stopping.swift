@@ -107,7 +107,7 @@ extension Daemon {
 
     /// What is left to do after the loop: the last answers, the group, the socket, the journal.
     func shutDown() {
-        for client in clients.values where client.connection.pendingOutputCount > 0 {
+        for client in clients.all where client.connection.pendingOutputCount > 0 {
             client.send()
         }
         // A disk that was waited for in vain has been told of.

@@ -131,7 +131,7 @@ extension Daemon {
 
     /// Goes on with a listing or with output, as fast as the reader takes it.
     func pump(_ client: Client) {
-        guard !client.isClosed else { return }
+        guard client.hasOpenCall, !client.isClosed else { return }
         switch client.openCall {
         case .list(let cursor): pumpList(client, cursor)
         case .output(let id, let position, let follow):

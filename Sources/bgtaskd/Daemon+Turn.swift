@@ -65,6 +65,9 @@ extension Daemon {
 
     /// Performs the core's orders, those that come up meanwhile included.
     func perform(at now: Instant) {
+        // Most often it is one, or none.
+        while actions.count == 1, let action = actions.popLast() { perform(action, at: now) }
+        guard !actions.isEmpty else { return }
         var index = 0
         while index < actions.count {
             let action = actions[index]
@@ -92,15 +95,16 @@ extension Daemon {
     /// Logs what happened to a task, and tells those who watch it.
     private func tell(_ happening: Happening, _ id: TaskID, at now: Instant) {
         guard let brief = registry.brief(of: id) else { return }
-        if happening == .ended, brief.kind == .held, !holders.isEmpty { mayReleaseHolders = true }
+        // Patterns, since `==` of another module's types is a call each time.
+        let isHeld = if case .held = brief.kind { true } else { false }
+        let isEnd = if case .ended = happening { true } else { false }
+        if isEnd, isHeld, !holders.isEmpty { mayReleaseHolders = true }
         let isWatched = watchers.areWatching(id, of: brief.owner)
         if isWatched || journal.takes(happening, brief), let record = registry.record(id) {
             journal.write(happening, record, at: now)
             if isWatched { tellWatchers(happening, record, at: now) }
         }
-        if happening == .ended || happening == .attemptEnded, brief.kind == .run {
-            forgetProcesses(of: id)
-        }
+        if !isHeld, isEnd || happening == .attemptEnded { forgetProcesses(of: id) }
     }
 
     /// Asks for another turn of the clients that still have something to do.

@@ -37,7 +37,7 @@ final class Daemon {
     var isAccepting = true
     /// When connections are tried again, where there were no descriptors for them.
     var acceptAgainAt: Instant?
-    var clients: [UInt64: Client] = [:]
+    var clients = Clients()
     var owners: [OwnerID: OwnerUse] = [:]
     var watched: [UInt64: Watched] = [:]
     var numberLast: UInt64 = 0
@@ -241,7 +241,8 @@ final class Daemon {
             return
         }
         let instant = max(next, leftoversAt ?? next)
-        try timer?.arm(atNanoseconds: UInt64(clamping: instant.nanoseconds))
+        // Where it fires too early, because what was due then is over, this is looked at again.
+        try timer?.arm(noLaterThanNanoseconds: UInt64(clamping: instant.nanoseconds))
     }
 
     private func armQueueTimer() throws {

@@ -12,7 +12,8 @@ struct Watchers {
     var nextDeadline: Instant? { waitDeadlines.lazy.map(\.until).min() }
 
     func areWatching(_ id: TaskID, of owner: OwnerID) -> Bool {
-        ofTask[id] != nil || ofOwner[owner] != nil || !ofEverybody.isEmpty
+        if ofTask.isEmpty, ofOwner.isEmpty, ofEverybody.isEmpty { return false }
+        return ofTask[id] != nil || ofOwner[owner] != nil || !ofEverybody.isEmpty
     }
 
     /// Everybody who may be told of a task, those first who wait for just this one.

@@ -64,6 +64,23 @@ struct TimerTests {
         #expect(fired == 1)
     }
 
+    @Test("a timer that may fire before moves to earlier only")
+    func timerMovesNoLater() throws {
+        let loop = try EventLoop()
+        let hour: UInt64 = 3_600_000_000_000
+        var fired: [String] = []
+        let stays = try loop.addTimer { fired.append("stays") }
+        let moves = try loop.addTimer { fired.append("moves") }
+        try stays.arm(noLaterThanNanoseconds: 1_000)
+        try stays.arm(noLaterThanNanoseconds: EventLoop.monotonicNanoseconds() + hour)
+        try moves.arm(noLaterThanNanoseconds: EventLoop.monotonicNanoseconds() + hour)
+        try moves.arm(noLaterThanNanoseconds: 1_001)
+        let end = try loop.addTimer(priority: .background) { loop.exit(0) }
+        try end.arm(atNanoseconds: 1_002)
+        #expect(try loop.runBounded() == 0)
+        #expect(fired.sorted() == ["moves", "stays"])
+    }
+
     @Test("a disarmed timer does not fire, and fires when armed again to the same instant")
     func timerIsDisarmed() throws {
         let loop = try EventLoop()

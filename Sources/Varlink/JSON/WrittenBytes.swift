@@ -71,9 +71,9 @@ struct WrittenBytes: Sendable {
 }
 
 /// Memory for bytes, which is given back with its last owner.
-@usableFromInline
-final class ByteMemory: @unchecked Sendable {
-    // Unchecked, because of the pointer: who writes makes sure before that no other has it.
+///
+/// `@unchecked Sendable`: who writes makes sure before that no other has it.
+@usableFromInline final class ByteMemory: @unchecked Sendable {
     @usableFromInline
     let start: UnsafeMutablePointer<UInt8>
     @usableFromInline

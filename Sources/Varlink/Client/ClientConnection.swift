@@ -6,8 +6,7 @@ package struct ClientConnection: Sendable {
     private let limits: ConnectionLimits
     private var input = FrameBuffer()
     private var output = OutputBuffer()
-    private var scratch = JSONDocument()
-    private var open: [JSONParser.OpenContainer] = []
+    private var spareTape: JSONTape?
     private var waiting = WaitingCalls()
     private var violation: ProtocolViolation?
 
@@ -75,10 +74,10 @@ package struct ClientConnection: Sendable {
 
     private mutating func take(_ frame: Range<Int>) throws(ProtocolViolation) -> Reply {
         guard let more = waiting.first else { throw .unexpectedReply }
-        var document = JSONDocument()
-        swap(&document, &scratch)
+        let document: JSONDocument
         do throws(JSONError) {
-            try document.parse(input.bytes, frame, depthMax: limits.depthMax, open: &open)
+            document = try JSONDocument(
+                input.bytes, frame, depthMax: limits.depthMax, reusing: &spareTape)
         } catch {
             throw .notJSON(error)
         }
@@ -88,7 +87,6 @@ package struct ClientConnection: Sendable {
         } else {
             waiting.removeFirst()
         }
-        scratch = document.storageForReuse(keeping: ConnectionLimits.storageKept)
         return reply
     }
 

@@ -13,18 +13,18 @@ struct CallEnvelope {
     /// can grow.
     ///
     /// Absent, `null` and `false` are the same for flags.
+    @inline(__always)
     init(_ view: JSONView) throws(ProtocolViolation) {
-        guard view[0].kind == .object else { throw .notAnObject }
+        guard view[0].has(.object) else { throw .notAnObject }
         let end = view[0].extent
         var key = 1
         while key < end {
             try take(view, key: key)
             key = view[key &+ 1].next(after: key &+ 1)
         }
-        guard let method else { throw .missing("method") }
-        guard CallEnvelope.isQualified(view.bytes(of: view[method])) else { throw .badName }
     }
 
+    @inline(__always)
     private mutating func take(_ view: JSONView, key: Int) throws(ProtocolViolation) {
         let name = view[key]
         let value = view[key &+ 1]
@@ -32,10 +32,10 @@ struct CallEnvelope {
             guard value.isString else { throw .wrongType("method") }
             method = key &+ 1
         } else if view.matches(name, "parameters") {
-            guard value.kind == .object || value.kind == .null else {
+            guard value.has(.object) || value.has(.null) else {
                 throw .wrongType("parameters")
             }
-            parameters = value.kind == .object ? key &+ 1 : nil
+            parameters = value.has(.object) ? key &+ 1 : nil
         } else if view.matches(name, "oneway") {
             oneway = try CallEnvelope.flag(value, "oneway")
         } else if view.matches(name, "more") {
@@ -47,8 +47,8 @@ struct CallEnvelope {
 
     /// The value of a flag.
     static func flag(_ value: JSONToken, _ name: String) throws(ProtocolViolation) -> Bool {
-        guard value.kind == .bool || value.kind == .null else { throw .wrongType(name) }
-        return value.kind == .bool && value.extent == 4
+        guard value.has(.bool) || value.has(.null) else { throw .wrongType(name) }
+        return value.has(.bool) && value.extent == 4
     }
 
     /// Tells whether a name is an interface, a dot and a member.

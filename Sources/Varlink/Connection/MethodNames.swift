@@ -9,8 +9,13 @@ struct MethodNames: Sendable {
     private static let countMax = 8
 
     /// The string of these bytes, which are UTF-8.
-    mutating func string(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
+    ///
+    /// - Throws: where they are not an interface, a dot and a member.
+    mutating func string(
+        _ bytes: UnsafeBufferPointer<UInt8>
+    ) throws(ProtocolViolation) -> String {
         for name in names where MethodNames.equal(name, bytes) { return name }
+        guard CallEnvelope.isQualified(bytes) else { throw .badName }
         let name = String(decoding: bytes, as: UTF8.self)
         if names.count < MethodNames.countMax {
             names.append(name)

@@ -13,8 +13,7 @@ package struct ServerConnection: Sendable {
     var input = FrameBuffer()
     @usableFromInline
     var output = OutputBuffer()
-    private var scratch = JSONDocument()
-    private var open: [JSONParser.OpenContainer] = []
+    private var spareTape: JSONTape?
     private var methodNames = MethodNames()
     @usableFromInline
     var current: CallInProgress?
@@ -99,10 +98,10 @@ package struct ServerConnection: Sendable {
     }
 
     private mutating func take(_ frame: Range<Int>) throws(ProtocolViolation) -> Call? {
-        var document = JSONDocument()
-        swap(&document, &scratch)
+        let document: JSONDocument
         do throws(JSONError) {
-            try document.parse(input.bytes, frame, depthMax: limits.depthMax, open: &open)
+            document = try JSONDocument(
+                input.bytes, frame, depthMax: limits.depthMax, reusing: &spareTape)
         } catch {
             throw .notJSON(error)
         }
@@ -120,19 +119,19 @@ package struct ServerConnection: Sendable {
             document: document,
             parameters: envelope.parameters
         )
-        scratch = document.storageForReuse(keeping: ConnectionLimits.storageKept)
         guard envelope.upgrade else { return call }
         _ = reply(.methodNotImplemented(method: method))
         return nil
     }
 
+    @inline(__always)
     private mutating func read(
         _ document: JSONDocument
     ) throws(ProtocolViolation) -> (CallEnvelope, String) {
         try document.withView { view throws(ProtocolViolation) in
             let envelope = try CallEnvelope(view)
             guard let method = envelope.method else { throw ProtocolViolation.missing("method") }
-            return (envelope, methodNames.string(view.bytes(of: view[method])))
+            return (envelope, try methodNames.string(view.bytes(of: view[method])))
         }
     }
 

@@ -4,29 +4,24 @@
 @usableFromInline
 package struct JSONDocument: Sendable {
     @usableFromInline
-    var bytes: [UInt8]
+    let bytes: [UInt8]
     @usableFromInline
-    var start: Int
+    let start: Int
     @usableFromInline
-    var tokens: [JSONToken]
-    @usableFromInline
-    var unescaped: [UInt8]
+    let tape: JSONTape
 
     /// How deep arrays and objects may nest, if the caller does not say otherwise.
     package static let depthMaxDefault = 64
 
-    /// Makes an empty document, for `parse` to fill.
-    package init() {
-        bytes = []
-        start = 0
-        tokens = []
-        unescaped = []
-    }
-
     /// Makes the document `{}`.
     init(emptyObject: Void) {
-        self.init()
-        tokens = [JSONToken(.object, at: 0, extent: 1)]
+        bytes = []
+        start = 0
+        tape = JSONTape()
+        var writer = JSONTapeWriter(tape)
+        writer.append(JSONToken(.object, at: 0, extent: 1))
+        writer.finish()
+        extendLifetime(tape)
     }
 
     /// Parses a text.
@@ -34,57 +29,32 @@ package struct JSONDocument: Sendable {
         parsing text: some Sequence<UInt8>,
         depthMax: Int = depthMaxDefault
     ) throws(JSONError) {
-        self.init()
         let bytes = [UInt8](text)
-        var open: [JSONParser.OpenContainer] = []
-        try parse(bytes, 0..<bytes.count, depthMax: depthMax, open: &open)
+        var spare: JSONTape?
+        try self.init(bytes, 0..<bytes.count, depthMax: depthMax, reusing: &spare)
     }
 
-    /// Parses a part of a buffer in place of what the document held, reusing its storage.
+    /// Parses a part of a buffer.
     ///
-    /// After an error the document is empty.
-    mutating func parse(
+    /// - Parameter spare: the tape of the document before it, which is written anew where that
+    ///   document is gone; a tape for the next one, unless this one has become large.
+    init(
         _ buffer: [UInt8],
         _ range: Range<Int>,
         depthMax: Int,
-        open: inout [JSONParser.OpenContainer]
+        reusing spare: inout JSONTape?
     ) throws(JSONError) {
+        let tape = JSONTape.taken(from: &spare)
+        try buffer.withUnsafeBufferPointer { whole throws(JSONError) in
+            defer { extendLifetime(tape) }
+            var parser = JSONParser(
+                UnsafeBufferPointer(rebasing: whole[range]), tape, depthMax: depthMax)
+            try parser.parse()
+        }
+        if tape.byteCount <= ConnectionLimits.storageKept { spare = tape }
         bytes = buffer
         start = range.lowerBound
-        do throws(JSONError) {
-            try buffer.withUnsafeBufferPointer { whole throws(JSONError) in
-                var parser = JSONParser(
-                    bytes: UnsafeBufferPointer(rebasing: whole[range]),
-                    depthMax: depthMax,
-                    tokens: [],
-                    unescaped: [],
-                    open: []
-                )
-                swap(&parser.tokens, &tokens)
-                swap(&parser.unescaped, &unescaped)
-                swap(&parser.open, &open)
-                parser.tokens.removeAll(keepingCapacity: true)
-                parser.unescaped.removeAll(keepingCapacity: true)
-                parser.open.removeAll(keepingCapacity: true)
-                defer {
-                    swap(&parser.tokens, &tokens)
-                    swap(&parser.unescaped, &unescaped)
-                    swap(&parser.open, &open)
-                }
-                try parser.parse()
-            }
-        } catch {
-            self = JSONDocument()
-            throw error
-        }
-    }
-
-    /// The storage without the text, for the next text; what is larger than `kept` is not kept.
-    func storageForReuse(keeping kept: Int) -> JSONDocument {
-        var storage = JSONDocument()
-        if tokens.capacity &* MemoryLayout<JSONToken>.stride <= kept { storage.tokens = tokens }
-        if unescaped.capacity <= kept { storage.unescaped = unescaped }
-        return storage
+        self.tape = tape
     }
 
     /// Gives `body` a view of the document that is valid until it returns.
@@ -92,18 +62,15 @@ package struct JSONDocument: Sendable {
     @inlinable
     func withView<R, E: Error>(_ body: (JSONView) throws(E) -> R) throws(E) -> R {
         try bytes.withUnsafeBufferPointer { text throws(E) in
-            try tokens.withUnsafeBufferPointer { tape throws(E) in
-                try unescaped.withUnsafeBufferPointer { side throws(E) in
-                    try body(
-                        JSONView(
-                            text: text.baseAddress.map { $0 + start },
-                            tokens: tape.baseAddress,
-                            side: side.baseAddress,
-                            count: tape.count
-                        )
-                    )
-                }
-            }
+            defer { extendLifetime(tape) }
+            return try body(
+                JSONView(
+                    text: text.baseAddress.map { $0 + start },
+                    tokens: tape.tokens,
+                    side: tape.side,
+                    count: tape.count
+                )
+            )
         }
     }
 

@@ -1,59 +1,61 @@
 /// Reads one JSON text in one pass into a tape of tokens.
 ///
-/// Iterative: how deep the input nests costs a bit of the tape and none of the stack.
+/// Iterative: how deep the input nests costs a bit of the tape and none of the stack. While a
+/// container is open, the extent of its token is the index of the container around it.
+///
+/// What every text needs is inlined into `parse`, and what few need is out of line and is handed
+/// values, so that the parser is never in memory but in registers.
 struct JSONParser {
-    let bytes: UnsafeBufferPointer<UInt8>
-    let depthMax: Int
-    var position = 0
-    var tokens: [JSONToken]
-    var unescaped: [UInt8]
-    var open: [OpenContainer]
+    private let bytes: UnsafeBufferPointer<UInt8>
+    private let depthMax: Int
+    private var tape: JSONTapeWriter
+    private var position = 0
+    /// How many containers are open.
+    private var depth = 0
+    /// The innermost of them.
+    private var container = 0
+    private var isInObject = false
 
-    /// A container whose end has not come yet.
-    struct OpenContainer {
-        let token: Int
-        let isObject: Bool
-        var members: Int
+    /// Makes a parser that fills an empty tape.
+    @inline(__always)
+    init(_ bytes: UnsafeBufferPointer<UInt8>, _ tape: JSONTape, depthMax: Int) {
+        self.bytes = bytes
+        self.tape = JSONTapeWriter(tape)
+        self.depthMax = depthMax
     }
 
     /// Reads the whole text; nothing but white space may surround the value.
+    @inline(__always)
     mutating func parse() throws(JSONError) {
         guard bytes.count <= JSONToken.valueMax else { throw JSONError(.tooLong, at: 0) }
         repeat {
             try parseValue()
         } while try parseSeparator()
+        skipWhiteSpace()
         guard position == bytes.count else { throw JSONError(.trailingBytes, at: position) }
+        tape.finish()
     }
 
     /// Reads a scalar, or opens containers up to the first scalar or empty container inside.
+    @inline(__always)
     private mutating func parseValue() throws(JSONError) {
         while true {
-            skipWhiteSpace()
-            guard position < bytes.count else { throw JSONError(.unexpectedEnd, at: position) }
-            switch bytes[position] {
-            case UInt8(ascii: "\""):
-                position &+= 1
-                tokens.append(try parseString())
+            if isInObject { try parseKey() }
+            let byte = try nextByte()
+            switch byte {
+            case UInt8(ascii: "\""): return try parseString()
+            case UInt8(ascii: "{"), UInt8(ascii: "["):
+                try openContainer(byte)
+                guard try closeEmptyContainer(byte) else { continue }
                 return
-            case UInt8(ascii: "{"):
-                try openContainer(isObject: true)
-                if skip(UInt8(ascii: "}")) {
-                    try closeContainer()
-                    return
-                }
-                try parseKey()
-            case UInt8(ascii: "["):
-                try openContainer(isObject: false)
-                if skip(UInt8(ascii: "]")) {
-                    try closeContainer()
-                    return
-                }
             case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
-                try parseNumber()
-                return
-            case UInt8(ascii: "t"): return try parseLiteral("true", .bool)
-            case UInt8(ascii: "f"): return try parseLiteral("false", .bool)
-            case UInt8(ascii: "n"): return try parseLiteral("null", .null)
+                return take(try JSONParser.number(bytes, at: position))
+            case UInt8(ascii: "t"):
+                return take(try JSONParser.literal("true", .bool, bytes, at: position))
+            case UInt8(ascii: "f"):
+                return take(try JSONParser.literal("false", .bool, bytes, at: position))
+            case UInt8(ascii: "n"):
+                return take(try JSONParser.literal("null", .null, bytes, at: position))
             default: throw JSONError(.unexpectedByte, at: position)
             }
         }
@@ -62,79 +64,98 @@ struct JSONParser {
     /// Closes what ends here.
     ///
     /// - Returns: whether another value has to follow.
+    @inline(__always)
     private mutating func parseSeparator() throws(JSONError) -> Bool {
-        while true {
-            skipWhiteSpace()
-            guard let container = open.last else { return false }
-            guard position < bytes.count else { throw JSONError(.unexpectedEnd, at: position) }
-            let byte = bytes[position]
+        while depth > 0 {
+            let byte = try nextByte()
             if byte == UInt8(ascii: ",") {
                 position &+= 1
-                open[open.count &- 1].members &+= 1
-                if container.isObject { try parseKey() }
                 return true
             }
-            let end = container.isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")
-            guard byte == end else { throw JSONError(.unexpectedByte, at: position) }
+            guard byte == (isInObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) else {
+                throw JSONError(.unexpectedByte, at: position)
+            }
             position &+= 1
-            open[open.count &- 1].members &+= 1
             try closeContainer()
         }
+        return false
     }
 
+    @inline(__always)
     private mutating func parseKey() throws(JSONError) {
-        skipWhiteSpace()
-        guard position < bytes.count else { throw JSONError(.unexpectedEnd, at: position) }
-        guard bytes[position] == UInt8(ascii: "\"") else {
+        guard try nextByte() == UInt8(ascii: "\"") else {
+            throw JSONError(.unexpectedByte, at: position)
+        }
+        try parseString()
+        guard try nextByte() == UInt8(ascii: ":") else {
             throw JSONError(.unexpectedByte, at: position)
         }
         position &+= 1
-        tokens.append(try parseString())
-        guard skip(UInt8(ascii: ":")) else {
-            throw JSONError(
-                position < bytes.count ? .unexpectedByte : .unexpectedEnd,
-                at: position
-            )
+    }
+
+    /// Reads a string from its opening quote on.
+    @inline(__always)
+    private mutating func parseString() throws(JSONError) {
+        let start = position &+ 1
+        position = try JSONParser.endOfPlainBytes(bytes, from: start)
+        if bytes[position] == UInt8(ascii: "\"") {
+            tape.append(JSONToken(.plainString, at: start, extent: position &- start))
+            position &+= 1
+        } else {
+            let string = try EscapedString.read(bytes, from: start, to: position, into: tape.tape)
+            tape.append(string.token)
+            position = string.end
         }
     }
 
-    private mutating func openContainer(isObject: Bool) throws(JSONError) {
-        guard open.count < depthMax else { throw JSONError(.tooDeep, at: position) }
-        open.append(OpenContainer(token: tokens.count, isObject: isObject, members: 0))
-        tokens.append(JSONToken(isObject ? .object : .array, at: position, extent: 0))
+    /// Goes on behind a number or a literal.
+    @inline(__always)
+    private mutating func take(_ scalar: JSONToken) {
+        tape.append(scalar)
+        position &+= scalar.extent
+    }
+
+    @inline(__always)
+    private mutating func openContainer(_ byte: UInt8) throws(JSONError) {
+        guard depth < depthMax else { throw JSONError(.tooDeep, at: position) }
+        isInObject = byte == UInt8(ascii: "{")
+        tape.append(JSONToken(isInObject ? .object : .array, at: position, extent: container))
+        container = tape.count &- 1
+        depth &+= 1
         position &+= 1
     }
 
-    private mutating func closeContainer() throws(JSONError) {
-        guard let container = open.popLast() else { return }
-        let offset = tokens[container.token].offset
-        let kind: JSONToken.Kind = container.isObject ? .object : .array
-        tokens[container.token] = JSONToken(kind, at: offset, extent: tokens.count)
-        guard container.isObject, container.members > 1 else { return }
-        try refuseDuplicates(object: container.token, members: container.members)
-    }
-
-    private mutating func parseLiteral(
-        _ literal: StaticString,
-        _ kind: JSONToken.Kind
-    ) throws(JSONError) {
-        let length = literal.utf8CodeUnitCount
-        guard bytes.count &- position >= length else {
-            throw JSONError(.badLiteral, at: position)
-        }
-        for index in 0..<length where bytes[position &+ index] != literal.utf8Start[index] {
-            throw JSONError(.badLiteral, at: position)
-        }
-        tokens.append(JSONToken(kind, at: position, extent: length))
-        position &+= length
-    }
-
-    /// Skips white space, and `byte` where it comes next.
-    private mutating func skip(_ byte: UInt8) -> Bool {
-        skipWhiteSpace()
-        guard position < bytes.count, bytes[position] == byte else { return false }
+    /// Closes the container that has just been opened with a byte, if there is nothing in it.
+    @inline(__always)
+    private mutating func closeEmptyContainer(_ byte: UInt8) throws(JSONError) -> Bool {
+        // In ASCII the closing brackets are both two after the opening ones.
+        guard try nextByte() == byte &+ 2 else { return false }
         position &+= 1
+        try closeContainer()
         return true
+    }
+
+    @inline(__always)
+    private mutating func closeContainer() throws(JSONError) {
+        let closed = container
+        let token = tape[closed]
+        tape[closed] = token.with(extent: tape.count)
+        let hasMembers = isInObject && closed &+ 2 < tape.count
+        depth &-= 1
+        container = token.extent
+        isInObject = depth > 0 && tape[container].has(.object)
+        guard hasMembers, tape[closed &+ 2].next(after: closed &+ 2) < tape.count else { return }
+        try tape.withView(of: bytes) { view throws(JSONError) in
+            try view.refuseDuplicates(object: closed, end: position)
+        }
+    }
+
+    /// The byte that comes next after white space.
+    @inline(__always)
+    private mutating func nextByte() throws(JSONError) -> UInt8 {
+        skipWhiteSpace()
+        guard position < bytes.count else { throw JSONError(.unexpectedEnd, at: position) }
+        return bytes[position]
     }
 
     @inline(__always)

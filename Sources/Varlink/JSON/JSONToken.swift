@@ -27,6 +27,11 @@ package struct JSONToken: Sendable {
     /// The largest offset, length or index that fits: 1 GiB.
     static let valueMax = (1 << 30) - 1
 
+    /// `null`, for where there is no token.
+    @inlinable
+    @inline(__always)
+    static var none: JSONToken { JSONToken(bits: 0) }
+
     /// Makes a token whose extent is its length in bytes; of a container, the index of the token
     /// after it.
     @inline(__always)
@@ -36,28 +41,59 @@ package struct JSONToken: Sendable {
             | UInt64(truncatingIfNeeded: extent)
     }
 
-    /// What the token stands for.
+    /// The same container, with the index of the token after it, or while it is open of the one around it.
     @inline(__always)
-    var kind: Kind { Kind(rawValue: UInt8(truncatingIfNeeded: bits &>> 60)) ?? .null }
+    func with(extent: Int) -> JSONToken {
+        JSONToken(bits: bits & ~UInt64(JSONToken.valueMask) | UInt64(truncatingIfNeeded: extent))
+    }
+
+    @usableFromInline
+    @inline(__always)
+    init(bits: UInt64) { self.bits = bits }
+
+    /// Tells whether it is of a kind.
+    @inlinable
+    @inline(__always)
+    func has(_ kind: Kind) -> Bool { bits &>> 60 == UInt64(kind.rawValue) }
+
+    /// What the token stands for.
+    // The initializer from a raw value is a call at each token.
+    @inlinable
+    @inline(__always)
+    var kind: Kind {
+        switch bits &>> 60 {
+        case 0: .null
+        case 1: .bool
+        case 2: .integer
+        case 3: .number
+        case 4: .plainString
+        case 5: .unescapedString
+        case 6: .array
+        default: .object
+        }
+    }
 
     /// Where it starts: in the text, or in the side buffer for an unescaped string.
     @inline(__always)
     var offset: Int { Int(truncatingIfNeeded: bits &>> 30) & JSONToken.valueMask }
 
     /// The length in bytes; of a container, the index of the token after it.
+    @inlinable
     @inline(__always)
     var extent: Int { Int(truncatingIfNeeded: bits) & JSONToken.valueMask }
 
     /// Tells whether it is a string, in whichever buffer.
     @inline(__always)
-    var isString: Bool { kind == .plainString || kind == .unescapedString }
+    var isString: Bool { has(.plainString) || has(.unescapedString) }
 
     /// The index of the token after this value, where this one stands at `index`.
+    @inlinable
     @inline(__always)
     func next(after index: Int) -> Int {
-        bits &>> 60 >= UInt64(Kind.array.rawValue) ? extent : index &+ 1
+        bits &>> 60 >= 6 ? extent : index &+ 1
     }
 
+    @usableFromInline
     @inline(__always)
     static var valueMask: Int { (1 << 30) - 1 }
 }

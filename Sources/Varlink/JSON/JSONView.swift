@@ -4,14 +4,16 @@ internal import Glibc
 @usableFromInline
 struct JSONView {
     let text: UnsafePointer<UInt8>?
-    let tokens: UnsafePointer<JSONToken>?
+    @usableFromInline
+    let tokens: UnsafePointer<JSONToken>
     let side: UnsafePointer<UInt8>?
+    @usableFromInline
     let count: Int
 
     @usableFromInline
     init(
         text: UnsafePointer<UInt8>?,
-        tokens: UnsafePointer<JSONToken>?,
+        tokens: UnsafePointer<JSONToken>,
         side: UnsafePointer<UInt8>?,
         count: Int
     ) {
@@ -22,18 +24,16 @@ struct JSONView {
     }
 
     /// The token at an index; `null` past the end.
+    @inlinable
     @inline(__always)
     subscript(_ index: Int) -> JSONToken {
-        guard let tokens, index >= 0, index < count else {
-            return JSONToken(.null, at: 0, extent: 0)
-        }
-        return tokens[index]
+        UInt(bitPattern: index) < UInt(bitPattern: count) ? tokens[index] : JSONToken.none
     }
 
     /// The bytes of a scalar, freed of escapes.
     @inline(__always)
     func bytes(of token: JSONToken) -> UnsafeBufferPointer<UInt8> {
-        guard let base = token.kind == .unescapedString ? side : text else {
+        guard let base = token.has(.unescapedString) ? side : text else {
             return UnsafeBufferPointer(start: nil, count: 0)
         }
         return UnsafeBufferPointer(start: base + token.offset, count: token.extent)

@@ -19,7 +19,7 @@ package protocol Message: FieldValue {
     /// Makes a message of neutral values, to be read into.
     init()
 
-    /// Shows every field, with its name on the wire, to the visitor.
+    /// Shows every field, with its name on the wire, to the visitor; no two have the same name.
     mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError)
 }
 

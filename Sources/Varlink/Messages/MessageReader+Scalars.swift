@@ -1,6 +1,6 @@
 extension MessageReader {
     /// The kind of the present value.
-    @usableFromInline
+    @inlinable
     var kind: JSONToken.Kind { view[token].kind }
 
     /// Reads `true` or `false`.
@@ -68,7 +68,7 @@ extension MessageReader {
     }
 
     /// The index of the token after the value at `index`.
-    @usableFromInline
+    @inlinable
     func next(after index: Int) -> Int { view[index].next(after: index) }
 
     /// The key at the present token.

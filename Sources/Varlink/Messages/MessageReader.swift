@@ -26,15 +26,16 @@ package struct MessageReader: FieldVisitor {
         /// The key that comes next if fields come in the order in which the message names them.
         @usableFromInline
         var cursor: Int
+        /// Members that no field has asked for yet.
         @usableFromInline
-        var taken: Int
+        var left: Int
 
         @usableFromInline
-        init(first: Int, end: Int) {
+        init(first: Int, end: Int, members: Int) {
             self.first = first
             self.end = end
             cursor = first
-            taken = 0
+            left = members
         }
     }
 
@@ -43,7 +44,7 @@ package struct MessageReader: FieldVisitor {
         self.view = view
         self.token = token
         self.strict = strict
-        object = ObjectScope(first: 0, end: 0)
+        object = ObjectScope(first: 0, end: 0, members: 0)
     }
 
     /// Reads a field of the object that the reader is in.
@@ -52,7 +53,8 @@ package struct MessageReader: FieldVisitor {
         _ name: StaticString,
         _ value: inout T
     ) throws(MessageError) {
-        guard find(name) else {
+        // Most messages have few of the fields that they may have.
+        guard object.left > 0, find(name) else {
             guard let absent = T.absent else { throw MessageError(missing: name) }
             value = absent
             return
@@ -82,7 +84,7 @@ package struct MessageReader: FieldVisitor {
     private mutating func take(_ key: Int) -> Bool {
         token = key &+ 1
         object.cursor = view[token].next(after: token)
-        object.taken &+= 1
+        object.left &-= 1
         return true
     }
 
@@ -91,29 +93,28 @@ package struct MessageReader: FieldVisitor {
     /// - Returns: where the reader was, for `leaveObject`.
     @usableFromInline
     mutating func enterObject() throws(MessageError) -> ObjectScope {
-        guard view[token].kind == .object else {
+        guard view[token].has(.object) else {
             throw MessageError(.wrongType(expected: "object"))
         }
         let outer = object
-        object = ObjectScope(first: token &+ 1, end: view[token].extent)
+        let end = view[token].extent
+        var members = 0
+        var key = token &+ 1
+        while key < end {
+            members &+= 1
+            key = view[key &+ 1].next(after: key &+ 1)
+        }
+        object = ObjectScope(first: token &+ 1, end: end, members: members)
         return outer
     }
 
     /// Goes on with the object around the one just read.
-    @usableFromInline
+    @inlinable
     mutating func leaveObject(_ outer: ObjectScope) { object = outer }
 
     /// Tells whether each member of the object was asked for.
-    @usableFromInline
-    var tookEveryMember: Bool {
-        var key = object.first
-        var count = 0
-        while key < object.end {
-            count &+= 1
-            key = view[key &+ 1].next(after: key &+ 1)
-        }
-        return count == object.taken
-    }
+    @inlinable
+    var tookEveryMember: Bool { object.left == 0 }
 
     /// Throws the first member of the object that the message does not name.
     @usableFromInline

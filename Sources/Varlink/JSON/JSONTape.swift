@@ -1,0 +1,142 @@
+/// The memory that a text is parsed into: its tokens, and what its strings with escapes say without
+/// them.
+///
+/// An array asks at each token whether it is shared and where its room ends, which costs more than
+/// the token itself; so this memory is kept by hand, and it is here alone that a pointer is written
+/// through. That is safe, because
+/// - `tokens` and `side` point to `capacity` and `sideCapacity` elements from `init` to `deinit`, and
+///   no count is ever more than that: what appends compares, and makes room first;
+/// - below a count all memory is written, and no pointer leaves but in a `JSONView`, which stops at
+///   the count and lives no longer than the scope that holds the tape;
+/// - one parser writes while nobody else has the tape (`taken`), and afterwards nobody does.
+@usableFromInline
+final class JSONTape: @unchecked Sendable {  // After parsing it is only read.
+    @usableFromInline
+    fileprivate(set) var tokens: UnsafeMutablePointer<JSONToken>
+    @usableFromInline
+    fileprivate(set) var count = 0
+    @usableFromInline
+    fileprivate(set) var side: UnsafeMutablePointer<UInt8>?
+    fileprivate var capacity = JSONTape.tokensMin
+    private(set) var sideCount = 0
+    private var sideCapacity = 0
+
+    /// As many tokens as a short call has.
+    static let tokensMin = 16
+    private static let sideBytesMin = 64
+
+    init() {
+        tokens = .allocate(capacity: JSONTape.tokensMin)
+    }
+
+    deinit {
+        tokens.deallocate()
+        side?.deallocate()
+    }
+
+    /// An empty tape: the spare one, unless a document has that still.
+    static func taken(from spare: inout JSONTape?) -> JSONTape {
+        guard isKnownUniquelyReferenced(&spare), let tape = spare.take() else { return JSONTape() }
+        tape.count = 0
+        tape.sideCount = 0
+        return tape
+    }
+
+    /// The bytes that it holds, written or not.
+    var byteCount: Int { capacity &* MemoryLayout<JSONToken>.stride &+ sideCapacity }
+
+    /// Moves the tokens to twice the room.
+    @inline(never)
+    fileprivate func grow(keeping count: Int) {
+        let larger = UnsafeMutablePointer<JSONToken>.allocate(capacity: capacity * 2)
+        larger.initialize(from: tokens, count: count)
+        tokens.deallocate()
+        tokens = larger
+        capacity *= 2
+    }
+
+    /// Appends what a string says.
+    func appendToSide(_ bytes: UnsafeBufferPointer<UInt8>) {
+        guard let base = bytes.baseAddress else { return }
+        if sideCapacity &- sideCount < bytes.count { growSide(by: bytes.count) }
+        guard let side else { return }
+        (side + sideCount).initialize(from: base, count: bytes.count)
+        sideCount &+= bytes.count
+    }
+
+    /// Appends a byte of what a string says.
+    func appendToSide(_ byte: UInt8) {
+        if sideCount == sideCapacity { growSide(by: 1) }
+        guard let side else { return }
+        side[sideCount] = byte
+        sideCount &+= 1
+    }
+
+    @inline(never)
+    private func growSide(by more: Int) {
+        let room = max(sideCount + more, 2 * sideCapacity, JSONTape.sideBytesMin)
+        let larger = UnsafeMutablePointer<UInt8>.allocate(capacity: room)
+        if let side { larger.initialize(from: side, count: sideCount) }
+        side?.deallocate()
+        side = larger
+        sideCapacity = room
+    }
+}
+
+/// Writes the tokens of one text, with what it needs for it in registers.
+///
+/// Lives no longer than the scope that holds the tape: a reference that is counted would have to be
+/// released in every way out of the parser, which keeps the whole parser in memory.
+struct JSONTapeWriter {
+    unowned(unsafe) let tape: JSONTape
+    private var tokens: UnsafeMutablePointer<JSONToken>
+    private var capacity: Int
+    private(set) var count = 0
+
+    /// Starts with an empty tape.
+    @inline(__always)
+    init(_ tape: JSONTape) {
+        self.tape = tape
+        tokens = tape.tokens
+        capacity = tape.capacity
+    }
+
+    /// Appends a token.
+    @inline(__always)
+    mutating func append(_ token: JSONToken) {
+        if count == capacity {
+            tape.grow(keeping: count)
+            tokens = tape.tokens
+            capacity = tape.capacity
+        }
+        tokens[count] = token
+        count &+= 1
+    }
+
+    /// A token that has been appended.
+    @inline(__always)
+    subscript(_ index: Int) -> JSONToken {
+        get {
+            assert(index >= 0 && index < count, "no such token")
+            return tokens[index]
+        }
+        set {
+            assert(index >= 0 && index < count, "no such token")
+            tokens[index] = newValue
+        }
+    }
+
+    /// Gives `body` a view of what has been written of this text.
+    @inline(__always)
+    func withView<E: Error>(
+        of text: UnsafeBufferPointer<UInt8>,
+        _ body: (JSONView) throws(E) -> Void
+    ) throws(E) {
+        try body(
+            JSONView(text: text.baseAddress, tokens: tokens, side: tape.side, count: count))
+    }
+
+    /// Shows the tokens to who reads the tape.
+    @inline(__always)
+    func finish() { tape.count = count }
+}

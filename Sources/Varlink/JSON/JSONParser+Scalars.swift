@@ -1,7 +1,24 @@
 extension JSONParser {
-    /// Checks the grammar of a number; its value is worked out where somebody asks for it.
+    /// Checks a number or a literal that starts with a byte.
     @inline(never)
-    static func number(
+    static func scalar(
+        _ byte: UInt8,
+        _ bytes: UnsafeBufferPointer<UInt8>,
+        at start: Int
+    ) throws(JSONError) -> JSONToken {
+        switch byte {
+        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+            try number(bytes, at: start)
+        case UInt8(ascii: "t"): try literal("true", .bool, bytes, at: start)
+        case UInt8(ascii: "f"): try literal("false", .bool, bytes, at: start)
+        case UInt8(ascii: "n"): try literal("null", .null, bytes, at: start)
+        default: throw JSONError(.unexpectedByte, at: start)
+        }
+    }
+
+    /// Checks the grammar of a number; its value is worked out where somebody asks for it.
+    @inline(__always)
+    private static func number(
         _ bytes: UnsafeBufferPointer<UInt8>,
         at start: Int
     ) throws(JSONError) -> JSONToken {
@@ -42,8 +59,7 @@ extension JSONParser {
     }
 
     /// Checks a literal of which the first byte is there.
-    @inline(never)
-    static func literal(
+    private static func literal(
         _ literal: StaticString,
         _ kind: JSONToken.Kind,
         _ bytes: UnsafeBufferPointer<UInt8>,
@@ -90,7 +106,8 @@ extension JSONParser {
         guard let base = bytes.baseAddress else { return start }
         var position = start
         let ones: UInt64 = 0x0101_0101_0101_0101
-        while bytes.count &- position >= 8 {
+        let last = bytes.count &- 8
+        while position <= last {
             let word = UInt64(
                 littleEndian: UnsafeRawPointer(base + position).loadUnaligned(as: UInt64.self)
             )
@@ -100,8 +117,8 @@ extension JSONParser {
                 (quote &- ones) & ~quote | (backslash &- ones) & ~backslash
                 | (word &- ones &* 0x20) & ~word | word
             let special = found & (ones &* 0x80)
-            position &+= special.trailingZeroBitCount / 8
-            if special != 0 { return position }
+            if special != 0 { return position &+ special.trailingZeroBitCount &>> 3 }
+            position &+= 8
         }
         return position
     }

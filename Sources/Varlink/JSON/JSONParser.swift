@@ -17,7 +17,6 @@ struct JSONParser {
     private var isInObject = false
 
     /// Makes a parser that fills an empty tape.
-    @inline(__always)
     init(_ bytes: UnsafeBufferPointer<UInt8>, _ tape: JSONTape, depthMax: Int) {
         self.bytes = bytes
         self.tape = JSONTapeWriter(tape)
@@ -25,40 +24,55 @@ struct JSONParser {
     }
 
     /// Reads the whole text; nothing but white space may surround the value.
-    @inline(__always)
     mutating func parse() throws(JSONError) {
         guard bytes.count <= JSONToken.valueMax else { throw JSONError(.tooLong, at: 0) }
-        repeat {
-            try parseValue()
-        } while try parseSeparator()
-        skipWhiteSpace()
-        guard position == bytes.count else { throw JSONError(.trailingBytes, at: position) }
+        while try !fillTape() { tape.makeRoom() }
         tape.finish()
     }
 
+    /// Goes on with the text.
+    ///
+    /// All that changes is in a copy meanwhile, which is in registers where `self` is in memory.
+    ///
+    /// - Returns: whether the text is read; otherwise the tape is full.
+    @inline(never)
+    private mutating func fillTape() throws(JSONError) -> Bool {
+        var parser = self
+        repeat {
+            guard try parser.parseValue() else {
+                self = parser
+                return false
+            }
+        } while try parser.parseSeparator()
+        parser.skipWhiteSpace()
+        guard parser.position == bytes.count else {
+            throw JSONError(.trailingBytes, at: parser.position)
+        }
+        self = parser
+        return true
+    }
+
     /// Reads a scalar, or opens containers up to the first scalar or empty container inside.
+    ///
+    /// - Returns: whether there was room.
     @inline(__always)
-    private mutating func parseValue() throws(JSONError) {
-        while true {
+    private mutating func parseValue() throws(JSONError) -> Bool {
+        while tape.hasRoom {
             if isInObject { try parseKey() }
             let byte = try nextByte()
             switch byte {
-            case UInt8(ascii: "\""): return try parseString()
+            case UInt8(ascii: "\""):
+                try parseString()
+                return true
             case UInt8(ascii: "{"), UInt8(ascii: "["):
                 try openContainer(byte)
-                guard try closeEmptyContainer(byte) else { continue }
-                return
-            case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
-                return take(try JSONParser.number(bytes, at: position))
-            case UInt8(ascii: "t"):
-                return take(try JSONParser.literal("true", .bool, bytes, at: position))
-            case UInt8(ascii: "f"):
-                return take(try JSONParser.literal("false", .bool, bytes, at: position))
-            case UInt8(ascii: "n"):
-                return take(try JSONParser.literal("null", .null, bytes, at: position))
-            default: throw JSONError(.unexpectedByte, at: position)
+                if try closeEmptyContainer(byte) { return true }
+            default:
+                take(try JSONParser.scalar(byte, bytes, at: position))
+                return true
             }
         }
+        return false
     }
 
     /// Closes what ends here.

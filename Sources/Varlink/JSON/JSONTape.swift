@@ -5,7 +5,8 @@
 /// the token itself; so this memory is kept by hand, and it is here alone that a pointer is written
 /// through. That is safe, because
 /// - `tokens` and `side` point to `capacity` and `sideCapacity` elements from `init` to `deinit`, and
-///   no count is ever more than that: what appends compares, and makes room first;
+///   no count is ever more than that: the parser asks before each value, which is two tokens with its
+///   key, whether there is room, and what appends to the side asks itself;
 /// - below a count all memory is written, and no pointer leaves but in a `JSONView`, which stops at
 ///   the count and lives no longer than the scope that holds the tape;
 /// - one parser writes while nobody else has the tape (`taken`), and afterwards nobody does.
@@ -101,14 +102,21 @@ struct JSONTapeWriter {
         capacity = tape.capacity
     }
 
-    /// Appends a token.
+    /// Whether a key and its value fit.
+    @inline(__always)
+    var hasRoom: Bool { capacity &- count >= 2 }
+
+    /// Makes room for as many tokens again.
+    mutating func makeRoom() {
+        tape.grow(keeping: count)
+        tokens = tape.tokens
+        capacity = tape.capacity
+    }
+
+    /// Appends a token, for which there has to be room.
     @inline(__always)
     mutating func append(_ token: JSONToken) {
-        if count == capacity {
-            tape.grow(keeping: count)
-            tokens = tape.tokens
-            capacity = tape.capacity
-        }
+        assert(count < capacity, "no room for a token")
         tokens[count] = token
         count &+= 1
     }

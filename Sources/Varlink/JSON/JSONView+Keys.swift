@@ -17,6 +17,7 @@ extension JSONView {
     /// - Parameter end: where parsing stands.
     @inline(never)
     func refuseDuplicates(object: Int, end: Int) throws(JSONError) {
+        if hasTwoKeysOfTwoLengths(object) { return }
         var seen: UInt64 = 0
         var members = 0
         var key = object &+ 1
@@ -33,6 +34,13 @@ extension JSONView {
             members &+= 1
             key = next(key)
         }
+    }
+
+    /// Tells whether an object of two members or more has just two, with keys that cannot be the same.
+    @inline(__always)
+    private func hasTwoKeysOfTwoLengths(_ object: Int) -> Bool {
+        let second = next(object &+ 1)
+        return self[object &+ 1].extent != self[second].extent && next(second) == count
     }
 
     /// The first byte of a string; of an empty one, its quote.

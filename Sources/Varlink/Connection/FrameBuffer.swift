@@ -11,6 +11,8 @@ struct FrameBuffer: Sendable {
     private(set) var head = 0
     /// How much of a frame there is at the end whose NUL has not come.
     private var partial = 0
+    /// The length of the first frame that has not been taken, where that is known.
+    private var firstLength: Int?
     /// Complete frames that have not been taken.
     @usableFromInline
     private(set) var waiting = 0
@@ -32,13 +34,24 @@ struct FrameBuffer: Sendable {
             partial &+= end ?? rest
             guard partial <= frameBytesMax else { throw .frameTooLong(max: frameBytesMax) }
             guard let end else { break }
+            if waiting == 0 { firstLength = partial }
             waiting &+= 1
             partial = 0
             from &+= end &+ 1
         }
-        makeRoom()
-        bytes.reserve(for: new.count)
-        bytes.append(contentsOf: new.bindMemory(to: UInt8.self))
+        append(new.bindMemory(to: UInt8.self))
+    }
+
+    private mutating func append(_ new: UnsafeBufferPointer<UInt8>) {
+        if count == 0, new.count <= bytes.capacity, bytes.capacity <= ConnectionLimits.storageKept {
+            // The usual case, in one step.
+            bytes.replaceSubrange(0..<bytes.count, with: new)
+            head = 0
+        } else {
+            makeRoom()
+            bytes.reserve(for: new.count)
+            bytes.append(contentsOf: new)
+        }
     }
 
     /// Takes the next complete frame.
@@ -47,15 +60,20 @@ struct FrameBuffer: Sendable {
     mutating func next() -> Range<Int>? {
         guard waiting > 0 else { return nil }
         let start = head
-        let end = bytes.withUnsafeBytes { whole in
+        let end = firstLength.map { start &+ $0 } ?? endOfFrame(from: start)
+        firstLength = nil
+        head = min(end &+ 1, bytes.count)
+        waiting &-= 1
+        return start..<end
+    }
+
+    private func endOfFrame(from start: Int) -> Int {
+        bytes.withUnsafeBytes { whole in
             guard let base = whole.baseAddress,
                 let found = memchr(base + start, 0, whole.count &- start)
             else { return whole.count }
             return UnsafeRawPointer(found) - base
         }
-        head = min(end &+ 1, bytes.count)
-        waiting &-= 1
-        return start..<end
     }
 
     /// Gives memory back that a burst has left.

@@ -93,7 +93,7 @@ final class Client {
         self.isOperator = isOperator
         self.ownerUse = ownerUse
         caller = Caller(owner: ownerUse.owner)
-        connection = ServerConnection(limits: limits)
+        connection = ServerConnection(limits: limits, frequent: Daemon.frequentMethods)
     }
 
     /// What it holds for its owner's account.

@@ -8,6 +8,9 @@ extension Daemon {
     /// Tells which of the daemon's methods takes a call.
     typealias Handler = @Sendable (Daemon) -> (Client, Call, Instant) throws(CallFailure) -> Void
 
+    /// What most calls call.
+    static let frequentMethods = FrequentMethods([Tasks.Begin.name, Tasks.End.name])
+
     /// Every method that the daemon has, by its name.
     static let handlers: [String: Handler] = [
         Tasks.Begin.name: Daemon.begin,

@@ -7,7 +7,8 @@ internal import Varlink
 /// (`Daemon+Borrowing.swift`, `Daemon+Turn.swift`), so should this.
 final class Server {
     private var registry: BackgroundTaskRegistry
-    private var connection = ServerConnection()
+    private var connection = ServerConnection(
+        frequent: FrequentMethods([Tasks.Begin.name, Tasks.End.name]))
     private var actions: [Action] = []
     private var now = Instant.start
     private let holder = HolderID(rawValue: 1)

@@ -13,11 +13,18 @@ struct CallEnvelope {
     /// can grow.
     ///
     /// Absent, `null` and `false` are the same for flags.
+    ///
+    /// - Parameter isFrequent: whether it begins as a call of a frequent method.
     @inline(__always)
-    init(_ view: JSONView) throws(ProtocolViolation) {
+    init(_ view: JSONView, isFrequent: Bool) throws(ProtocolViolation) {
         guard view[0].has(.object) else { throw .notAnObject }
         let end = view[0].extent
         var key = 1
+        if isFrequent {
+            method = FrequentMethod.nameToken
+            parameters = FrequentMethod.parametersToken
+            key = view[FrequentMethod.parametersToken].extent
+        }
         while key < end {
             try take(view, key: key)
             key = view[key &+ 1].next(after: key &+ 1)

@@ -14,6 +14,7 @@ package struct ServerConnection: Sendable {
     @usableFromInline
     var output = OutputBuffer()
     private var spareTape: JSONTape?
+    private let frequentMethods: FrequentMethods
     private var methodNames = MethodNames()
     @usableFromInline
     var current: CallInProgress?
@@ -34,8 +35,14 @@ package struct ServerConnection: Sendable {
     }
 
     /// Makes a connection on which nothing has come yet.
-    package init(limits: ConnectionLimits = ConnectionLimits()) {
+    ///
+    /// - Parameter methods: those that are called often, whose calls cost less.
+    package init(
+        limits: ConnectionLimits = ConnectionLimits(),
+        frequent methods: FrequentMethods = FrequentMethods([])
+    ) {
         self.limits = limits
+        frequentMethods = methods
     }
 
     /// Tells whether to read on; `false` means: not before calls have been answered or replies been
@@ -98,14 +105,17 @@ package struct ServerConnection: Sendable {
     }
 
     private mutating func take(_ frame: Range<Int>) throws(ProtocolViolation) -> Call? {
+        var frequent = frequentMethods.method(of: input.bytes, frame)
+        if let depth = frequent?.depth, depth > limits.depthMax { frequent = nil }
         let document: JSONDocument
         do throws(JSONError) {
             document = try JSONDocument(
-                input.bytes, frame, depthMax: limits.depthMax, reusing: &spareTape)
+                input.bytes, frame, depthMax: limits.depthMax, reusing: &spareTape,
+                after: frequent)
         } catch {
             throw .notJSON(error)
         }
-        let (envelope, method) = try read(document)
+        let (envelope, method) = try read(document, frequent)
         current = CallInProgress(
             oneway: envelope.oneway,
             more: envelope.more,
@@ -126,11 +136,12 @@ package struct ServerConnection: Sendable {
 
     @inline(__always)
     private mutating func read(
-        _ document: JSONDocument
+        _ document: JSONDocument, _ frequent: FrequentMethod?
     ) throws(ProtocolViolation) -> (CallEnvelope, String) {
         try document.withView { view throws(ProtocolViolation) in
-            let envelope = try CallEnvelope(view)
+            let envelope = try CallEnvelope(view, isFrequent: frequent != nil)
             guard let method = envelope.method else { throw ProtocolViolation.missing("method") }
+            if let frequent { return (envelope, frequent.name) }
             return (envelope, try methodNames.string(view.bytes(of: view[method])))
         }
     }

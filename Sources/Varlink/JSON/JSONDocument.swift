@@ -36,19 +36,23 @@ package struct JSONDocument: Sendable {
 
     /// Parses a part of a buffer.
     ///
-    /// - Parameter spare: the tape of the document before it, which is written anew where that
-    ///   document is gone; a tape for the next one, unless this one has become large.
+    /// - Parameters:
+    ///   - spare: the tape of the document before it, which is written anew where that document is
+    ///     gone; a tape for the next one, unless this one has become large.
+    ///   - known: what the part is known to begin with; no deeper than `depthMax`.
     init(
         _ buffer: [UInt8],
         _ range: Range<Int>,
         depthMax: Int,
-        reusing spare: inout JSONTape?
+        reusing spare: inout JSONTape?,
+        after known: JSONStart? = nil
     ) throws(JSONError) {
         let tape = JSONTape.taken(from: &spare)
         try buffer.withUnsafeBufferPointer { whole throws(JSONError) in
             defer { extendLifetime(tape) }
             var parser = JSONParser(
                 UnsafeBufferPointer(rebasing: whole[range]), tape, depthMax: depthMax)
+            if let known { parser.skip(known) }
             try parser.parse()
         }
         if tape.byteCount <= ConnectionLimits.storageKept { spare = tape }

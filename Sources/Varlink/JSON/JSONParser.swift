@@ -23,6 +23,15 @@ struct JSONParser {
         self.depthMax = depthMax
     }
 
+    /// Goes on behind what the text is known to begin with, as if it had been read.
+    mutating func skip(_ start: JSONStart) {
+        tape.append(contentsOf: start.tokens)
+        position = start.text.count &- 1
+        depth = start.depth
+        container = tape.count &- 1
+        isInObject = true
+    }
+
     /// Reads the whole text; nothing but white space may surround the value.
     mutating func parse() throws(JSONError) {
         guard bytes.count <= JSONToken.valueMax else { throw JSONError(.tooLong, at: 0) }

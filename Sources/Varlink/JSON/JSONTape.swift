@@ -121,6 +121,16 @@ struct JSONTapeWriter {
         count &+= 1
     }
 
+    /// Appends tokens.
+    mutating func append(contentsOf tokens: [JSONToken]) {
+        tokens.withUnsafeBufferPointer { tokens in
+            for token in tokens {
+                if !hasRoom { makeRoom() }
+                append(token)
+            }
+        }
+    }
+
     /// A token that has been appended.
     @inline(__always)
     subscript(_ index: Int) -> JSONToken {

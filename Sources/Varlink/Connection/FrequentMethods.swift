@@ -1,0 +1,48 @@
+internal import Glibc
+
+/// Methods that are called often, and how most clients begin a call of one: without white space, and with
+/// the method first (varlink.org, Method Call).
+package struct FrequentMethods: Sendable {
+    private let methods: [FrequentMethod]
+
+    /// Makes a list of methods, the most frequent first.
+    package init(_ names: [String]) { methods = names.map(FrequentMethod.init) }
+
+    /// The method whose call a frame begins with.
+    func method(of bytes: [UInt8], _ frame: Range<Int>) -> FrequentMethod? {
+        bytes.withUnsafeBufferPointer { bytes in
+            guard let base = bytes.baseAddress else { return nil }
+            for method in methods where method.text.count <= frame.count {
+                let isSame = method.text.withUnsafeBufferPointer { text in
+                    memcmp(text.baseAddress ?? base, base + frame.lowerBound, text.count) == 0
+                }
+                if isSame { return method }
+            }
+            return nil
+        }
+    }
+}
+
+/// A method that is called often, with the beginning `{"method":"NAME","parameters":{"`.
+final class FrequentMethod: JSONStart, @unchecked Sendable {  // As what it inherits.
+    /// The name, of which a call has this very string: it can be told from it without a look at its bytes.
+    let name: String
+
+    /// The tokens of the name and of the parameters.
+    static let nameToken = 2
+    static let parametersToken = 4
+
+    init(_ name: String) {
+        self.name = name
+        let length = name.utf8.count
+        super.init(
+            "{\"method\":\"\(name)\",\"parameters\":{\"",
+            [
+                JSONToken(.object, at: 0, extent: 0),
+                JSONToken(.plainString, at: 2, extent: 6),
+                JSONToken(.plainString, at: 11, extent: length),
+                JSONToken(.plainString, at: length + 14, extent: 10),
+                JSONToken(.object, at: length + 26, extent: 0),
+            ], depth: 2)
+    }
+}

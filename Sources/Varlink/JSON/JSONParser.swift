@@ -3,8 +3,8 @@
 /// Iterative: how deep the input nests costs a bit of the tape and none of the stack. While a
 /// container is open, the extent of its token is the index of the container around it.
 ///
-/// What every text needs is inlined into `parse`, and what few need is out of line and is handed
-/// values, so that the parser is never in memory but in registers.
+/// What every text needs is inlined into `fillTape`, and what few need is out of line and is handed
+/// values, so that the parser is in registers there and not in memory.
 struct JSONParser {
     private let bytes: UnsafeBufferPointer<UInt8>
     private let depthMax: Int

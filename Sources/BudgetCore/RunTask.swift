@@ -131,75 +131,135 @@ package struct TeardownStep: Equatable, Sendable {
 }
 
 /// What a run task has beyond a held one.
+///
+/// Small and quick to copy: what was asked for is shared by all copies, and so is what comes about once the task
+/// runs, of which most have nothing yet.
 package struct RunTask: Equatable, Sendable {
-    package internal(set) var work: Work
-    package let queueing: Queueing
+    private var asked: Shared<Asked>
+    private var course = RunTask.nothingYet
     /// The present attempt, from 1.
     package internal(set) var attempt = 1
-    /// The newest attempts before it, `EndedAttempt.keptMax` at most.
-    package internal(set) var attempts: [EndedAttempt] = []
     /// When it may start: its earliest begin, or the end of the delay before another attempt.
     package internal(set) var notBefore = BootInstant.distantPast
-    package internal(set) var processID: ProcessID?
-    package internal(set) var exit: ProcessExit?
-    /// Known once its processes are gone.
-    package internal(set) var use: ResourceUse?
-    /// What it last said of itself.
-    package internal(set) var status: String?
-    /// How far its own requests have moved its limit since that was last told.
-    var untoldExtension: Duration = .zero
+    /// When the next step of stopping it is due.
+    var nextStepAt: Instant = .never
 
-    /// How it ends, where that is decided.
-    package internal(set) var conclusion: Conclusion?
     /// Whether its submission is on disk; before that nobody but the store knows of it.
     package internal(set) var isAdmitted = false
     /// Whether less time was granted than asked for, because of the profile's lifetime limit.
     var isGrantCut = false
-    /// The order to cancel it that was taken between two attempts.
-    var withdrawal: Reason?
     /// Whether an order was taken, while it was stopped for another reason, that it is not tried again.
     var isLastAttempt = false
     /// Whether an order that it is not tried again is on its way to the disk.
     var isCancelOnTheWay = false
     /// Whether its start is on disk.
     var isStartStored = false
-
     /// Whether the main process runs, or is being started.
     var isMainRunning = false
     /// Whether the expiration handler's command runs, or is being started.
     var isHandlerRunning = false
-    /// The outcome that is recorded once the task's processes are gone.
-    var verdict: Outcome?
-    /// The steps of stopping it that are still to be taken.
-    var teardown: ArraySlice<TeardownStep> = []
-    /// When the next of them is due.
-    var nextStepAt: Instant = .never
     /// Whether it has been reported that killing did not end it.
     var isReportedStuck = false
+    /// The outcome that is recorded once the task's processes are gone.
+    var verdict: Outcome?
+
+    private struct Asked: Equatable, Sendable {
+        var work: Work
+        let queueing: Queueing
+    }
+
+    private struct Course: Equatable, Sendable {
+        var attempts: [EndedAttempt] = []
+        var processID: ProcessID?
+        var exit: ProcessExit?
+        var use: ResourceUse?
+        var status: String?
+        var untoldExtension: Duration = .zero
+        var conclusion: Conclusion?
+        var withdrawal: Reason?
+        var teardown: ArraySlice<TeardownStep> = []
+    }
+
+    private static let nothingYet = Shared(Course())
 
     init(work: Work, queueing: Queueing = Queueing()) {
-        self.work = work
-        self.queueing = queueing
+        asked = Shared(Asked(work: work, queueing: queueing))
     }
 
     /// Makes it ready for another attempt.
     mutating func prepareAgain(after ended: EndedAttempt, notBefore: BootInstant) {
-        attempts = (attempts + [ended]).suffix(EndedAttempt.keptMax)
+        let withdrawal = withdrawal
+        let attempts = (attempts + [ended]).suffix(EndedAttempt.keptMax)
+        course = Shared(Course(attempts: Array(attempts), withdrawal: withdrawal))
         attempt += 1
         self.notBefore = notBefore
-        processID = nil
-        exit = nil
-        use = nil
-        status = nil
-        untoldExtension = .zero
-        conclusion = nil
         isStartStored = false
         isMainRunning = false
         isHandlerRunning = false
         verdict = nil
-        teardown = []
         nextStepAt = .never
         isReportedStuck = false
+    }
+}
+
+extension RunTask {
+    package internal(set) var work: Work {
+        get { asked.value.work }
+        set { asked.value.work = newValue }
+    }
+
+    package var queueing: Queueing { asked.value.queueing }
+
+    /// The newest attempts before the present one, `EndedAttempt.keptMax` at most.
+    package internal(set) var attempts: [EndedAttempt] {
+        get { course.value.attempts }
+        set { course.value.attempts = newValue }
+    }
+
+    package internal(set) var processID: ProcessID? {
+        get { course.value.processID }
+        set { course.value.processID = newValue }
+    }
+
+    package internal(set) var exit: ProcessExit? {
+        get { course.value.exit }
+        set { course.value.exit = newValue }
+    }
+
+    /// Known once its processes are gone.
+    package internal(set) var use: ResourceUse? {
+        get { course.value.use }
+        set { course.value.use = newValue }
+    }
+
+    /// What it last said of itself.
+    package internal(set) var status: String? {
+        get { course.value.status }
+        set { course.value.status = newValue }
+    }
+
+    /// How far its own requests have moved its limit since that was last told.
+    var untoldExtension: Duration {
+        get { course.value.untoldExtension }
+        set { course.value.untoldExtension = newValue }
+    }
+
+    /// How it ends, where that is decided.
+    package internal(set) var conclusion: Conclusion? {
+        get { course.value.conclusion }
+        set { course.value.conclusion = newValue }
+    }
+
+    /// The order to cancel it that was taken between two attempts.
+    var withdrawal: Reason? {
+        get { course.value.withdrawal }
+        set { course.value.withdrawal = newValue }
+    }
+
+    /// The steps of stopping it that are still to be taken.
+    var teardown: ArraySlice<TeardownStep> {
+        get { course.value.teardown }
+        set { course.value.teardown = newValue }
     }
 }
 

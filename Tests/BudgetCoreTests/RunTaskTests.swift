@@ -55,6 +55,20 @@ struct RunTaskTests {
         #expect(clerk.task(id)?.outcome == .expired)
     }
 
+    @Test("what was looked at stays as it was, whatever comes of the task")
+    func looks() throws {
+        var clerk = Clerk()
+        let id = try clerk.run(budget: RunTaskTests.brief)
+        let first = clerk.run(id)
+        clerk.exit(id, .status(7))
+        let second = clerk.run(id)
+        clerk.gone(id)
+        #expect(first?.exit == nil && first?.conclusion == nil)
+        #expect(second?.exit == .status(7) && second?.conclusion == nil)
+        #expect(clerk.run(id)?.exit == .status(7))
+        #expect(first != second)
+    }
+
     @Test("a kill that does not end it is repeated, and reported once")
     func stuck() throws {
         var clerk = Clerk()

@@ -19,11 +19,12 @@ final class AuditTrail {
     /// Whether any line that a task prints could be logged.
     var logsOutput: Bool { writer.writes(LevelPrefix.mostUrgent) }
 
-    /// Whether a task is named for what happened to it: one that is held, not if it all goes well.
+    /// Whether a task may be named for what happened to it; looked at before the whole of the task is.
     func takes(_ happening: Happening, _ task: TaskBrief) -> Bool {
         // Patterns, since `==` of another module's types is a call each time.
-        switch (task.kind, happening, task.outcome) {
-        case (.held, .began, _), (.held, _, .completed?): writer.writes(.debug)
+        switch (happening, task.outcome) {
+        case (.queued, _), (.began, _), (_, .completed?):
+            writer.writes(JournalMessage.quietLevel(of: task.kind))
         default: true
         }
     }

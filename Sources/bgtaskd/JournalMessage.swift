@@ -26,13 +26,19 @@ struct JournalMessage {
 
     /// `nil` for what is told to those who watch, and not in the journal: a task may say thousands of things.
     init?(_ happening: Happening, _ record: TaskRecord) {
-        // 100,000 held tasks may begin and end in a second: both are at debug level.
-        let quiet: JournalLevel = record.task.kind == .held ? .debug : .info
+        let quiet = JournalMessage.quietLevel(of: record.task.kind)
         // An ended task is told by its outcome.
         switch happening {
         case .ended: self.init(record.task.outcome ?? .interrupted, quiet: quiet)
         default: self.init(happening, quiet: quiet)
         }
+    }
+
+    /// The level of what happens to every task, where all goes well.
+    ///
+    /// 100,000 held tasks may begin and end in a second.
+    static func quietLevel(of kind: TaskKind) -> JournalLevel {
+        kind == .held ? .debug : .info
     }
 
     private init?(_ happening: Happening, quiet: JournalLevel) {

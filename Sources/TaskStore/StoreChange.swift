@@ -49,4 +49,13 @@ package struct Applied: Equatable, Sendable {
     package var lastSuccesses: [TaskID: WallTime] = [:]
 
     package init() {}
+
+    /// Adds what was found where other changes were written.
+    package mutating func merge(_ other: Applied) {
+        if lastSuccesses.isEmpty {
+            lastSuccesses = other.lastSuccesses
+        } else if !other.lastSuccesses.isEmpty {
+            lastSuccesses.merge(other.lastSuccesses) { _, later in later }
+        }
+    }
 }

@@ -6,10 +6,10 @@ internal import TaskStore
 
 /// What is ordered to be on disk and is not confirmed yet.
 struct StoreQueue {
-    /// What the next order to the store's thread will be about.
+    /// What the store's thread will be given next.
     var steps: [StoreStep] = []
     var changes: [StoreChange] = []
-    /// What the thread has in hand.
+    /// What the thread has, the oldest first.
     var inHand: [StoreStep] = []
     var isProbing = false
     /// When a disk that failed is looked at again.
@@ -25,10 +25,20 @@ struct StoreQueue {
 
     var isIdle: Bool { steps.isEmpty && inHand.isEmpty }
 
-    /// Takes out what the thread does not have in hand.
+    /// Takes out those of the steps that the thread has which it has written.
+    mutating func takeWritten(_ count: Int) -> [StoreStep] {
+        guard count < inHand.count else {
+            defer { inHand = [] }
+            return inHand
+        }
+        defer { inHand = Array(inHand.dropFirst(count)) }
+        return Array(inHand.prefix(count))
+    }
+
+    /// Takes out all that is not written.
     mutating func takeSteps() -> [StoreStep] {
-        defer { (steps, changes) = ([], []) }
-        return steps
+        defer { (inHand, steps, changes) = ([], [], []) }
+        return inHand + steps
     }
 
     /// The same, where nothing is on its way to the disk; what comes of that is looked at first.
@@ -59,52 +69,54 @@ extension Daemon {
         return .applicationSaved(StoredApplication(key, record, clocks))
     }
 
-    /// Gives the store's thread what has come up, once it is done with what it has.
+    /// Gives the store's thread what has come up.
     func writeSteps(at now: Instant) {
-        guard storeQueue.inHand.isEmpty, !storeQueue.isProbing, !storeQueue.steps.isEmpty
-        else { return }
-        storeThread.perform(.write(storeQueue.changes))
-        storeQueue.answerDueAt = now + Daemon.patience
-        storeQueue.inHand = storeQueue.steps
-        storeQueue.steps = []
-        storeQueue.changes = []
+        guard !storeQueue.isProbing, !storeQueue.steps.isEmpty else { return }
+        storeThread.write(storeQueue.changes)
+        if storeQueue.inHand.isEmpty { storeQueue.answerDueAt = now + Daemon.patience }
+        storeQueue.inHand += storeQueue.steps
+        (storeQueue.steps, storeQueue.changes) = ([], [])
     }
 
-    /// The store's thread is done with an order.
+    /// The store's thread has something to tell.
     func storeReady() {
         let now = now
-        let (result, complaint) = storeThread.takeResult()
-        if let complaint { log.say(.storeNotKept, [.reason: "\(complaint)"]) }
-        if let result { take(result, at: now) }
+        let progress = storeThread.takeProgress()
+        if let complaint = progress.complaint {
+            log.say(.storeNotKept, [.reason: "\(complaint)"])
+        }
+        take(progress, at: now)
         endTurn(at: now)
     }
 
-    private func take(_ result: StoreThread.Result, at now: Instant) {
-        let steps = storeQueue.inHand
-        let isProbe = storeQueue.isProbing
-        storeQueue.inHand = []
+    private func take(_ progress: StoreThread.Progress, at now: Instant) {
+        if progress.writtenCount > 0 {
+            take(storeQueue.takeWritten(progress.writtenCount), progress.applied, at: now)
+            storeQueue.answerDueAt = storeQueue.inHand.isEmpty ? nil : now + Daemon.patience
+            // One write that a full disk had room for heals nothing.
+            if registry.storeFault != nil { storeQueue.probeAt = storeQueue.probeAt ?? now }
+        }
+        if let failure = progress.failure { storeFailed(failure, at: now) }
+        guard progress.isProbed else { return }
+        storeQueue.isProbing = false
+        guard registry.storeFault != nil else { return }
+        log.say(.storeHealed)
+        storeQueue.probeAt = nil
+        registry.storeHealed(at: now, &actions)
+    }
+
+    private func storeFailed(_ error: StoreError, at now: Instant) {
         storeQueue.isProbing = false
         storeQueue.answerDueAt = nil
-        switch result {
-        case .done(let applied):
-            take(steps, applied, at: now)
-            guard registry.storeFault != nil else { return }
-            // One write that a full disk had room for heals nothing.
-            guard isProbe else { return storeQueue.probeAt = storeQueue.probeAt ?? now }
-            log.say(.storeHealed)
-            storeQueue.probeAt = nil
-            registry.storeHealed(at: now, &actions)
-        case .failed(let error):
-            let isNew = registry.storeFault == nil
-            // What was ordered since may rest on it.
-            for step in steps + storeQueue.takeSteps() {
-                registry.notStored(step, Daemon.words(for: error), at: now, &actions)
-            }
-            if isNew, registry.storeFault != nil {
-                log.say(.storeFailed, [.reason: "\(error)"])
-            }
-            storeQueue.probeAt = now + Daemon.probeInterval
+        let isNew = registry.storeFault == nil
+        // What was ordered since may rest on it.
+        for step in storeQueue.takeSteps() {
+            registry.notStored(step, Daemon.words(for: error), at: now, &actions)
         }
+        if isNew, registry.storeFault != nil {
+            log.say(.storeFailed, [.reason: "\(error)"])
+        }
+        storeQueue.probeAt = now + Daemon.probeInterval
     }
 
     /// The disk has taken what was ordered.
@@ -152,7 +164,7 @@ extension Daemon {
     private func probeStore() {
         storeQueue.probeAt = nil
         storeQueue.isProbing = true
-        storeThread.perform(.probe)
+        storeThread.probe()
     }
 
     /// Takes over what an earlier daemon left, and has it on disk before anybody is served.

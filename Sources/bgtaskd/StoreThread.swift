@@ -5,19 +5,28 @@ internal import TaskStore
 
 /// Writes what must be on disk on a thread of its own, since a disk takes its time.
 ///
-/// One order at a time: what comes up meanwhile waits for the next, and so shares its commit. How an
-/// order ended comes back as an event on `descriptor`.
+/// One commit after the other, with no pause between: what comes up meanwhile shares the next. What came of
+/// it is told as an event on `descriptor`.
 final class StoreThread: Sendable {
-    enum Order: Sendable {
-        case write([StoreChange])
-        /// See whether a disk that failed takes writes again.
-        case probe
+    /// What has come of the orders since this was asked last.
+    struct Progress: Sendable {
+        /// How many changes are on disk, the oldest first.
+        var writtenCount = 0
+        /// What was found where they were written.
+        var applied = Applied()
+        /// Whether a disk that failed takes writes again.
+        var isProbed = false
+        /// What kept the changes after those from the disk, all of them: one may rest on another. Or the
+        /// probe.
+        var failure: StoreError?
+        /// What could not be done for the file beside the orders.
+        var complaint: StoreError?
     }
 
-    /// How the last order ended.
-    enum Result: Sendable {
-        case done(Applied)
-        case failed(StoreError)
+    /// What the thread does in one go.
+    private enum Order {
+        case write([StoreChange])
+        case probe
     }
 
     /// Ended tasks after which the history is looked through again.
@@ -28,14 +37,28 @@ final class StoreThread: Sendable {
     static let closeMilliseconds: Int32 = 10_000
 
     private struct Shared {
-        var order: Order?
-        var result: Result?
+        /// What the next commit is about.
+        var changes: [StoreChange] = []
+        var isProbeDue = false
+        var progress = Progress()
         var bounds: HistoryBounds
         var isPruneDue = true
-        /// What could not be done for the file beside the orders, until it is said.
-        var complaint: StoreError?
         /// Set at the end: the id that was handed out last.
         var lastUsed: TaskID?
+        /// Whether the thread waits to be woken.
+        var isResting = false
+
+        var hasOrder: Bool { isProbeDue || !changes.isEmpty }
+
+        mutating func takeOrder() -> Order? {
+            if isProbeDue {
+                isProbeDue = false
+                return .probe
+            }
+            guard !changes.isEmpty else { return nil }
+            defer { changes = [] }
+            return .write(changes)
+        }
     }
 
     private let store: TaskStore
@@ -47,7 +70,7 @@ final class StoreThread: Sendable {
     /// Readable when the thread has ended.
     private let ended: OwnedDescriptor
 
-    /// Readable when an order has ended.
+    /// Readable when something has come of an order.
     var descriptor: Int32 { answer.rawValue }
 
     /// Starts the thread.
@@ -64,31 +87,39 @@ final class StoreThread: Sendable {
         ended = try .event()
         try request.setBlocking()
         try startThread { [self] in serve() }
-        request.countEvent()
     }
 
-    /// Gives the thread its next order; the one before has ended.
-    func perform(_ order: Order) {
-        shared.withLock { $0.order = order }
-        request.countEvent()
+    /// Has changes written, all in one commit, after those that were given before.
+    ///
+    /// After a failure nothing is written until `takeProgress` has told of it: these may rest on what is not
+    /// on disk.
+    func write(_ changes: [StoreChange]) {
+        tell { state in
+            guard state.progress.failure == nil else { return }
+            state.changes += changes
+        }
     }
 
-    /// How the order ended, once it has; and what else went wrong since the last call.
-    func takeResult() -> (result: Result?, complaint: StoreError?) {
+    /// Sees whether a disk that failed takes writes again; nothing else is under way.
+    func probe() {
+        tell { $0.isProbeDue = true }
+    }
+
+    /// What has come of the orders since the last call.
+    func takeProgress() -> Progress {
         answer.takeEvents()
         return shared.withLock { state in
-            defer { (state.result, state.complaint) = (nil, nil) }
-            return (state.result, state.complaint)
+            defer { state.progress = Progress() }
+            return state.progress
         }
     }
 
     /// Sets how much of the history is kept from now on.
     func keep(_ bounds: HistoryBounds) {
-        shared.withLock { state in
+        tell { state in
             state.bounds = bounds
             state.isPruneDue = true
         }
-        request.countEvent()
     }
 
     /// Ends the thread and the store, and gives ids back that this run has reserved and not used, so that
@@ -96,52 +127,74 @@ final class StoreThread: Sendable {
     ///
     /// - Returns: whether it ended in time.
     func close(used last: TaskID) -> Bool {
-        shared.withLock { $0.lastUsed = last }
-        request.countEvent()
+        tell { $0.lastUsed = last }
         return ended.waitReadable(milliseconds: StoreThread.closeMilliseconds)
+    }
+
+    /// Changes what is shared, and wakes the thread where it waits for that.
+    private func tell(_ change: (inout Shared) -> Void) {
+        let isResting = shared.withLock { state in
+            change(&state)
+            defer { state.isResting = false }
+            return state.isResting
+        }
+        if isResting { request.countEvent() }
+    }
+
+    /// Waits until there is something to do.
+    private func rest() {
+        let isResting = shared.withLock { state in
+            state.isResting = !state.hasOrder && !state.isPruneDue && state.lastUsed == nil
+            return state.isResting
+        }
+        if isResting { request.takeEvents() }
     }
 
     private func serve() {
         var endsSincePrune = 0
         var prunedAt = MonotonicClock.now()
         while true {
-            request.takeEvents()
             let (order, lastUsed) = shared.withLock { state in
-                defer { state.order = nil }
-                return (state.order, state.lastUsed)
+                (state.takeOrder(), state.lastUsed)
             }
-            if let order {
-                let result = carryOut(order)
-                shared.withLock { $0.result = result }
-                answer.countEvent()
-                if case .write(let changes) = order, case .done = result {
-                    endsSincePrune += changes.count { if case .ended = $0 { true } else { false } }
-                }
-            }
+            if let order { endsSincePrune += carryOut(order) }
             if let lastUsed { return end(lastUsed) }
             let now = MonotonicClock.now()
-            if endsSincePrune >= StoreThread.endsPerPrune
+            let isPruneDue =
+                endsSincePrune >= StoreThread.endsPerPrune
                 || now - prunedAt >= StoreThread.pruneInterval
-            {
+            if isPruneDue {
                 (endsSincePrune, prunedAt) = (0, now)
                 shared.withLock { $0.isPruneDue = true }
             }
-            keepHouse()
+            keepHouse(prunesFirst: isPruneDue)
+            rest()
         }
     }
 
-    private func carryOut(_ order: Order) -> Result {
+    /// - Returns: how many tasks have ended by it.
+    private func carryOut(_ order: Order) -> Int {
+        defer { answer.countEvent() }
         do throws(StoreError) {
             switch order {
             case .write(let changes):
-                return .done(try StoreThread.write(changes, to: store, identifiers))
+                let applied = try StoreThread.write(changes, to: store, identifiers)
+                shared.withLock { state in
+                    state.progress.writtenCount += changes.count
+                    state.progress.applied.merge(applied)
+                }
+                return changes.count { if case .ended = $0 { true } else { false } }
             case .probe:
                 try store.probe()
-                return .done(Applied())
+                shared.withLock { $0.progress.isProbed = true }
             }
         } catch {
-            return .failed(error)
+            shared.withLock { state in
+                state.progress.failure = error
+                state.changes = []
+            }
         }
+        return 0
     }
 
     /// Writes changes, those about ids where ids are kept.
@@ -155,25 +208,28 @@ final class StoreThread: Sendable {
     }
 
     /// What the file needs and no answer waits for: between two orders, a little at a time.
-    private func keepHouse() {
+    ///
+    /// - Parameter prunesFirst: prunes once also where orders wait, which may be always.
+    private func keepHouse(prunesFirst: Bool) {
         do throws(StoreError) {
+            if prunesFirst { _ = try pruneSome(evenIfOrdered: true) }
             repeat {
                 // What is pruned is in the log first, and would make it as large as the database.
                 try store.checkpointIfDue()
                 if identifiers !== store { try identifiers.checkpointIfDue() }
-            } while try pruneSome()
+            } while try pruneSome(evenIfOrdered: false)
         } catch {
             shared.withLock { state in
                 state.isPruneDue = false
-                state.complaint = error
+                state.progress.complaint = error
             }
             answer.countEvent()
         }
     }
 
     /// - Returns: whether there is more to prune.
-    private func pruneSome() throws(StoreError) -> Bool {
-        guard let bounds = boundsToPrune() else { return false }
+    private func pruneSome(evenIfOrdered: Bool) throws(StoreError) -> Bool {
+        guard let bounds = boundsToPrune(evenIfOrdered: evenIfOrdered) else { return false }
         if try store.prune(to: bounds, at: WallClock.now()).isComplete {
             shared.withLock { $0.isPruneDue = false }
         }
@@ -181,9 +237,10 @@ final class StoreThread: Sendable {
     }
 
     /// The bounds where there is something to prune and nothing else to do.
-    private func boundsToPrune() -> HistoryBounds? {
+    private func boundsToPrune(evenIfOrdered: Bool) -> HistoryBounds? {
         shared.withLock { state in
-            guard state.isPruneDue, state.order == nil, state.lastUsed == nil else { return nil }
+            guard state.isPruneDue, evenIfOrdered || !state.hasOrder, state.lastUsed == nil
+            else { return nil }
             return state.bounds
         }
     }

@@ -199,6 +199,42 @@ struct FaultTests {
         }
     }
 
+    @Test(
+        "what came up behind a commit that fails is refused with it, and never runs",
+        .enabled(if: DatabaseVisitor.isThere, "there is no sqlite3(1)"))
+    func behindFailure() throws {
+        let service = try FaultyService("queue.slots = 1", in: TemporaryFolder())
+        let visitor = DatabaseVisitor(service.daemon)
+        try visitor.lock()
+        let submitters = try (0..<4).map { _ throws -> VarlinkClient in
+            let submitter = try service.daemon.connect()
+            var work = Tasks.Work()
+            work.name = "behind"
+            work.command = ["touch", service.folder.path + "/refused"]
+            try submitter.send(Tasks.Submit.self, with { $0.work = work })
+            // Two answers to somebody else later it is read, and a commit of its own.
+            for _ in 0..<2 { try service.client.ask(SystemdService.Ping.self) }
+            return submitter
+        }
+        for (index, submitter) in submitters.enumerated() {
+            do {
+                let id = try submitter.receive(Tasks.Submit.self).output.id
+                Issue.record("\(index) is task \(id)")
+            } catch ClientError.remote(let error) {
+                #expect(error.name == Tasks.NotAccepting.name)
+            }
+            // The disk would take the others now.
+            if index == 0 { try visitor.unlock() }
+        }
+        var kept = 0
+        try eventually("it takes submissions again") {
+            kept = (try? service.client.submit(["true"])) ?? 0
+            return kept > 0
+        }
+        #expect(try service.client.ended(kept).outcome == .completed)
+        try expectKept(in: service, [(kept, .completed)])
+    }
+
     /// After kill -9 the daemon knows these ends and no others, and what was refused has never run.
     private func expectKept(
         in service: FaultyService, _ wanted: [(id: Int, outcome: Tasks.Outcome)]

@@ -74,10 +74,10 @@ extension BackgroundTaskRegistry {
 
     /// Follows the name of a task that others of its name can hold back.
     mutating func trackName(_ slot: Int) {
+        guard let queueing = table[run: table[slot].id]?.queueing, queueing.isByName else { return }
         let task = table[slot]
         let name = OwnedName(task)
-        guard let queueing = table[run: task.id]?.queueing, let line = LineKey(name, queueing)
-        else { return }
+        guard let line = LineKey(name, queueing) else { return }
         let isTracked = table.queue.isTracked(name)
         table.queue.track(
             line, unique: line.isUnique ? task.id : nil,

@@ -80,14 +80,8 @@ extension BackgroundTaskRegistry {
         guard (-limits.priorityMax...limits.priorityMax).contains(queueing.priority) else {
             throw .invalidParameter("priority")
         }
-        let waits = [
-            ("earliestBeginMs", queueing.earliestBegin),
-            ("minimumIntervalMs", queueing.minimumInterval),
-        ]
-        for (name, wait) in waits {
-            guard let wait else { continue }
-            guard wait >= .zero, wait <= limits.waitMax else { throw .invalidParameter(name) }
-        }
+        try check(queueing.earliestBegin, "earliestBeginMs")
+        try check(queueing.minimumInterval, "minimumIntervalMs")
         guard let retry = queueing.retry else { return }
         guard (1...Retry.attemptsMax).contains(retry.attempts) else {
             throw .invalidParameter("retry.attempts")
@@ -95,6 +89,11 @@ extension BackgroundTaskRegistry {
         guard retry.delay >= .zero, retry.delay <= Retry.delayMax else {
             throw .invalidParameter("retry.delayMs")
         }
+    }
+
+    private func check(_ wait: Duration?, _ name: String) throws(Refusal) {
+        guard let wait else { return }
+        guard wait >= .zero, wait <= limits.waitMax else { throw .invalidParameter(name) }
     }
 
     private func check(_ work: Work, of owner: OwnerID) throws(Refusal) {

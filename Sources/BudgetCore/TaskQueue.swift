@@ -42,11 +42,21 @@ struct TaskQueue: Sendable {
         let rank: Rank
         let owner: OwnerID
         let gate: Int
-        let line: LineKey?
+        /// Beside it, since few have one.
+        private let sharedLine: Shared<LineKey>?
         var place = Place.nowhere
         var isInLine = false
         /// Whether it has waited for its own time.
         var isDue = false
+
+        var line: LineKey? { sharedLine?.value }
+
+        init(rank: Rank, owner: OwnerID, gate: Int, line: LineKey?) {
+            self.rank = rank
+            self.owner = owner
+            self.gate = gate
+            sharedLine = line.map { Shared($0) }
+        }
     }
 
     private struct Owner: Sendable {
@@ -91,10 +101,18 @@ struct TaskQueue: Sendable {
         let queueing = run.queueing
         let gate = Gate(queueing)
         let number = number(of: gate)
-        entries[slot] = Entry(
+        var entry = Entry(
             rank: Rank(priority: queueing.priority, id: task.id), owner: task.owner, gate: number,
-            line: LineKey(OwnedName(task), queueing))
+            line: queueing.isByName ? LineKey(OwnedName(task), queueing) : nil)
         count(gate.group, \.queuedCount, 1)
+        // Most wait for a slot alone: they are looked up once.
+        guard entry.line != nil || run.notBefore > clock else {
+            (entry.isDue, entry.place) = (true, .ready)
+            entries[slot] = entry
+            count(gate.conditions, 1)
+            return enterHeap(slot, entry)
+        }
+        entries[slot] = entry
         if run.notBefore > clock {
             wait(slot, until: run.notBefore)
         } else {
@@ -208,10 +226,14 @@ struct TaskQueue: Sendable {
     /// Lets a task stand behind its gate.
     mutating func stand(_ slot: Int) {
         guard let entry = entries[slot] else { return }
+        enterHeap(slot, entry)
+        entries[slot]?.place = .ready
+    }
+
+    private mutating func enterHeap(_ slot: Int, _ entry: Entry) {
         ready.add(
             slot, entry.rank,
             to: &owners[entry.owner, default: Owner()].heaps[entry.gate, default: .init()])
-        entries[slot]?.place = .ready
     }
 
     /// Takes a task from where it waits for its time, or from its gate.

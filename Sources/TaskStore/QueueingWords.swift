@@ -7,7 +7,7 @@ extension Conditions {
     ]
 
     var words: [String] {
-        Conditions.known.filter { contains($0.condition) }.map(\.word)
+        isEmpty ? [] : Conditions.known.filter { contains($0.condition) }.map(\.word)
     }
 
     /// - Returns: `nil` where a word is not known.

@@ -69,7 +69,7 @@ extension Daemon {
     }
 
     /// The disk has spoken about a submission or a cancel.
-    func answerOrders(about id: TaskID, _ refusal: Refusal?) {
+    func answerOrders(about id: TaskID, _ refusal: Refusal?, at now: Instant) {
         for client in watchers.clients(of: id) {
             guard case .order(_, let order) = client.openCall else { continue }
             watchers.remove(client)

@@ -85,7 +85,7 @@ extension Daemon {
         case .signal(let id, let signal): send(signal, to: id, at: now)
         case .killAll(let id): killAll(id, at: now)
         case .store(let step): order(step, at: now)
-        case .answer(let id, let refusal): answerOrders(about: id, refusal)
+        case .answer(let id, let refusal): answerOrders(about: id, refusal, at: now)
         case .answerGroup(let group, let refusal): answerGroupOrder(group, refusal)
         case .application(let key, let order): perform(order, for: key, at: now)
         case .oldTasksNotNamed(let count): journal.oldTasksNotNamed(count)

@@ -85,6 +85,10 @@ struct Watchers {
 
     private mutating func remove(_ client: Client, from id: TaskID) {
         guard let index = ofTask.index(forKey: id) else { return }
+        if ofTask.values[index].count == 1 {
+            if ofTask.values[index][0] === client { ofTask.remove(at: index) }
+            return
+        }
         ofTask.values[index].removeAll { $0 === client }
         if ofTask.values[index].isEmpty { ofTask.remove(at: index) }
     }

@@ -24,6 +24,13 @@ package enum Action: Equatable, Sendable {
     case oldTasksNotNamed(Int)
 }
 
+extension [Action] {
+    /// Takes all out and keeps the room. A list of a turn has one or two mostly, which is faster one by one.
+    package mutating func clear() {
+        while popLast() != nil {}
+    }
+}
+
 /// What happened to a task.
 package enum Happening: Equatable, Sendable {
     case queued

@@ -1,5 +1,5 @@
 /// The applications that are known, by their keys, and what is due for them.
-struct ApplicationTable: Sendable {
+struct ApplicationTable: ~Copyable, Sendable {
     private var entries: ContiguousArray<ManagedApplication?> = []
     private var freeSlots: [Int] = []
     private var slots: [ApplicationKey: Int] = [:]

@@ -72,14 +72,14 @@ package indirect enum Reason: Equatable, Sendable {
 ///
 /// There may be a million, so that what many have in common is shared, and what is small comes last.
 package struct BackgroundTask: Equatable, Sendable {
-    package let id: TaskID
+    package private(set) var id: TaskID
     /// What was granted.
-    let terms: Terms
-    package let name: String
+    private(set) var terms: Terms
+    package private(set) var name: String
     package internal(set) var reason: Reason?
 
     /// When it was submitted, or begun where it never waited.
-    package let submittedAt: Instant
+    package private(set) var submittedAt: Instant
     package internal(set) var begunAt: Instant = .never
     package internal(set) var endedAt: Instant = .never
     /// When its processes or its time were given back; the clock stands still after it.
@@ -100,16 +100,18 @@ package struct BackgroundTask: Equatable, Sendable {
     /// When the task grows old enough to be named in the log; `never` once it has been.
     var warnAt: Instant = .never
 
-    package let owner: OwnerID
+    package private(set) var owner: OwnerID
     /// The process that a held task lives with, where it is not a connection.
     package internal(set) var holderProcess: ProcessID?
-    package let kind: TaskKind
+    package private(set) var kind: TaskKind
     package internal(set) var state: TaskState = .queued
     package internal(set) var outcome: Outcome?
     /// What ends the remaining time first.
     package internal(set) var bound: Bound?
     /// Whether its last grant was cut by the lifetime limit.
     package internal(set) var isCutByLifetime = false
+    /// Whether its terms name an application; asked for far more often than which.
+    private(set) var hasApplication: Bool
 
     init(
         id: TaskID, owner: OwnerID, kind: TaskKind, name: String, terms: Terms, at now: Instant
@@ -120,6 +122,47 @@ package struct BackgroundTask: Equatable, Sendable {
         self.name = name
         self.terms = terms
         submittedAt = now
+        hasApplication = terms.application != nil
+    }
+
+    /// That of a slot which is not in use.
+    static let vacant = BackgroundTask(
+        id: .invalid, owner: .root, kind: .held, name: "", terms: .none, at: .never)
+
+    /// Makes a vacant one that of a task, in its place: copying it takes longer than all else of a begin.
+    @inline(__always)
+    mutating func occupy(
+        id: TaskID, owner: OwnerID, kind: TaskKind, name: consuming String,
+        terms: consuming Terms, at now: Instant
+    ) {
+        self.id = id
+        self.owner = owner
+        self.kind = kind
+        hasApplication = terms.application != nil
+        self.name = name
+        self.terms = terms
+        submittedAt = now
+    }
+
+    /// Makes it a vacant one, but for the terms, which nobody asks for then.
+    mutating func vacate() {
+        id = .invalid
+        owner = .root
+        kind = .held
+        name = ""
+        submittedAt = .never
+        hasApplication = false
+        prepareAgain(isCut: false)
+        endedAt = .never
+        holderProcess = nil
+        outcome = nil
+    }
+
+    /// Gives away for good what is kept elsewhere, for others of the kind: so that nothing has to count who has it.
+    mutating func exchange(_ terms: inout Terms, _ name: inout String, _ reason: inout Reason?) {
+        swap(&self.terms, &terms)
+        swap(&self.name, &name)
+        swap(&self.reason, &reason)
     }
 
     init(_ restored: RestoredTask) {

@@ -36,17 +36,19 @@ extension BackgroundTaskRegistry {
             request.name, request.profile, request.budget, for: request.owner,
             request.application)
         try check(application: request.application)
-        guard table[request.owner]?.liveCount ?? 0 < limits.tasksPerOwnerMax else {
+        let ownerPlace = table.place(of: request.owner)
+        guard ownerPlace.map({ table.owners[$0].liveCount }) ?? 0 < limits.tasksPerOwnerMax else {
             throw .limitReached(limit: "tasksPerOwnerMax", value: limits.tasksPerOwnerMax)
         }
         try checkBackgroundTime(application: request.application, owner: request.owner, at: now)
         let id = try takeIdentifier(&actions)
-        var task = BackgroundTask(
+        let slot = table.insertHeld(
+            id, of: request.owner, at: ownerPlace, holder: request.holder)
+        table[slot].holderProcess = request.holderProcess
+        table[slot].isCutByLifetime = grant.isCut
+        table[slot].occupy(
             id: id, owner: request.owner, kind: .held, name: request.name,
             terms: terms(of: grant, request.application), at: now)
-        task.holderProcess = request.holderProcess
-        task.isCutByLifetime = grant.isCut
-        let slot = table.insert(consume task, holder: request.holder)
         counts.begunHeld += 1
         startBudget(slot, at: now, &actions)
         actions.append(.tell(.began, id))
@@ -55,18 +57,18 @@ extension BackgroundTaskRegistry {
 
     /// Starts the clock of a task that is live now.
     mutating func startBudget(_ slot: Int, at now: Instant, _ actions: inout [Action]) {
+        let hasApplication = table[slot].hasApplication
         table[slot].begin(
-            isDormant: applicationClock(at: slot) == .foreground,
+            isDormant: hasApplication && applicationClock(at: slot) == .foreground,
             warnAfterNanoseconds: limits.warnAfterNanoseconds, at: now)
-        if table[slot].terms.application != nil {
-            applicationTaskBegan(table[slot], at: now, &actions)
-        }
+        if hasApplication { applicationTaskBegan(table[slot], at: now, &actions) }
         updateDeadlines(slot)
     }
 
-    struct Grant {
+    struct Grant: ~Copyable {
         /// Those of the profile.
         let terms: Terms
+        /// What was granted of a budget that was asked for; `nil`: the profile's.
         let budget: Budget?
         /// Whether less was granted than asked for, because of the profile's lifetime limit.
         let isCut: Bool
@@ -81,19 +83,20 @@ extension BackgroundTaskRegistry {
     ) throws(Refusal) -> Grant {
         guard !isDraining else { throw .notAccepting("the daemon is stopping") }
         try BackgroundTaskRegistry.check(name, "name", bytesMax: limits.nameBytesMax)
-        let terms = profile.map { profiles[$0]?.terms } ?? usualTerms
-        guard let terms else { throw .noSuchProfile(profile ?? Profile.defaultName) }
+        let known = if let profile { profiles[profile]?.terms } else { usualTerms }
+        guard let terms = known else { throw .noSuchProfile(profile ?? Profile.defaultName) }
         guard terms.budget != nil || mayBeUnlimited(owner, application) else {
             throw .permissionDenied
         }
-        guard let budget else { return Grant(terms: terms, budget: terms.budget, isCut: false) }
+        guard let budget else { return Grant(terms: terms, budget: nil, isCut: false) }
         return try grant(budget, of: terms)
     }
 
     /// The terms of a task, which it may share with others.
-    mutating func terms(of grant: Grant, _ application: String?) -> Terms {
-        if application == nil, grant.budget == grant.terms.budget { return grant.terms }
-        return recentTerms.take(of: grant.terms, budget: grant.budget, application: application)
+    mutating func terms(of grant: consuming Grant, _ application: String?) -> Terms {
+        let budget = grant.budget ?? grant.terms.budget
+        if application == nil, budget == grant.terms.budget { return grant.terms }
+        return recentTerms.take(of: grant.terms, budget: budget, application: application)
     }
 
     private func grant(
@@ -150,9 +153,29 @@ extension String {
     fileprivate var steersText: Bool {
         // Most names are of ASCII alone, which is looked through far faster.
         let isPlain = utf8.withContiguousStorageIfAvailable { bytes in
-            bytes.allSatisfy { 0x20..<0x7F ~= $0 }
+            UnsafeRawBufferPointer(bytes).isPlainText
         }
         return isPlain != true && unicodeScalars.contains(where: \.steersText)
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Whether all bytes are characters of ASCII that are no control characters; eight of them at once.
+    fileprivate var isPlainText: Bool {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        var place = 0
+        while place + 8 <= count {
+            let bytes = loadUnaligned(fromByteOffset: place, as: UInt64.self)
+            // A highest bit: the byte's own, that of what borrows below 0x20, that of what is 0x7F.
+            let steering = bytes | (bytes &- 0x20 &* ones) | (bytes &+ ones)
+            guard steering & (0x80 &* ones) == 0 else { return false }
+            place += 8
+        }
+        while place < count {
+            guard 0x20..<0x7F ~= self[place] else { return false }
+            place += 1
+        }
+        return true
     }
 }
 

@@ -64,7 +64,8 @@ extension BackgroundTaskRegistry {
 
     /// The hard limit as it applies to the task, and what is due next for it.
     mutating func updateDeadlines(_ slot: Int) {
-        guard table[slot].findLimits(applicationClock(at: slot)) else {
+        let clock = table[slot].hasApplication ? applicationClock(at: slot) : nil
+        guard table[slot].findLimits(clock) else {
             return table.setDeadline(table[slot].warnAt, slot: slot)
         }
         let nextStepAt =

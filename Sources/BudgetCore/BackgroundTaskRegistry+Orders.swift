@@ -11,8 +11,10 @@ extension BackgroundTaskRegistry {
         guard table[slot].kind == .held else {
             throw .notAccepting("task \(id) ends when its command does; cancel stops it")
         }
-        settle(slot, at: now, &actions)
-        guard table.slot(of: id) != nil else { return try outcomeOfEnded(id, for: caller) }
+        if table.isDue(slot, at: now) {
+            settle(slot, at: now, &actions)
+            guard table.slot(of: id) != nil else { return try outcomeOfEnded(id, for: caller) }
+        }
         let outcome: Outcome = table[slot].state == .expiring ? .expired : .completed
         finish(slot, outcome, reason: table[slot].reason, at: now, &actions)
         return outcome
@@ -163,10 +165,10 @@ extension BackgroundTaskRegistry {
     /// What a task has left, and the rule that bounds it.
     package func remaining(of task: BackgroundTask, at now: Instant) -> Remaining {
         guard task.isLive, task.hardAt != .never else { return .unlimited }
-        let untilHandler = task.state == .running ? max(task.handlerAt - now, .zero) : .zero
+        let untilHandler = task.state == .running ? task.handlerAt.nanoseconds(since: now) : 0
         return Remaining(
-            untilHandler: untilHandler,
-            untilHardLimit: max(task.hardAt - now, .zero),
+            untilHandlerNanoseconds: max(untilHandler, 0),
+            untilHardLimitNanoseconds: max(task.hardAt.nanoseconds(since: now), 0),
             bound: task.bound
         )
     }
@@ -203,10 +205,12 @@ extension BackgroundTaskRegistry {
         table[slot].end(outcome, reason, at: endedAt ?? now)
         counts.count(outcome)
         if table[slot].kind == .run { freeSlot(slot) }
-        if table[slot].terms.application != nil { applicationTaskEnded(table[slot], at: now) }
+        if table[slot].hasApplication { applicationTaskEnded(table[slot], at: now) }
         let id = table[slot].id
-        ended.append(table.ended(at: slot), id)
-        table.remove(slot)
+        let run = table.epitaph(at: slot)
+        table.takeOut(slot)
+        ended.take(&table[slot], run)
+        table.free(slot)
         actions.append(.tell(.ended, id))
         if table.queuedCount > 0 { startQueued(at: now, &actions) }
     }

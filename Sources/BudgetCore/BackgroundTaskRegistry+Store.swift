@@ -158,7 +158,8 @@ extension BackgroundTaskRegistry {
     /// Takes over the newest ended tasks that the disk knows, the oldest first.
     package mutating func restore(ended tasks: [RestoredTask]) {
         for record in tasks.compactMap(TaskRecord.init(ended:)) {
-            ended.append(EndedTask(record.task, record.run), record.task.id)
+            var task = record.task
+            ended.take(&task, record.run.map(EndedTask.epitaph))
         }
     }
 

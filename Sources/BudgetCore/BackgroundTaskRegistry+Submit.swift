@@ -57,14 +57,15 @@ extension BackgroundTaskRegistry {
 
     /// Takes a submission into the table, where it waits for the disk.
     private mutating func admit(
-        _ submission: Submission, _ grant: Grant, _ id: TaskID, at now: Instant
+        _ submission: Submission, _ grant: consuming Grant, _ id: TaskID, at now: Instant
     ) -> Int {
+        let isCut = grant.isCut
         var task = BackgroundTask(
             id: id, owner: submission.owner, kind: .run, name: submission.name,
             terms: terms(of: grant, submission.application), at: now)
-        task.isCutByLifetime = grant.isCut
+        task.isCutByLifetime = isCut
         var run = RunTask(work: submission.work, queueing: submission.queueing)
-        run.isGrantCut = grant.isCut
+        run.isGrantCut = isCut
         if let wait = submission.queueing.earliestBegin, wait > .zero {
             run.notBefore = boot(at: now) + wait
         }

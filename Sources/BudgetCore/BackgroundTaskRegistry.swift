@@ -64,14 +64,18 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     }
 
     /// When `deadlineReached` is due next; `nil` while nothing is.
+    ///
+    /// Mutating, as `applicationClock(at:)` says.
     package var nextDeadline: Instant? {
-        var next = table.deadlines.first?.deadline ?? .never
-        next = min(next, ageReports.reportAt ?? .never, applications.nextDeadline ?? .never)
-        return next == .never ? nil : next
+        mutating get {
+            var next = table.deadlines.first?.deadline ?? .never
+            next = min(next, ageReports.reportAt ?? .never, applications.nextDeadline ?? .never)
+            return next == .never ? nil : next
+        }
     }
 
     /// Whether something was due by now and is not done.
-    package func hasOverdue(at now: Instant) -> Bool {
+    package mutating func hasOverdue(at now: Instant) -> Bool {
         nextDeadline ?? .never <= now || nextQueueDeadline ?? .never <= boot(at: now)
     }
 
@@ -116,7 +120,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     @discardableResult
     package mutating func forgetExcess() -> [BackgroundTask] {
         table.releaseVacant()
-        return ended.trim(to: limits)
+        return ended.trim(heldMax: limits.endedHeldMax, runMax: limits.endedRunMax)
     }
 
     /// The task and all that is known of it, ended ones included as long as they are kept.
@@ -160,7 +164,8 @@ extension BackgroundTaskRegistry {
     /// are queued.
     package var nextExpiry: Instant? {
         var next = Instant.never
-        for slot in table.deadlines.slots {
+        for position in 0..<table.deadlines.count {
+            let slot = table.deadlines.slot(at: position)
             next = min(next, table[slot].handlerAt, table[slot].hardAt)
         }
         return next == .never ? nil : next
@@ -169,7 +174,9 @@ extension BackgroundTaskRegistry {
     /// How long the live tasks, and applications that are being ended, may still last at most.
     package func longestRemaining(at now: Instant) -> Duration {
         var last: Instant?
-        for slot in table.deadlines.slots where table[slot].hardAt != .never {
+        for position in 0..<table.deadlines.count {
+            let slot = table.deadlines.slot(at: position)
+            guard table[slot].hardAt != .never else { continue }
             last = max(last ?? table[slot].hardAt, table[slot].hardAt)
         }
         return max(last ?? now, applications.lastKill ?? now) - now

@@ -1,6 +1,6 @@
 /// The ids of ended tasks, each owner's in the order of their ends. Adding and removing take a time that grows
 /// with the logarithm of the number of owners.
-struct EndedQueues: Sendable {
+struct EndedQueues: ~Copyable, Sendable {
     private struct Queue: Sendable {
         let owner: OwnerID
         var ids = FirstInFirstOut<TaskID>()

@@ -1,31 +1,28 @@
 /// What is remembered of a task that has ended: they are many, and nothing is due for them any more.
 struct EndedTask: Sendable {
-    private let terms: Terms
-    private let name: String
-    private let reason: Reason?
+    private var terms = Terms.none
+    private var name = ""
+    private var reason: Reason?
     /// Of run tasks alone.
-    private let run: TaskRecord.Run?
-    private let submittedAt: Instant
-    private let begunAt: Instant
-    private let endedAt: Instant
-    private let usedNanoseconds: Int64
-    let owner: OwnerID
-    let kind: TaskKind
-    private let holderProcess: ProcessID?
-    let outcome: Outcome?
-    private let bound: Bound?
-    private let isCutByLifetime: Bool
+    private var run: TaskRecord.Run?
+    private var submittedAt = Instant.never
+    private var begunAt = Instant.never
+    private var endedAt = Instant.never
+    private var usedNanoseconds: Int64 = 0
+    private(set) var owner = OwnerID.root
+    private(set) var kind = TaskKind.held
+    private var holderProcess: ProcessID?
+    private(set) var outcome: Outcome?
+    private var bound: Bound?
+    private var isCutByLifetime = false
 
     /// What is kept of a status, in UTF-8: the owner chooses it, and ended tasks are many.
     private static let statusBytesMax = 128
 
-    /// Inlined, so that only what is kept of the task is copied.
-    @inline(__always)
-    init(_ task: BackgroundTask, _ run: RunTask?) {
-        terms = task.terms
-        name = task.name
-        reason = task.reason
-        self.run = run.map { TaskRecord.Run(EndedTask.epitaph(of: $0)) }
+    /// Keeps what is to be remembered of a task, which is forgotten elsewhere: it gives its words away.
+    mutating func take(_ task: inout BackgroundTask, _ run: TaskRecord.Run?) {
+        task.exchange(&terms, &name, &reason)
+        self.run = run
         submittedAt = task.submittedAt
         begunAt = task.begunAt
         endedAt = task.endedAt
@@ -38,10 +35,12 @@ struct EndedTask: Sendable {
         isCutByLifetime = task.isCutByLifetime
     }
 
-    /// What a place holds that remembers none.
-    static let none = EndedTask(
-        BackgroundTask(
-            id: .invalid, owner: .root, kind: .held, name: "", terms: .none, at: .never), nil)
+    /// Forgets what takes memory of its own.
+    mutating func vacate() {
+        name = ""
+        reason = nil
+        run = nil
+    }
 
     /// The record of it, with the number by which it is remembered.
     func record(_ id: TaskID) -> TaskRecord {
@@ -59,10 +58,11 @@ struct EndedTask: Sendable {
         return TaskRecord(task: task, run: run)
     }
 
-    private static func epitaph(of run: RunTask) -> RunTask {
+    /// What is kept of a run task beyond what held ones have.
+    static func epitaph(of run: RunTask) -> TaskRecord.Run {
         var run = run
         run.work = run.work.epitaph
         run.status = run.status?.cut(toBytes: statusBytesMax)
-        return run
+        return TaskRecord.Run(run)
     }
 }

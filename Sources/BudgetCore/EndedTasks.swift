@@ -1,7 +1,7 @@
 /// Tasks that have ended and can still be asked about. Where they are too many, the oldest of the owner who
 /// has most are forgotten, so that the many tasks of one owner do not push out another's.
 struct EndedTasks: ~Copyable, Sendable {
-    private var tasks = NumberedSlots<EndedTask>(vacant: .none)
+    private var tasks = NumberedSlots(vacant: EndedTask())
     private var held = EndedQueues()
     private var run = EndedQueues()
 
@@ -21,21 +21,24 @@ struct EndedTasks: ~Copyable, Sendable {
         }
     }
 
-    mutating func append(_ task: consuming EndedTask, _ id: TaskID) {
+    /// Remembers a task that has ended, and takes its words from it.
+    ///
+    /// - Parameter run: what is to be remembered of a run task beyond that.
+    mutating func take(_ task: inout BackgroundTask, _ run: TaskRecord.Run?) {
         switch task.kind {
-        case .held: held.append(id, of: task.owner)
-        case .run: run.append(id, of: task.owner)
+        case .held: held.append(task.id, of: task.owner)
+        case .run: self.run.append(task.id, of: task.owner)
         }
-        _ = tasks.insert(task, number: id.rawValue)
+        tasks[tasks.take(number: task.id.rawValue)].take(&task, run)
     }
 
     /// Forgets what is beyond the limits.
     ///
     /// - Returns: the run tasks among it.
-    mutating func trim(to limits: RegistryLimits) -> [BackgroundTask] {
-        while held.count > limits.endedHeldMax, let id = held.removeOldest() { forget(id) }
+    mutating func trim(heldMax: Int, runMax: Int) -> [BackgroundTask] {
+        while held.count > heldMax, let id = held.removeOldest() { forget(id) }
         var forgotten: [BackgroundTask] = []
-        while run.count > limits.endedRunMax, let id = run.removeOldest() {
+        while run.count > runMax, let id = run.removeOldest() {
             if let record = self[id] { forgotten.append(record.task) }
             forget(id)
         }
@@ -51,6 +54,7 @@ struct EndedTasks: ~Copyable, Sendable {
 
     private mutating func forget(_ id: TaskID) {
         guard let slot = tasks.slot(of: id.rawValue) else { return }
-        tasks.remove(slot)
+        tasks[slot].vacate()
+        tasks.free(slot)
     }
 }

@@ -1,29 +1,39 @@
-/// Which slot a number has: adding, finding and removing one cost O(1), in 4 bytes a cell and 8 bytes a slot.
+/// Which slot a number has: adding, finding and removing one cost O(1), in 8 bytes a cell and 8 bytes a slot.
 ///
 /// A table of slots with open addressing. The numbers are handed out by ourselves or by the kernel, but who holds
 /// many tasks chooses which of them stay; so that nobody can have them meet in one cell, a multiplication that is
-/// another one in each process spreads them. No order depends on it.
-struct SlotIndex: Sendable {
-    private static let none: Int32 = -1
-    private static let cellsMin = 16
-    /// An odd number that the library has drawn for the process, as it does for dictionaries.
-    private static let secret = UInt64(bitPattern: Int64(Hasher().finalize())) | 1
+/// another one in each process spreads them. Four that follow one another stay together, since who comes one after
+/// another is looked for one after another, and memory comes in lines. No order depends on it.
+struct SlotIndex: ~Copyable, Sendable {
+    /// A slot, below 32 bits of its number when spread: where the slot belongs, and mostly also that it is not the
+    /// one that is looked for, is known without looking at its number, which lies elsewhere.
+    private typealias Cell = UInt64
 
-    private let multiplier = SlotIndex.secret
+    private static let none = Cell.max
+    private static let cellsMin = 16
+    /// All of a spread number's upper half but its two lowest bits.
+    private static let placeBits: UInt64 = 0xFFFF_FFFC_0000_0000
+    private static let multiplier = drawMultiplier()
+    private static let termMax: UInt64 = 8
+
+    private let multiplier = SlotIndex.multiplier
     /// The number of each slot.
-    private var numbers: ContiguousArray<UInt64> = []
+    private var numbers = SlotRoom<UInt64>()
     /// Slots, each in the first free cell from its number's own on; as many cells as a power of two.
-    private var cells: ContiguousArray<Int32> = []
-    /// How far a spread number is shifted to be that of a cell.
-    private var shift: UInt64 = 64
+    private var cells = SlotRoom<Cell>()
+    /// How far a spread number is shifted to be that of four cells.
+    private var shift: UInt64 = 62
     private(set) var count = 0
 
     func slot(of number: UInt64) -> Int? {
         guard count > 0 else { return nil }
-        var cell = home(of: number)
-        while cells[cell] != SlotIndex.none {
-            let slot = Int(cells[cell])
-            if numbers[slot] == number { return slot }
+        let spread = spread(number)
+        var cell = home(of: spread)
+        while cells[within: cell] != SlotIndex.none {
+            if cells[within: cell] &>> 32 == spread &>> 32 {
+                let slot = slot(in: cell)
+                if numbers[slot] == number { return slot }
+            }
             cell = next(after: cell)
         }
         return nil
@@ -36,50 +46,84 @@ struct SlotIndex: Sendable {
     mutating func insert(_ number: UInt64, slot: Int) {
         while numbers.count <= slot { numbers.append(0) }
         numbers[slot] = number
-        count += 1
+        count &+= 1
         if count > cells.count / 4 * 3 { resize(to: max(cells.count * 2, SlotIndex.cellsMin)) }
-        place(Int32(slot))
+        place(spread(number) | Cell(UInt32(truncatingIfNeeded: slot)))
     }
 
     /// Takes a slot out of use.
     mutating func remove(_ slot: Int) {
-        var hole = home(of: numbers[slot])
-        while cells[hole] != Int32(slot) { hole = next(after: hole) }
+        var hole = home(of: spread(numbers[slot]))
+        while self.slot(in: hole) != slot { hole = next(after: hole) }
         var cell = next(after: hole)
-        while cells[cell] != SlotIndex.none {
+        while cells[within: cell] != SlotIndex.none {
             // One that stands beyond its own cell closes the hole, unless its own comes after that.
-            let home = home(of: numbers[Int(cells[cell])])
-            if distance(home, cell) >= distance(hole, cell) {
-                cells[hole] = cells[cell]
+            if distance(home(of: cells[within: cell]), cell) >= distance(hole, cell) {
+                cells[within: hole] = cells[within: cell]
                 hole = cell
             }
             cell = next(after: cell)
         }
-        cells[hole] = SlotIndex.none
-        count -= 1
+        cells[within: hole] = SlotIndex.none
+        count &-= 1
         if cells.count > 4 * SlotIndex.cellsMin, count < cells.count / 8 {
             resize(to: cells.count / 4)
         }
     }
 
     private mutating func resize(to cellCount: Int) {
-        let old = cells
-        cells = ContiguousArray(repeating: SlotIndex.none, count: cellCount)
-        shift = UInt64(64 - cellCount.trailingZeroBitCount)
-        for slot in old where slot != SlotIndex.none { place(slot) }
+        let old = exchange(&cells, with: SlotRoom(repeating: SlotIndex.none, count: cellCount))
+        shift = UInt64(66 - cellCount.trailingZeroBitCount)
+        for cell in 0..<old.count where old[cell] != SlotIndex.none { place(old[cell]) }
     }
 
-    private mutating func place(_ slot: Int32) {
-        var cell = home(of: numbers[Int(slot)])
-        while cells[cell] != SlotIndex.none { cell = next(after: cell) }
-        cells[cell] = slot
+    private mutating func place(_ occupied: Cell) {
+        var cell = home(of: occupied)
+        while cells[within: cell] != SlotIndex.none { cell = next(after: cell) }
+        cells[within: cell] = occupied
     }
 
-    private func home(of number: UInt64) -> Int {
-        Int(truncatingIfNeeded: (number &* multiplier) &>> shift)
+    private func slot(in cell: Int) -> Int {
+        Int(truncatingIfNeeded: cells[within: cell] & 0xFFFF_FFFF)
+    }
+
+    /// A number in 32 bits, above those of a slot: where its four belong, and which of them it is.
+    private func spread(_ number: UInt64) -> UInt64 {
+        ((number &>> 2) &* multiplier) & SlotIndex.placeBits | (number & 3) &<< 32
+    }
+
+    private func home(of spread: UInt64) -> Int {
+        Int(truncatingIfNeeded: (spread &>> shift) &<< 2 | (spread &>> 32) & 3)
     }
 
     private func next(after cell: Int) -> Int { (cell &+ 1) & (cells.count &- 1) }
 
     private func distance(_ from: Int, _ to: Int) -> Int { (to &- from) & (cells.count &- 1) }
+
+    /// An odd number that the library draws for the process, as it does for dictionaries, of those by which
+    /// consecutive numbers are spread evenly: with others they lie in heaps, which costs several times as much.
+    private static func drawMultiplier() -> UInt64 {
+        for draw in 0..<10_000 {
+            var hasher = Hasher()
+            hasher.combine(draw)
+            let drawn = UInt64(bitPattern: Int64(hasher.finalize())) | 1
+            if spreadsEvenly(drawn) { return drawn }
+        }
+        // The golden ratio, which spreads best; one of fifty does well enough, so that this is never reached.
+        return 0x9E37_79B9_7F4A_7C15
+    }
+
+    /// Whether all of the first terms of its continued fraction, as a part of 2^64, are small: then no two of its
+    /// multiples are much closer to each other than others (the three-distance theorem).
+    private static func spreadsEvenly(_ multiplier: UInt64) -> Bool {
+        var term = UInt64.max / multiplier
+        var (larger, smaller) = (multiplier, 0 &- term &* multiplier)
+        var denominator = (before: UInt64(1), last: term)
+        while term <= termMax, denominator.last < 1 << 28, smaller > 0 {
+            term = larger / smaller
+            (larger, smaller) = (smaller, larger % smaller)
+            denominator = (denominator.last, term &* denominator.last &+ denominator.before)
+        }
+        return term <= termMax
+    }
 }

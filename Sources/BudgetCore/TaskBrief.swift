@@ -7,8 +7,8 @@ package struct TaskBrief: Sendable {
 }
 
 extension BackgroundTaskRegistry {
-    /// The same tasks as `record(_:)`, without their records.
-    package func brief(of id: TaskID) -> TaskBrief? {
+    /// The same tasks as `record(_:)`, without their records. Mutating, as `applicationClock(at:)` says.
+    package mutating func brief(of id: TaskID) -> TaskBrief? {
         if let slot = table.slot(of: id) {
             return TaskBrief(
                 kind: table[slot].kind, owner: table[slot].owner, outcome: table[slot].outcome)
@@ -20,7 +20,7 @@ extension BackgroundTaskRegistry {
     }
 
     /// What a task has left; `nil` for one that has ended or never was.
-    package func remaining(of id: TaskID, at now: Instant) -> Remaining? {
+    package mutating func remaining(of id: TaskID, at now: Instant) -> Remaining? {
         table.slot(of: id).map { remaining(of: table[$0], at: now) }
     }
 }

@@ -18,36 +18,33 @@ extension TaskTable {
     /// Moves all tasks together. Not while commands are queued, which the queue knows by their slots.
     mutating func compact() {
         guard queue.entries.isEmpty else { return }
-        let (tasks, lists, keepers, due) = (entries, everybodyLists, holders, deadlines)
         var next = everybody.firstSlot
-        forgetSlots()
+        forgetOwnersSlots()
+        everybody = SlotLists.List(.everybody)
+        let tasks = entries.takeAll()
+        let keepers = holders.takeAll()
+        let links = exchange(&lists, with: SlotLists())
+        let due = exchange(&deadlines, with: DeadlineHeap())
+        queue.releaseMemory()
         while let slot = next {
             let entry = tasks[slot]
             let place = entries.insert(entry, number: tasks.number(of: slot))
-            everybodyLists.append(place, to: &everybody)
-            ownerLists.append(place, to: &owners[Int(entry.owner)].tasks)
+            lists.append(place, to: &everybody)
+            lists.append(place, to: &owners[Int(entry.owner)].tasks)
             if entry.holder != Entry.withoutHolder {
                 join(place, HolderID(rawValue: keepers.number(of: Int(entry.holder))))
             }
             setDeadline(due.deadline(of: slot) ?? .never, slot: place)
-            next = lists.next(after: slot)
+            next = links.next(after: slot, .everybody)
         }
     }
 
-    private mutating func forgetSlots() {
+    private mutating func forgetOwnersSlots() {
         var next = everybody.firstSlot
         while let slot = next {
-            owners[Int(entries[slot].owner)].tasks = SlotLists.List()
-            next = everybodyLists.next(after: slot)
+            owners[Int(entries[slot].owner)].tasks = SlotLists.List(.owner)
+            next = lists.next(after: slot, .everybody)
         }
-        if owners.isEmpty { owners.removeAll() }
-        entries.removeAll()
-        holders.removeAll()
-        everybody = SlotLists.List()
-        everybodyLists = SlotLists()
-        ownerLists = SlotLists()
-        holderLists = SlotLists()
-        deadlines = DeadlineHeap()
-        queue.releaseMemory()
+        if owners.isEmpty { _ = owners.takeAll() }
     }
 }

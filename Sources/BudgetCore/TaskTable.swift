@@ -7,7 +7,7 @@ struct TaskTable: ~Copyable, Sendable {
         var queuedCount = 0
         /// Bytes of its run tasks' commands and environments.
         var workBytes = 0
-        var tasks = SlotLists.List()
+        var tasks = SlotLists.List(.owner)
     }
 
     /// What a task counts as.
@@ -30,20 +30,24 @@ struct TaskTable: ~Copyable, Sendable {
         var owner: Int32
 
         static let withoutHolder: Int32 = -1
+
+        /// Makes it that of a slot which is not in use.
+        mutating func vacate() {
+            task.vacate()
+            standing = .live
+            holder = Entry.withoutHolder
+            owner = 0
+        }
     }
 
     var entries = NumberedSlots(
         vacant: Entry(
-            task: BackgroundTask(
-                id: .invalid, owner: .root, kind: .held, name: "", terms: .none, at: .never),
-            standing: .live, holder: Entry.withoutHolder, owner: 0))
+            task: .vacant, standing: .live, holder: Entry.withoutHolder, owner: 0))
     var owners = NumberedSlots(vacant: Owner())
-    var holders = NumberedSlots(vacant: SlotLists.List())
+    var holders = NumberedSlots(vacant: SlotLists.List(.holder))
     /// All tasks in the order of their ids.
-    var everybody = SlotLists.List()
-    var everybodyLists = SlotLists()
-    var ownerLists = SlotLists()
-    var holderLists = SlotLists()
+    var everybody = SlotLists.List(.everybody)
+    var lists = SlotLists()
     var queue = TaskQueue()
     var deadlines = DeadlineHeap()
     private var runs: [TaskID: RunTask] = [:]
@@ -74,9 +78,16 @@ struct TaskTable: ~Copyable, Sendable {
         return TaskRecord(task: task, run: task.kind == .run ? runs[task.id] : nil)
     }
 
-    /// Takes a held task in as live.
-    mutating func insert(_ task: consuming BackgroundTask, holder: HolderID) -> Int {
-        let slot = takeSlot(for: task, standing: .live)
+    /// Where an owner is among the owners.
+    func place(of owner: OwnerID) -> Int? { owners.slot(of: UInt64(owner.rawValue)) }
+
+    /// Takes a held task in as live, which is still to be described: vacant but for its slot's standing.
+    ///
+    /// - Parameter place: that of its owner, where there is one.
+    mutating func insertHeld(
+        _ id: TaskID, of owner: OwnerID, at place: Int?, holder: HolderID
+    ) -> Int {
+        let slot = takeSlot(id, of: owner, at: place, standing: .live)
         join(slot, holder)
         countAsLive(slot, 1)
         return slot
@@ -84,7 +95,8 @@ struct TaskTable: ~Copyable, Sendable {
 
     /// Takes a run task in. It counts as queued, and starts only once it has joined the queue.
     mutating func admit(_ task: BackgroundTask, _ run: RunTask) -> Int {
-        let slot = takeSlot(for: task, standing: .aside)
+        let slot = takeSlot(task.id, of: task.owner, at: place(of: task.owner), standing: .aside)
+        entries[slot].task = task
         runs[task.id] = run
         countAsQueued(slot, 1)
         owners[Int(entries[slot].owner)].workBytes += run.work.byteCount
@@ -158,18 +170,29 @@ struct TaskTable: ~Copyable, Sendable {
 
     /// Forgets a task.
     mutating func remove(_ slot: Int) {
+        takeOut(slot)
+        free(slot)
+    }
+
+    /// Forgets a task, but for what is in its slot, which is to be freed then.
+    mutating func takeOut(_ slot: Int) {
         conclude(slot)
         leaveHolder(slot)
         if entries[slot].task.kind == .run { forgetRun(slot) }
         leaveOwner(slot)
-        entries.remove(slot)
     }
 
-    /// What is to be remembered of a task that has ended.
+    /// Lets another task have the slot of one that was taken out.
+    mutating func free(_ slot: Int) {
+        entries[slot].vacate()
+        entries.free(slot)
+    }
+
+    /// What is to be remembered of the run task in a slot; `nil` for a held one.
     @inline(__always)
-    func ended(at slot: Int) -> EndedTask {
-        let run = entries[slot].task.kind == .run ? runs[entries[slot].task.id] : nil
-        return EndedTask(entries[slot].task, run)
+    func epitaph(at slot: Int) -> TaskRecord.Run? {
+        guard entries[slot].task.kind == .run else { return nil }
+        return runs[entries[slot].task.id].map(EndedTask.epitaph)
     }
 
     private mutating func forgetRun(_ slot: Int) {
@@ -195,55 +218,15 @@ struct TaskTable: ~Copyable, Sendable {
         holders.slot(of: holder.rawValue).flatMap { holders[$0].firstSlot }
     }
 
-    /// The slots of one owner's tasks, or of all, in the order of their ids.
-    func slots(of owner: OwnerID?) -> [Int] {
-        var result: [Int] = []
-        var next = firstSlot(of: owner)
-        while let slot = next {
-            result.append(slot)
-            next = nextSlot(after: slot, of: owner)
-        }
-        return result
-    }
-
-    /// Adds the ids of one owner's tasks, or of all, that come after one; run tasks once they are admitted.
-    func collect(of owner: OwnerID?, after last: TaskID, into found: inout FirstIdentifiers) {
-        var next = firstSlot(of: owner)
-        if let slot = slot(of: last), owner ?? self[slot].owner == self[slot].owner {
-            next = nextSlot(after: slot, of: owner)
-        }
-        while !found.isFull, let slot = next {
-            let id = TaskID(rawValue: entries.number(of: slot))
-            if id > last, isAdmitted(slot) { found.add(id) }
-            next = nextSlot(after: slot, of: owner)
-        }
-    }
-
-    /// Of one owner's tasks, or of all, the first in the order of their ids.
-    private func firstSlot(of owner: OwnerID?) -> Int? {
-        guard let owner else { return everybody.firstSlot }
-        return self[owner]?.tasks.firstSlot
-    }
-
-    private func nextSlot(after slot: Int, of owner: OwnerID?) -> Int? {
-        owner == nil ? everybodyLists.next(after: slot) : ownerLists.next(after: slot)
-    }
-
-    private func isAdmitted(_ slot: Int) -> Bool {
-        entries[slot].task.kind == .held || runs[entries[slot].task.id]?.isAdmitted ?? true
-    }
-
     private mutating func takeSlot(
-        for task: consuming BackgroundTask, standing: Standing
+        _ id: TaskID, of owner: OwnerID, at place: Int?, standing: Standing
     ) -> Int {
-        let ownerNumber = UInt64(task.owner.rawValue)
-        let owner = owners.slot(of: ownerNumber) ?? owners.insert(Owner(), number: ownerNumber)
-        let number = task.id.rawValue
-        let entry = Entry(
-            task: task, standing: standing, holder: Entry.withoutHolder, owner: Int32(owner))
-        let slot = entries.insert(entry, number: number)
-        ownerLists.append(slot, to: &owners[owner].tasks)
-        everybodyLists.append(slot, to: &everybody)
+        let place = place ?? owners.insert(Owner(), number: UInt64(owner.rawValue))
+        let slot = entries.take(number: id.rawValue)
+        entries[slot].standing = standing
+        entries[slot].owner = Int32(place)
+        lists.append(slot, to: &owners[place].tasks)
+        lists.append(slot, to: &everybody)
         return slot
     }
 
@@ -260,22 +243,22 @@ struct TaskTable: ~Copyable, Sendable {
     mutating func join(_ slot: Int, _ holder: HolderID) {
         let place =
             holders.slot(of: holder.rawValue)
-            ?? holders.insert(SlotLists.List(), number: holder.rawValue)
+            ?? holders.insert(SlotLists.List(.holder), number: holder.rawValue)
         entries[slot].holder = Int32(place)
-        holderLists.append(slot, to: &holders[place])
+        lists.append(slot, to: &holders[place])
     }
 
     private mutating func leaveHolder(_ slot: Int) {
         let place = Int(entries[slot].holder)
         guard place != Int(Entry.withoutHolder) else { return }
-        holderLists.remove(slot, from: &holders[place])
+        lists.remove(slot, from: &holders[place])
         if holders[place].isEmpty { holders.remove(place) }
     }
 
     private mutating func leaveOwner(_ slot: Int) {
         let place = Int(entries[slot].owner)
-        everybodyLists.remove(slot, from: &everybody)
-        ownerLists.remove(slot, from: &owners[place].tasks)
+        lists.remove(slot, from: &everybody)
+        lists.remove(slot, from: &owners[place].tasks)
         if owners[place].tasks.isEmpty { owners.remove(place) }
     }
 }

@@ -74,7 +74,7 @@ extension Daemon {
             index += 1
             perform(action, at: now)
         }
-        actions.removeAll(keepingCapacity: actions.count < 1024)
+        if actions.count < 1024 { actions.clear() } else { actions.removeAll() }
     }
 
     private func perform(_ action: Action, at now: Instant) {

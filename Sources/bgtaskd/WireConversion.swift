@@ -64,8 +64,8 @@ extension Tasks.Bound {
 extension Tasks.Remaining {
     init(_ remaining: Remaining) {
         self.init()
-        ms = remaining.untilHandler?.wholeMilliseconds
-        hardMs = remaining.untilHardLimit?.wholeMilliseconds
+        ms = remaining.untilHandlerMilliseconds
+        hardMs = remaining.untilHardLimitMilliseconds
         bound = remaining.bound.map(Tasks.Bound.init)
     }
 }

@@ -11,7 +11,7 @@ struct Clerk {
     let held: HeldRegistry
     var registry: BackgroundTaskRegistry {
         _read { yield held.registry }
-        _modify { yield &held.registry }
+        nonmutating _modify { yield &held.registry }
     }
     var now = Instant(nanoseconds: 1_000_000_000)
     /// All actions so far, and those of the last call.

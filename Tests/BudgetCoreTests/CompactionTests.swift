@@ -19,7 +19,8 @@ struct CompactionTests {
         #expect(kept.map { clerk.task($0) } == before)
         #expect(clerk.registry.identifiers(of: Clerk.ann.owner) == kept)
         #expect(clerk.registry.table.deadlines.count == kept.count)
-        #expect(clerk.registry.table.deadlines.isConsistent)
+        let isConsistent = clerk.registry.table.deadlines.isConsistent
+        #expect(isConsistent)
         let holder = HolderID(rawValue: 2)
         clerk.call { $0.holderGone(holder, reason: .connectionClosed, at: $1, &$2) }
         let left = kept.filter { clerk.task($0)?.state != .ended }

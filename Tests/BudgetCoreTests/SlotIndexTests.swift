@@ -49,7 +49,7 @@ struct SlotIndexTests {
             if let slot = slots.slot(of: UInt64(number)) { slots.remove(slot) }
         }
         #expect(slots.isEmpty && slots.slotCount == 10_000)
-        slots.removeAll()
+        _ = slots.takeAll()
         #expect(slots.slotCount == 0 && slots.slot(of: 1) == nil)
         #expect(slots.insert(5, number: 1) == 0)
     }

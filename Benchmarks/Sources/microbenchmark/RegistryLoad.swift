@@ -65,16 +65,18 @@ final class RegistryLoad {
     }
 
     private func begin() throws -> TaskID {
-        now = now + .microseconds(1)
+        // A `Duration` would take longer than a part of what is measured.
+        now = Instant(nanoseconds: now.nanoseconds + 1000)
         let id = try registry.begin(request, at: now, &actions)
-        for case .store(let step) in actions { registry.stored(step, at: now, &actions) }
-        actions.removeAll(keepingCapacity: true)
+        while let action = actions.popLast() {
+            if case .store(let step) = action { registry.stored(step, at: now, &actions) }
+        }
         return id
     }
 
     private func end(_ id: TaskID) throws {
         _ = try registry.end(id, by: .measured, at: now, &actions)
-        actions.removeAll(keepingCapacity: true)
+        actions.clear()
         _ = registry.forgetExcess()
     }
 }

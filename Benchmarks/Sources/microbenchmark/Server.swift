@@ -72,13 +72,13 @@ final class Server {
             }
             index += 1
         }
-        actions.removeAll(keepingCapacity: true)
+        actions.clear()
     }
 
     private func remaining(_ remaining: Remaining) -> Tasks.Remaining {
         var output = Tasks.Remaining()
-        output.ms = remaining.untilHandler?.wholeMilliseconds
-        output.hardMs = remaining.untilHardLimit?.wholeMilliseconds
+        output.ms = remaining.untilHandlerMilliseconds
+        output.hardMs = remaining.untilHardLimitMilliseconds
         output.bound = remaining.bound == nil ? nil : .ownBudget
         return output
     }

@@ -5,34 +5,52 @@
 #include <linux/capability.h>
 #include <linux/keyctl.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static const char score_file[] = "/proc/self/oom_score_adj";
-static const char dumpable_file[] = "/proc/sys/fs/suid_dumpable";
+/// A file with a number, which is opened once: it is read at each start.
+struct number_file {
+    const char *path;
+    /// One more than the descriptor; 0 until it is open.
+    atomic_int opened;
+};
+
+static struct number_file score_file = {.path = "/proc/self/oom_score_adj"};
+static struct number_file dumpable_file = {.path = "/proc/sys/fs/suid_dumpable"};
 
 static bool cannot_be_told(int error) {
     return error == EMFILE || error == ENFILE || error == ENOMEM;
 }
 
+/// Returns the descriptor, or -1 with errno.
+static int open_once(struct number_file *file) {
+    int opened = atomic_load(&file->opened);
+    if (opened > 0) return opened - 1;
+    int descriptor = open(file->path, O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) return -1;
+    if (atomic_compare_exchange_strong(&file->opened, &opened, descriptor + 1)) return descriptor;
+    // Another thread was faster.
+    close(descriptor);
+    return opened - 1;
+}
+
 /// Reads a number. Returns 0 or an errno; a file that is not there or is closed to us says 0.
-static int read_number(const char *path, long *number) {
+static int read_number(struct number_file *file, long *number) {
     *number = 0;
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0) return cannot_be_told(errno) ? errno : 0;
+    int descriptor = open_once(file);
+    if (descriptor < 0) return cannot_be_told(errno) ? errno : 0;
     char text[16] = "";
-    ssize_t length = read(file, text, sizeof text - 1);
-    int error = length < 0 ? errno : 0;
-    close(file);
+    if (pread(descriptor, text, sizeof text - 1, 0) < 0) return errno;
     *number = strtol(text, NULL, 10);
-    return error;
+    return 0;
 }
 
 int clx_user_change_check(void) {
     long dumpable;
-    int error = read_number(dumpable_file, &dumpable);
+    int error = read_number(&dumpable_file, &dumpable);
     return error == 0 && dumpable == 1 ? EPERM : error;
 }
 
@@ -40,7 +58,7 @@ int clx_advantages_find(struct clx_advantages *advantages) {
     enum { NICE_ZERO = 20 };
     long score;
     // Where nobody can write the file, nobody has used it to give us a score.
-    int error = read_number(score_file, &score);
+    int error = read_number(&score_file, &score);
     if (error != 0) return error;
     // The system calls themselves, unlike the library's functions: 20 - nice, and never ambiguous.
     long priority = syscall(SYS_getpriority, PRIO_PROCESS, 0);
@@ -63,7 +81,7 @@ int clx_advantages_give_up(const struct clx_advantages *advantages) {
     if (advantages->nice && syscall(SYS_setpriority, PRIO_PROCESS, 0, 0) < 0) return -1;
     if (!advantages->out_of_memory_score) return 0;
     // Before root is given up: root's writing also keeps the user from lowering it again.
-    long file = syscall(SYS_openat, AT_FDCWD, score_file, O_WRONLY | O_CLOEXEC, 0);
+    long file = syscall(SYS_openat, AT_FDCWD, score_file.path, O_WRONLY | O_CLOEXEC, 0);
     if (file < 0) return -1;
     long written = syscall(SYS_write, file, "0", 1);
     const int error = errno;

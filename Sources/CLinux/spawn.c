@@ -13,10 +13,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "child_stack.h"
 #include "clone3.h"
 #include "privileges.h"
 
-enum { CHILD_STACK_BYTES = 64 * 1024, DESCRIPTORS_MAX = 8, SIGNALS_MAX = 64 };
+enum {
+    CHILD_STACK_BYTES = 64 * 1024,
+    /// A whole page on every page size in use.
+    GUARD_BYTES = 64 * 1024,
+    DESCRIPTORS_MAX = 8,
+    SIGNALS_MAX = 64,
+};
 
 /// The kernel's own struct sigaction is not longer than this; all zero means SIG_DFL.
 static const uint64_t default_action[8];
@@ -142,9 +149,26 @@ static int child_main(void *argument) {
 
 // MARK: - In the parent.
 
-/// Room for the longest candidate of the search; at the low end of the child's mapping.
+/// Room for the longest candidate of the search, above the stack.
 static size_t candidate_bytes(const struct clx_spawn_request *request) {
     return strlen(request->search_path) + strlen(request->arguments[0]) + 2;
+}
+
+void clx_child_stack_free(struct clx_child_stack *stack) {
+    if (stack->memory != NULL) munmap(stack->memory, stack->bytes);
+    *stack = (struct clx_child_stack){0};
+}
+
+/// Makes the stack, or one with more room where it has too little. Returns 0 or an errno.
+static int make_room(struct clx_child_stack *stack, const struct clx_spawn_request *request) {
+    const size_t bytes = GUARD_BYTES + CHILD_STACK_BYTES + candidate_bytes(request);
+    if (bytes <= stack->bytes) return 0;
+    clx_child_stack_free(stack);
+    char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) return errno;
+    mprotect(memory, GUARD_BYTES, PROT_NONE);
+    *stack = (struct clx_child_stack){.memory = memory, .bytes = bytes};
+    return 0;
 }
 
 static int prepare(const struct clx_spawn_request *request, struct child_context *context) {
@@ -184,23 +208,20 @@ static int failed(struct clx_spawn_result *result, enum clx_stage stage, int err
     return error;
 }
 
-int clx_spawn(const struct clx_spawn_request *request, struct clx_spawn_result *result) {
+int clx_spawn_on(struct clx_child_stack *stack, const struct clx_spawn_request *request,
+                 struct clx_spawn_result *result) {
     struct child_context context = {.request = request, .parent = getpid()};
     int error = prepare(request, &context);
     if (error != 0) return failed(result, CLX_STAGE_CLONE, error);
     if (request->changes_user) error = clx_user_change_check();
     if (error != 0) return failed(result, CLX_STAGE_USER, error);
-
-    const size_t guard = 64 * 1024; // a whole page on every page size in use
-    const size_t size = guard + CHILD_STACK_BYTES + candidate_bytes(request);
-    char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) return failed(result, CLX_STAGE_CLONE, errno);
-    mprotect(memory, guard, PROT_NONE);
-    context.candidate = memory + guard + CHILD_STACK_BYTES;
+    error = make_room(stack, request);
+    if (error != 0) return failed(result, CLX_STAGE_CLONE, error);
+    char *low_end = stack->memory + GUARD_BYTES;
+    context.candidate = low_end + CHILD_STACK_BYTES;
 
     int pidfd = -1;
-    long pid = clone_child(&context, memory + guard, &pidfd);
-    munmap(memory, size);
+    long pid = clone_child(&context, low_end, &pidfd);
     if (pid < 0) return failed(result, CLX_STAGE_CLONE, (int)-pid);
     if (context.stage != CLX_STAGE_NONE) {
         siginfo_t info;
@@ -210,4 +231,11 @@ int clx_spawn(const struct clx_spawn_request *request, struct clx_spawn_result *
     }
     *result = (struct clx_spawn_result){.pid = (pid_t)pid, .pidfd = pidfd};
     return 0;
+}
+
+int clx_spawn(const struct clx_spawn_request *request, struct clx_spawn_result *result) {
+    struct clx_child_stack stack = {0};
+    int error = clx_spawn_on(&stack, request, result);
+    clx_child_stack_free(&stack);
+    return error;
 }

@@ -27,10 +27,9 @@ final class Cgroup {
 
         init() {}
 
-        init(_ text: String) {
-            for line in text.split(separator: "\n") {
-                if line == "populated 1" { isPopulated = true }
-                if line == "frozen 1" { isFrozen = true }
+        fileprivate init(of file: Int32, in folder: String) throws(SystemError) {
+            try systemCall("read", folder + "/cgroup.events") {
+                clx_group_events(file, &isPopulated, &isFrozen)
             }
         }
     }
@@ -57,12 +56,14 @@ final class Cgroup {
     /// Reads the state and, with it, takes the readiness away: what changes afterwards makes the
     /// file ready again, so that nothing falls between (kernfs_generic_poll).
     func state() throws(SystemError) -> State {
-        State(try readText(of: eventsFile.rawValue, folder + "/cgroup.events"))
+        try State(of: eventsFile.rawValue, in: folder)
     }
 
     /// Reads the state and leaves the readiness alone, which belongs to the open file.
     func stateNow() throws(SystemError) -> State {
-        State(try readText("cgroup.events", relativeTo: descriptor))
+        let file = try OwnedDescriptor.open(
+            "cgroup.events", flags: O_RDONLY, relativeTo: descriptor)
+        return try State(of: file.rawValue, in: folder)
     }
 
     /// A task begins in the group: what is used from now on is its own.
@@ -164,6 +165,9 @@ final class Cgroup {
 
     /// Removes the groups that a task made below this one.
     func removeSubgroups() throws(SystemError) {
+        // Each folder below has a link to this one; a look into it would read all its files.
+        var status = stat()
+        if fstat(descriptor, &status) == 0, status.st_nlink == 2 { return }
         for folder in try Self.foldersBelow(folder).dropFirst().reversed() {
             try systemCall("rmdir", folder) { rmdir(folder) }
         }

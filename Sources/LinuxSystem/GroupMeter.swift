@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 
 /// Counts what the processes of a cgroup use, one task of the group after the other.
@@ -8,6 +9,8 @@ internal import Glibc
 final class GroupMeter {
     /// The folder of the group, borrowed.
     private let folder: Int32
+    /// `nil` where it cannot be read.
+    private var cpuFile: OwnedDescriptor?
     /// What the group had used before this task; `nil` where nobody has looked.
     private var cpuBefore: UInt64?
     /// `nil` where memory is not counted.
@@ -20,6 +23,7 @@ final class GroupMeter {
     /// - Parameter resetsPeak: whether the peak may begin anew, where the kernel can do that.
     init(folder: Int32, resetsPeak: Bool = true) {
         self.folder = folder
+        cpuFile = try? .open("cpu.stat", flags: O_RDONLY, relativeTo: folder)
         // Before Linux 6.12 the file is there to be read alone.
         var file: Int32 = -1
         if resetsPeak { file = openat(folder, "memory.peak", O_RDWR | O_CLOEXEC) }
@@ -56,21 +60,25 @@ final class GroupMeter {
         guard let descriptor = memoryPeak?.rawValue, readPeak() != 0 else { return true }
         // Any write begins a new peak for those who read this open file.
         guard write(descriptor, "0", 1) == 1 else { return false }
-        guard let text = try? readText("memory.current", relativeTo: folder),
-            let left = number(after: "", in: text)
+        guard
+            let current = try? OwnedDescriptor.open(
+                "memory.current", flags: O_RDONLY, relativeTo: folder),
+            let left = number(after: "", in: current.rawValue)
         else { return false }
         return left <= Self.leftBytesMax
     }
 
     private func readCPU() -> UInt64? {
-        guard let text = try? readText("cpu.stat", relativeTo: folder) else { return nil }
-        return number(after: "usage_usec", in: text)
+        number(after: "usage_usec ", in: cpuFile?.rawValue)
     }
 
     private func readPeak() -> UInt64? {
-        guard let descriptor = memoryPeak?.rawValue,
-            let text = try? readText(of: descriptor, "memory.peak")
-        else { return nil }
-        return number(after: "", in: text)
+        number(after: "", in: memoryPeak?.rawValue)
+    }
+
+    private func number(after word: String, in file: Int32?) -> UInt64? {
+        var number: UInt64 = 0
+        guard let file, clx_number_after(file, word, &number) == 1 else { return nil }
+        return number
     }
 }

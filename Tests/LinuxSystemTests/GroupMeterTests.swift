@@ -39,7 +39,7 @@ extension LinuxTests {
             let group = try Group(["cpu.stat": "usage_usec 500\nuser_usec 1\n"])
             let meter = group.meter()
             meter.begin()
-            try group.write("usage_usec 700\nuser_usec 1\n", to: "cpu.stat")
+            try group.write("x usage_usec 9\nusage_usec_x 9\nusage_usec 700\n", to: "cpu.stat")
             #expect(meter.read() == ProcessUse(cpuMicroseconds: 200))
             #expect(meter.end() == ProcessUse(cpuMicroseconds: 200))
             meter.begin()

@@ -67,6 +67,15 @@ int clx_pass_credentials(int socket);
 /// memfd_create(2); close-on-exec.
 int clx_memory_file(const char *name);
 
+/// Reads the beginning of an open file of /proc or /sys, a page at most, in one call, and finds there the
+/// number behind a word that a line begins with; spaces and tabs may stand between. Returns 1, 0 where there
+/// is no such line with a number that `number` can hold, or -1.
+int clx_number_after(int file, const char *word, uint64_t *number);
+
+/// As above, for the two numbers of cgroup.events: whether a living process is in the group or below, and
+/// whether it is frozen. What is not there is not so. Returns 0 or -1.
+int clx_group_events(int file, bool *is_populated, bool *is_frozen);
+
 /// PR_SET_CHILD_SUBREAPER: orphaned descendants become children of this process.
 int clx_become_subreaper(void);
 

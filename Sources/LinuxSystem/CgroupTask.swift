@@ -6,6 +6,7 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client {
     private let tree: CgroupTree
     private let host: ProcessHost
     private let group: Cgroup
+    /// While somebody waits for a change of the group: for the usual task, the end of its one process says all.
     private var groupToken: WatchList.Token?
     /// By index. The role of a watch is the index, -1 for the group.
     private var commands: [Command] = []
@@ -22,9 +23,11 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client {
 
     private static let groupRole = -1
 
+    /// The writing ends of its output stay open here until it has ended: without them each pipe would wake
+    /// the loop at its end, shortly before the command's own.
     private enum Command {
-        case launching
-        case running(WatchedChild)
+        case launching(OutputPipeEnds)
+        case running(WatchedChild, OutputPipeEnds)
         case ended
 
         var hasEnded: Bool { if case .ended = self { true } else { false } }
@@ -36,17 +39,6 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client {
         self.host = host
         group = try tree.take()
         group.beginTask()
-        do {
-            groupToken = try host.watches.add(
-                group.eventsDescriptor,
-                .priority,
-                owner: self,
-                role: Self.groupRole
-            )
-        } catch {
-            tree.giveBack(group)
-            throw error
-        }
     }
 
     func start(_ request: LaunchRequest) throws(LaunchError) -> StartedProcess {
@@ -65,8 +57,8 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client {
             cgroup: group.descriptor
         )
         let index = commands.count
-        try host.launches.begin(prepared, ends, client: self, index: index)
-        commands.append(.launching)
+        try host.launches.begin(prepared, client: self, index: index)
+        commands.append(.launching(ends))
         return StartedProcess(index: index, output: pipes.takeReadingEnds())
     }
 
@@ -91,13 +83,16 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client {
     }
 
     func kill() throws(SystemError) {
-        if !isReleased { try group.kill() }
+        if isReleased { return }
+        try group.kill()
+        try watchGroup()
     }
 
     func setFrozen(_ frozen: Bool) throws(SystemError) {
         if isReleased { return }
         // Frozen, thawed and frozen again before anybody looked is a freeze that has to be told too.
         if frozen { wasFrozen = false }
+        try watchGroup()
         try group.setFrozen(frozen)
         // A freeze that nobody has read of is told to be over all the same, by the thaw.
         if !frozen, try group.stateNow().isFrozen { wasFrozen = true }
@@ -120,7 +115,9 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client {
 
     func ready(role: Int, _ events: inout [TaskEvent]) {
         if role != Self.groupRole {
-            guard case .running(let child) = commands[role], let exit = child.reap() else { return }
+            guard case .running(let child, _) = commands[role], let exit = child.reap() else {
+                return
+            }
             commands[role] = .ended
             commandsUse = commandsUse?.adding(child.use)
             tell(.exited(index: role, exit), &events)
@@ -135,10 +132,11 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client {
         _ process: consuming SpawnedProcess,
         _ events: inout [TaskEvent]
     ) {
+        guard case .launching(let ends) = commands[index] else { return }
         let processID = process.processID
         do throws(SystemError) {
             let child = try WatchedChild(process, host: host, owner: self, role: index)
-            commands[index] = .running(child)
+            commands[index] = .running(child, ends)
             tell(.started(index: index, processID: processID), &events)
             // The kill may have come before there was anybody to be killed.
             if group.wasKilled { try group.kill() }
@@ -161,13 +159,24 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client {
             wasFrozen = state.isFrozen
             tell(.frozen(wasFrozen), &events)
         }
-        let hasEnded = !commands.isEmpty && commands.allSatisfy(\.hasEnded)
-        guard hasEnded, !state.isPopulated, !isGone else { return }
+        guard !isGone, !commands.isEmpty, commands.allSatisfy(\.hasEnded) else { return }
+        if state.isPopulated {
+            // Where it fails, the order to kill what is left tries it again and says why.
+            try? watchGroup()
+            return
+        }
         isGone = true
         useInAll = group.endTask()?.withPeak(of: commandsUse) ?? commandsUse
         tell(.gone, &events)
         release()
         host.reapAdopted()
+    }
+
+    /// Tells of changes of the group from now on, those included that came after its state was last read.
+    private func watchGroup() throws(SystemError) {
+        guard groupToken == nil, !isReleased else { return }
+        groupToken = try host.watches.add(
+            group.eventsDescriptor, .priority, owner: self, role: Self.groupRole)
     }
 
     private func tell(_ what: TaskEvent.What, _ events: inout [TaskEvent]) {

@@ -18,7 +18,6 @@ final class LaunchBoard: WatchOwner {
         let launch: OpaquePointer
         /// What the thread reads is kept until it is done.
         let prepared: NativeRequest
-        let pipes: OutputPipeEnds
         let client: any Client
         let index: Int
     }
@@ -31,10 +30,9 @@ final class LaunchBoard: WatchOwner {
         _ = try watches.add(completion.rawValue, .input, owner: self, role: 0)
     }
 
-    /// Begins a start.
+    /// Begins a start. The client keeps the descriptors that the request names until it is told of the end.
     func begin(
         _ prepared: NativeRequest,
-        _ pipes: OutputPipeEnds,
         client: any Client,
         index: Int
     ) throws(LaunchError) {
@@ -50,7 +48,6 @@ final class LaunchBoard: WatchOwner {
             Entry(
                 launch: launch,
                 prepared: prepared,
-                pipes: pipes,
                 client: client,
                 index: index
             )

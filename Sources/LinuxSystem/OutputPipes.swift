@@ -24,7 +24,7 @@ final class OutputPipeEnds {
 
 /// The pipes of a command's standard output and error.
 struct OutputPipes: ~Copyable {
-    /// To be let go of once the command has them, so that its own are the last.
+    /// To be let go of when the command has ended at the latest, so that what is left of its own are the last.
     let writingEnds: OutputPipeEnds
     private var readingEnds: DescriptorPair
 

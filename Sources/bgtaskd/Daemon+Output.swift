@@ -50,7 +50,7 @@ extension Daemon {
         for pipe in running[id]?.pipes ?? [] where watched[pipe.number] != nil {
             guard command == nil || command == pipe.command else { continue }
             // What waits now, and no more: somebody outside the task may have the pipe and go on.
-            for _ in 0...(pipe.waitingCount / OutputPipe.readMax) {
+            for _ in stride(from: 0, to: pipe.waitingCount, by: OutputPipe.readMax) {
                 guard case .bytes(let complete) = pipe.read(into: buffer) else { break }
                 keep(complete, of: pipe, at: now)
             }
@@ -70,6 +70,12 @@ extension Daemon {
         guard pipe.linesNotLogged > 0 else { return }
         journal.outputNotLogged(pipe.linesNotLogged, of: key)
         pipe.linesNotLogged = 0
+    }
+
+    private func sayNotLogged(of pipe: OutputPipe) {
+        guard pipe.linesNotLogged > 0 else { return }
+        if let record = registry.record(pipe.task) { sayNotLogged(of: pipe, record) }
+        if let application = applications[pipe.task] { sayNotLogged(of: pipe, application.key) }
     }
 
     /// Passes what an application printed on to the log, which is where it is kept.
@@ -94,8 +100,7 @@ extension Daemon {
     func close(_ pipe: OutputPipe) {
         guard watched.removeValue(forKey: pipe.number) != nil else { return }
         resting[pipe.number] = nil
-        if let record = registry.record(pipe.task) { sayNotLogged(of: pipe, record) }
-        if let application = applications[pipe.task] { sayNotLogged(of: pipe, application.key) }
+        sayNotLogged(of: pipe)
         // Fails only where it is not watched, which is what is wanted.
         try? epoll.remove(pipe.descriptor.rawValue)
         running[pipe.task]?.pipes.removeAll { $0 === pipe }

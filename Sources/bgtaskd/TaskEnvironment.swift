@@ -30,14 +30,15 @@ struct TaskEnvironment: Sendable {
         for task: BackgroundTask, _ run: RunTask, as user: UserEntry, noticePath: String?
     ) -> LaunchRequest {
         var variables = variables(of: user, task.owner, run.work.environment)
-        variables["BGTASK_ID"] = "\(task.id)"
-        variables["BGTASK_NAME"] = task.name
-        variables["BGTASK_ATTEMPT"] = "\(run.attempt)"
+        variables.set("BGTASK_ID", "\(task.id)")
+        variables.set("BGTASK_NAME", task.name)
+        variables.set("BGTASK_ATTEMPT", "\(run.attempt)")
         // One that was handed over is the submitter's own keeper's, which does not know the task.
-        if let noticePath { variables["NOTIFY_SOCKET"] = noticePath }
+        if let noticePath { variables.set("NOTIFY_SOCKET", noticePath) }
         // Without a limit there is no number to tell.
-        variables["BGTASK_BUDGET_MS"] = task.budget.map { "\($0.duration.wholeMilliseconds)" }
-        variables["BGTASK_GRACE_MS"] = "\(task.grace.wholeMilliseconds)"
+        variables.set(
+            "BGTASK_BUDGET_MS", task.budget.map { "\($0.duration.wholeMilliseconds)" })
+        variables.set("BGTASK_GRACE_MS", "\(task.grace.wholeMilliseconds)")
         return request(variables, in: run.work.directory, of: user, task.owner, run.work.groups)
     }
 
@@ -46,7 +47,7 @@ struct TaskEnvironment: Sendable {
         for key: ApplicationKey, _ registration: Registration, as user: UserEntry
     ) -> LaunchRequest {
         var variables = variables(of: user, key.owner, registration.environment)
-        variables["BGTASK_APPLICATION"] = key.id
+        variables.set("BGTASK_APPLICATION", key.id)
         var request = request(
             variables, in: registration.directory, of: user, key.owner, registration.groups)
         request.arguments = registration.command ?? []
@@ -56,28 +57,30 @@ struct TaskEnvironment: Sendable {
     /// What does not depend on the task.
     private func variables(
         of user: UserEntry, _ owner: OwnerID, _ given: [String: String]
-    ) -> [String: String] {
-        var variables = common
-        variables["PATH"] = TaskEnvironment.searchPath(of: owner)
-        variables["HOME"] = TaskEnvironment.home(of: user)
-        variables["USER"] = user.name
-        variables["LOGNAME"] = user.name
+    ) -> Variables {
+        var variables = Variables()
+        for (name, value) in common { variables.set(name, value) }
+        variables.set("PATH", TaskEnvironment.searchPath(of: owner))
+        variables.set("HOME", TaskEnvironment.home(of: user))
+        variables.set("USER", user.name)
+        variables.set("LOGNAME", user.name)
         // As the home it may be empty in the database; passwd(5) says what that means.
-        variables["SHELL"] = user.shell.isEmpty ? "/bin/sh" : user.shell
-        variables.merge(given) { _, given in given }
-        variables["BGTASK_SOCKET"] = socketPath
+        variables.set("SHELL", user.shell.isEmpty ? "/bin/sh" : user.shell)
+        for (name, value) in given { variables.set(name, value) }
+        variables.set("BGTASK_SOCKET", socketPath)
         return variables
     }
 
     private func request(
-        _ variables: [String: String], in directory: String?, of user: UserEntry,
+        _ variables: Variables, in directory: String?, of user: UserEntry,
         _ owner: OwnerID, _ groups: SubmitterGroups?
     ) -> LaunchRequest {
+        let sorted = variables.sorted()
         var request = LaunchRequest(
             arguments: [],
-            environment: variables.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" },
+            environment: sorted.map { $0.name + "=" + $0.value },
             directory: directory ?? TaskEnvironment.home(of: user),
-            searchPath: variables["PATH"] ?? "",
+            searchPath: sorted.first { $0.name == "PATH" }?.value ?? "",
             openFilesSoft: openFilesSoft
         )
         // A home that is not there stops nobody; a directory that was asked for does.
@@ -89,10 +92,35 @@ struct TaskEnvironment: Sendable {
     private static func home(of user: UserEntry) -> String { user.home.isEmpty ? "/" : user.home }
 
     private static func searchPath(of owner: OwnerID) -> String {
-        let folders = [
-            "/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin",
-        ]
-        return folders.filter { owner == .root || !$0.hasSuffix("sbin") }.joined(separator: ":")
+        owner == .root ? rootSearchPath : userSearchPath
+    }
+
+    private static let rootSearchPath =
+        "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+    private static let userSearchPath = "/usr/local/bin:/usr/bin:/bin"
+}
+
+/// The variables of an environment while it is put together. A table of them would cost more than it spares:
+/// there are few, and nearly all have names of their own.
+private struct Variables {
+    private var all: [(name: String, value: String?)] = []
+
+    /// Sets a variable, in place of one of that name that was set before; with no value, there is none then.
+    mutating func set(_ name: String, _ value: String?) {
+        all.append((name, value))
+    }
+
+    /// By their names.
+    func sorted() -> [(name: String, value: String)] {
+        let order = all.indices.sorted { (all[$0].name, $0) < (all[$1].name, $1) }
+        var sorted: [(name: String, value: String)] = []
+        sorted.reserveCapacity(all.count)
+        for index in order {
+            let (name, value) = all[index]
+            if sorted.last?.name == name { sorted.removeLast() }
+            if let value { sorted.append((name, value)) }
+        }
+        return sorted
     }
 }
 

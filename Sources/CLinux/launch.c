@@ -20,6 +20,8 @@ struct clx_launch {
     struct clx_spawn_result result;
     int completion;
     atomic_bool is_done;
+    /// Written by the kernel.
+    _Atomic(pid_t) process;
     /// The one that came after it, while it waits for its thread.
     struct clx_launch *next;
 };
@@ -36,7 +38,7 @@ static struct {
 static void perform(struct clx_launch *launch, struct clx_child_stack *stack) {
     // The launch may be freed as soon as it is done.
     const int completion = launch->completion;
-    clx_spawn_on(stack, &launch->request, &launch->result);
+    clx_spawn_on(stack, &launch->request, &launch->result, (pid_t *)&launch->process);
     atomic_store_explicit(&launch->is_done, true, memory_order_release);
     const uint64_t one = 1;
     while (write(completion, &one, sizeof one) < 0 && errno == EINTR) {}
@@ -90,12 +92,17 @@ struct clx_launch *clx_launch_begin(const struct clx_spawn_request *request, int
     launch->completion = completion;
     launch->next = NULL;
     atomic_init(&launch->is_done, false);
+    atomic_init(&launch->process, 0);
     if (hand_over(launch)) return launch;
     int error = clx_thread_start(THREAD_STACK_BYTES, serve, launch);
     if (error == 0) return launch;
     free(launch);
     errno = error;
     return NULL;
+}
+
+pid_t clx_launch_process(const struct clx_launch *launch) {
+    return atomic_load(&launch->process);
 }
 
 bool clx_launch_finish(struct clx_launch *launch, struct clx_spawn_result *result) {

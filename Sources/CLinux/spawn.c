@@ -184,11 +184,14 @@ static int prepare(const struct clx_spawn_request *request, struct child_context
     return 0;
 }
 
-static long clone_child(struct child_context *context, char *stack, int *pidfd) {
+static long clone_child(
+    struct child_context *context, char *stack, int *pidfd, pid_t *process) {
     const int cgroup = context->request->cgroup;
     struct clone_args args = {
-        .flags = CLONE_VM | CLONE_VFORK | CLONE_PIDFD | (cgroup >= 0 ? CLONE_INTO_CGROUP : 0),
+        .flags = CLONE_VM | CLONE_VFORK | CLONE_PIDFD | (cgroup >= 0 ? CLONE_INTO_CGROUP : 0)
+                 | (process != NULL ? CLONE_PARENT_SETTID : 0),
         .pidfd = (uintptr_t)pidfd,
+        .parent_tid = (uintptr_t)process,
         .exit_signal = SIGCHLD,
         .stack = (uintptr_t)stack,
         .stack_size = CHILD_STACK_BYTES,
@@ -209,7 +212,7 @@ static int failed(struct clx_spawn_result *result, enum clx_stage stage, int err
 }
 
 int clx_spawn_on(struct clx_child_stack *stack, const struct clx_spawn_request *request,
-                 struct clx_spawn_result *result) {
+                 struct clx_spawn_result *result, pid_t *process) {
     struct child_context context = {.request = request, .parent = getpid()};
     int error = prepare(request, &context);
     if (error != 0) return failed(result, CLX_STAGE_CLONE, error);
@@ -221,7 +224,7 @@ int clx_spawn_on(struct clx_child_stack *stack, const struct clx_spawn_request *
     context.candidate = low_end + CHILD_STACK_BYTES;
 
     int pidfd = -1;
-    long pid = clone_child(&context, low_end, &pidfd);
+    long pid = clone_child(&context, low_end, &pidfd, process);
     if (pid < 0) return failed(result, CLX_STAGE_CLONE, (int)-pid);
     if (context.stage != CLX_STAGE_NONE) {
         siginfo_t info;
@@ -235,7 +238,7 @@ int clx_spawn_on(struct clx_child_stack *stack, const struct clx_spawn_request *
 
 int clx_spawn(const struct clx_spawn_request *request, struct clx_spawn_result *result) {
     struct clx_child_stack stack = {0};
-    int error = clx_spawn_on(&stack, request, result);
+    int error = clx_spawn_on(&stack, request, result, NULL);
     clx_child_stack_free(&stack);
     return error;
 }

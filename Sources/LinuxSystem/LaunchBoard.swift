@@ -1,8 +1,7 @@
 internal import CLinux
 internal import Glibc
 
-/// The starts that are under way, each on a thread of its own, and the one descriptor that tells
-/// when they are done.
+/// The starts that are under way, on other threads, and the one descriptor that tells when they are done.
 final class LaunchBoard: WatchOwner {
     /// Told how its start went.
     protocol Client: AnyObject {
@@ -54,27 +53,33 @@ final class LaunchBoard: WatchOwner {
         )
     }
 
+    /// The processes of the starts that nobody has been told of.
+    var processIDs: [Int32] { entries.map { clx_launch_process($0.launch) } }
+
     func ready(role: Int, _ events: inout [TaskEvent]) {
         // Before the look at the launches: one that is done later makes it readable again.
         completion.takeEvents()
-        var finished: [(Entry, clx_spawn_result)] = []
-        entries.removeAll { entry in
+        var index = 0
+        while index < entries.count {
             var result = clx_spawn_result()
-            guard clx_launch_finish(entry.launch, &result) else { return false }
-            finished.append((entry, result))
-            return true
-        }
-        for (entry, result) in finished {
-            if result.pid > 0 {
-                entry.client.launched(index: entry.index, SpawnedProcess(result), &events)
+            if clx_launch_finish(entries[index].launch, &result) {
+                tell(entries.remove(at: index), result, &events)
             } else {
-                let error = LaunchError(
-                    stage: result.stage,
-                    errno: result.error,
-                    request: entry.prepared.request
-                )
-                entry.client.launchFailed(index: entry.index, error, &events)
+                index += 1
             }
+        }
+    }
+
+    private func tell(_ entry: Entry, _ result: clx_spawn_result, _ events: inout [TaskEvent]) {
+        if result.pid > 0 {
+            entry.client.launched(index: entry.index, SpawnedProcess(result), &events)
+        } else {
+            let error = LaunchError(
+                stage: result.stage,
+                errno: result.error,
+                request: entry.prepared.request
+            )
+            entry.client.launchFailed(index: entry.index, error, &events)
         }
     }
 }

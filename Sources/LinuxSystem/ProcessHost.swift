@@ -52,11 +52,14 @@ package final class ProcessHost {
 
     /// Reaps what cgroup tasks have left to this process where it is the init of a container.
     func reapAdopted() {
-        guard clx_adopts_orphans(), let orphans = try? adoptedOrphans(known: children) else {
-            return
-        }
+        guard clx_adopts_orphans(), let table = try? ProcessTable() else { return }
+        // Those that had ended before: by then it was known of each that it is being started.
+        let orphans = table.endedChildren(of: getpid())
+        let started = launches.processIDs
         var end = clx_exit()
-        for orphan in orphans { clx_reap(orphan, &end) }
+        for orphan in orphans where !children.contains(orphan) && !started.contains(orphan) {
+            clx_reap(orphan, &end)
+        }
     }
 }
 

@@ -23,6 +23,13 @@ struct ProcessTable {
         entries.filter { $0.parent == parent }.map { $0.pid }
     }
 
+    /// Children of a process that have ended and are not reaped.
+    func endedChildren(of parent: Int32) -> [Int32] {
+        entries.filter { $0.parent == parent && $0.state == CChar(UInt8(ascii: "Z")) }.map {
+            $0.pid
+        }
+    }
+
     /// What descends from the `roots`, without them and without zombies.
     func descendants(of roots: Set<Int32>) -> [Int32] {
         entriesBelow(roots).map { $0.pid }

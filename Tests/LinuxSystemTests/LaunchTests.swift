@@ -36,6 +36,40 @@ extension LinuxTests {
             #expect(outcome.error == "two\n")
         }
 
+        @Test(
+            "an output is at its end when its command is, closed before or not",
+            arguments: Kind.available, ["exec >&- 2>&-", "true"])
+        func outputEnds(kind: Kind, command: String) throws {
+            let harness = try Harness(kind)
+            let task = try harness.makeTask()
+            defer { task.close() }
+            let request = LaunchRequest(arguments: ["sh", "-c", "echo one; \(command)"])
+            var process = try task.start(request)
+            let output = process.takeStandardOutput()
+            try harness.waitUntilGone(task)
+            var bytes = [UInt8](repeating: 0, count: 16)
+            #expect(read(output.rawValue, &bytes, bytes.count) == 4)
+            #expect(read(output.rawValue, &bytes, bytes.count) == 0)
+        }
+
+        @Test("more commands than threads are kept for start at once, and again")
+        func startsAtOnce() throws {
+            let harness = try Harness(Kind.available[0])
+            for _ in 0..<2 {
+                var tasks: [any TaskProcesses] = []
+                for _ in 0..<9 {
+                    tasks.append(try harness.makeTask())
+                    _ = try tasks[tasks.count - 1].start(LaunchRequest(arguments: ["true"]))
+                }
+                for task in tasks {
+                    try harness.waitUntilGone(task)
+                    task.close()
+                }
+            }
+            let exits = harness.events.filter { $0.what == .exited(index: 0, .status(0)) }
+            #expect(exits.count == 18)
+        }
+
         @Test("the environment is what was asked for, and nothing else", arguments: Kind.available)
         func environment(kind: Kind) throws {
             let harness = try Harness(kind)

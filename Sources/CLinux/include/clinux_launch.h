@@ -1,4 +1,4 @@
-// Starting a child without waiting for it: `clx_spawn` on a thread of its own.
+// Starting a child without waiting for it: `clx_spawn` on another thread.
 #ifndef CLINUX_LAUNCH_H
 #define CLINUX_LAUNCH_H
 
@@ -12,6 +12,10 @@ struct clx_launch;
 /// be the submitter's own. All pointers of `request` and all descriptors must stay valid until
 /// the launch is finished. Returns NULL with errno where no thread can be had.
 struct clx_launch *clx_launch_begin(const struct clx_spawn_request *request, int completion);
+
+/// The child of a start, or 0 while there is none. Known before the child does anything, and thus before it can
+/// have ended.
+pid_t clx_launch_process(const struct clx_launch *launch);
 
 /// Returns false while the start is under way; otherwise fills in the result and frees the launch.
 bool clx_launch_finish(struct clx_launch *launch, struct clx_spawn_result *result);

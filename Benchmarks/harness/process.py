@@ -28,9 +28,13 @@ class Process:
         return kilobytes(fields(f"/proc/{self.number}/smaps_rollup")["Rss"]) * 1024
 
     def private_bytes(self):
-        """Resident memory that it shares with nobody."""
-        parts = fields(f"/proc/{self.number}/smaps_rollup")
-        return (kilobytes(parts["Private_Clean"]) + kilobytes(parts["Private_Dirty"])) * 1024
+        """Resident memory that it shares with nobody and that differs from any file."""
+        return kilobytes(fields(f"/proc/{self.number}/smaps_rollup")["Private_Dirty"]) * 1024
+
+    def unshared_bytes(self):
+        """The same, and the pages of files that are in no other process at the moment."""
+        clean = kilobytes(fields(f"/proc/{self.number}/smaps_rollup")["Private_Clean"]) * 1024
+        return self.private_bytes() + clean
 
     def waits(self):
         """How often its threads have waited for something: so often they were woken."""

@@ -118,6 +118,26 @@ struct StoppingTests {
         #expect(try daemon.child.waitForEnd() == .status(0))
     }
 
+    @Test("a stop amid the tasks of one who went abandons the rest of them and waits for no grace")
+    func stopAfterHolder() throws {
+        let daemon = try DaemonProcess(
+            .supervisor, settings: "limits.tasksPerOwnerMax = 5000")
+        let count = 3500
+        var holder: VarlinkClient? = try daemon.connect()
+        for _ in 0..<count {
+            _ = try holder?.begin { $0.budget = Tasks.Budget(ms: 500_000, grace: 400_000) }
+        }
+        // While it is stopped, what it finds when it goes on is certain: more than one turn abandons.
+        daemon.child.signal(SIGSTOP)
+        holder = nil
+        daemon.child.signal(SIGTERM)
+        daemon.child.signal(SIGCONT)
+        #expect(try daemon.child.waitForEnd() == .status(0))
+        let ended = daemon.log.split(separator: "\n")
+            .filter { $0.contains("was abandoned by its holder") }
+        #expect(ended.count == count)
+    }
+
     @Test("kill -9 of a daemon with supervisors leaves no process")
     func killedWithSupervisors() throws {
         let daemon = try DaemonProcess(.supervisor)

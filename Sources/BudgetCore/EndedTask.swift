@@ -35,7 +35,7 @@ struct EndedTask: Sendable {
         isCutByLifetime = task.isCutByLifetime
     }
 
-    /// Forgets what takes memory of its own.
+    /// Forgets what takes memory of its own, but for the terms, which it shares.
     mutating func vacate() {
         name = ""
         reason = nil

@@ -51,8 +51,9 @@ struct SlotIndex: ~Copyable, Sendable {
         place(spread(number) | Cell(UInt32(truncatingIfNeeded: slot)))
     }
 
-    /// Takes a slot out of use.
+    /// Takes a slot out of use, which has to be in use.
     mutating func remove(_ slot: Int) {
+        precondition(count > 0)
         var hole = home(of: spread(numbers[slot]))
         while self.slot(in: hole) != slot { hole = next(after: hole) }
         var cell = next(after: hole)

@@ -90,9 +90,9 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client {
 
     func setFrozen(_ frozen: Bool) throws(SystemError) {
         if isReleased { return }
+        try watchGroup()
         // Frozen, thawed and frozen again before anybody looked is a freeze that has to be told too.
         if frozen { wasFrozen = false }
-        try watchGroup()
         try group.setFrozen(frozen)
         // A freeze that nobody has read of is told to be over all the same, by the thaw.
         if !frozen, try group.stateNow().isFrozen { wasFrozen = true }
@@ -161,8 +161,12 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client {
         }
         guard !isGone, !commands.isEmpty, commands.allSatisfy(\.hasEnded) else { return }
         if state.isPopulated {
-            // Where it fails, the order to kill what is left tries it again and says why.
-            try? watchGroup()
+            do throws(SystemError) {
+                try watchGroup()
+            } catch {
+                // The order to kill what is left tries it again and says why; of a closed task comes none.
+                if isClosed { release() }
+            }
             return
         }
         isGone = true

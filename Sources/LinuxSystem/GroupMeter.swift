@@ -9,7 +9,7 @@ internal import Glibc
 final class GroupMeter {
     /// The folder of the group, borrowed.
     private let folder: Int32
-    /// `nil` where it cannot be read.
+    /// `nil` where it could not be opened yet.
     private var cpuFile: OwnedDescriptor?
     /// What the group had used before this task; `nil` where nobody has looked.
     private var cpuBefore: UInt64?
@@ -23,7 +23,6 @@ final class GroupMeter {
     /// - Parameter resetsPeak: whether the peak may begin anew, where the kernel can do that.
     init(folder: Int32, resetsPeak: Bool = true) {
         self.folder = folder
-        cpuFile = try? .open("cpu.stat", flags: O_RDONLY, relativeTo: folder)
         // Before Linux 6.12 the file is there to be read alone.
         var file: Int32 = -1
         if resetsPeak { file = openat(folder, "memory.peak", O_RDWR | O_CLOEXEC) }
@@ -69,7 +68,10 @@ final class GroupMeter {
     }
 
     private func readCPU() -> UInt64? {
-        number(after: "usage_usec ", in: cpuFile?.rawValue)
+        if cpuFile == nil {
+            cpuFile = try? .open("cpu.stat", flags: O_RDONLY, relativeTo: folder)
+        }
+        return number(after: "usage_usec ", in: cpuFile?.rawValue)
     }
 
     private func readPeak() -> UInt64? {

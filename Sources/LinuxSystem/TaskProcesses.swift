@@ -38,8 +38,8 @@ package struct StartedProcess: ~Copyable {
         self.output = output
     }
 
-    /// The reading end of its standard output, non-blocking; once. Ends when the command has ended and every
-    /// other process that has it is gone.
+    /// The reading end of its standard output, non-blocking; once. Ends when every process that has it
+    /// is gone, in a control group not before the command has ended.
     package mutating func takeStandardOutput() -> OwnedDescriptor {
         output.takeFirst()
     }

@@ -29,6 +29,9 @@ extension Daemon {
 
     /// Reads what came, then looks at the clock, then takes the calls and answers them.
     ///
+    /// While the batch is gone through no client is closed: another would get its token, and what came
+    /// for the one would be taken for the other's.
+    ///
     /// - Returns: when that was.
     private func serveBatch() -> Instant {
         var outputs: [OutputPipe] = []

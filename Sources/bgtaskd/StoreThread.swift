@@ -209,10 +209,13 @@ final class StoreThread: Sendable {
 
     /// What the file needs and no answer waits for: between two orders, a little at a time.
     ///
-    /// - Parameter prunesFirst: prunes once also where orders wait, which may be always.
+    /// - Parameter prunesFirst: prunes also where orders wait, which may be always: a step for the tasks that
+    ///   are too many, and one for what else there is.
     private func keepHouse(prunesFirst: Bool) {
         do throws(StoreError) {
-            if prunesFirst { _ = try pruneSome(evenIfOrdered: true) }
+            if prunesFirst, try pruneSome(evenIfOrdered: true) {
+                _ = try pruneSome(evenIfOrdered: true)
+            }
             repeat {
                 // What is pruned is in the log first, and would make it as large as the database.
                 try store.checkpointIfDue()
@@ -231,7 +234,8 @@ final class StoreThread: Sendable {
     private func pruneSome(evenIfOrdered: Bool) throws(StoreError) -> Bool {
         guard let bounds = boundsToPrune(evenIfOrdered: evenIfOrdered) else { return false }
         if try store.prune(to: bounds, at: WallClock.now()).isComplete {
-            shared.withLock { $0.isPruneDue = false }
+            // Others may have come meanwhile.
+            shared.withLock { if $0.bounds == bounds { $0.isPruneDue = false } }
         }
         return true
     }

@@ -121,7 +121,8 @@ struct StoppingTests {
     @Test("a stop amid the tasks of one who went abandons the rest of them and waits for no grace")
     func stopAfterHolder() throws {
         let daemon = try DaemonProcess(
-            .supervisor, settings: "limits.tasksPerOwnerMax = 5000")
+            .supervisor,
+            settings: "limits.tasksPerOwnerMax = 5000\nlimits.auditRatePerOwnerMax = 1000000")
         let count = 3500
         var holder: VarlinkClient? = try daemon.connect()
         for _ in 0..<count {

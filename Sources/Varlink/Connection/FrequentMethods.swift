@@ -1,11 +1,11 @@
 internal import Glibc
 
-/// Methods that are called often, and how most clients begin a call of one: without white space, and with
-/// the method first (varlink.org, Method Call).
+/// Methods that are called often, and how a call of one begins where its client writes no white space and the
+/// method first (varlink.org, Method Call); others are parsed from their first byte on.
 package struct FrequentMethods: Sendable {
     private let methods: [FrequentMethod]
 
-    /// Makes a list of methods, the most frequent first.
+    /// Makes a list of methods, the most frequent first: names as they stand in an interface, with it.
     package init(_ names: [String]) { methods = names.map(FrequentMethod.init) }
 
     /// The method whose call a frame begins with.

@@ -8,7 +8,7 @@
 ///   no count is ever more than that: the parser asks before each value, which is two tokens with its
 ///   key, whether there is room, and what appends to the side asks itself;
 /// - below a count all memory is written, and no pointer leaves but in a `JSONView`, which stops at
-///   the count and lives no longer than the scope that holds the tape;
+///   the count, and in the parser's `JSONTapeWriter`; both live no longer than the scope that holds the tape;
 /// - one parser writes while nobody else has the tape (`taken`), and afterwards nobody does.
 @usableFromInline
 final class JSONTape: @unchecked Sendable {  // After parsing it is only read.

@@ -1,8 +1,8 @@
 /// One entry of the tape that a text is parsed into: what it is, where it starts, and how long it
 /// is.
 ///
-/// Eight bytes, so that a frame of nothing but digits and commas costs four times its size and not
-/// more. Keys are string tokens; the value follows its key.
+/// Eight bytes, so that a frame of nothing but digits and commas costs four times its size, and room that is
+/// made for more of them at most twice that. Keys are string tokens; the value follows its key.
 @usableFromInline
 package struct JSONToken: Sendable {
     @usableFromInline

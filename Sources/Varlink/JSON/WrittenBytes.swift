@@ -49,10 +49,11 @@ struct WrittenBytes: Sendable {
 
     /// Drops bytes at the start.
     mutating func removeFirst(_ dropped: Int) {
-        let old = self
+        let old = memory
+        defer { extendLifetime(old) }
         count &-= dropped
         memory = ByteMemory(size: count)
-        memory.start.update(from: old.memory.start + dropped, count: count)
+        memory.start.update(from: old.start + dropped, count: count)
     }
 
     /// Drops all bytes; the memory too, where it is more than is to be kept.
@@ -64,6 +65,7 @@ struct WrittenBytes: Sendable {
     @inline(never)
     private mutating func grow(by more: Int) {
         let old = memory
+        defer { extendLifetime(old) }
         let wanted = old.size < Self.slowGrowthFrom ? 2 &* old.size : old.size &+ old.size / 4
         memory = ByteMemory(size: Swift.max(count &+ more, wanted, 256))
         memory.start.update(from: old.start, count: count)

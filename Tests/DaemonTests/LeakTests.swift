@@ -92,15 +92,20 @@ struct DaemonUse {
         noticeSockets = Files.names(daemon.noticeFolder).count
     }
 
-    /// Whether nothing has become more than it was, apart from the pools of groups and of sockets: how many
-    /// are in them follows from which tasks came last; a group that was killed is not put back.
+    /// Whether nothing has become more than it was, apart from the pools of groups, of sockets and of threads
+    /// that start commands: how many are in them follows from which tasks came last and together; a group that
+    /// was killed is not put back.
     ///
     /// - Parameter idleMax: how many empty groups the daemon keeps.
     func isAtMost(_ other: DaemonUse, idleMax: Int) -> Bool {
-        descriptorsBesideGroups <= other.descriptorsBesideGroups && threads <= other.threads
+        descriptorsBesideGroups <= other.descriptorsBesideGroups
+            && threads <= other.threads + Self.launchThreadsMax
             && children <= other.children && groups <= idleMax && noticeSockets <= 64
     }
 
-    /// A group has two: its folder and its events.
-    private var descriptorsBesideGroups: Int { descriptors - 2 * groups - noticeSockets }
+    /// Threads that wait for the next command to start.
+    private static let launchThreadsMax = 4
+
+    /// A group has three: its folder, its events and the count of its time.
+    private var descriptorsBesideGroups: Int { descriptors - 3 * groups - noticeSockets }
 }

@@ -135,7 +135,7 @@ struct FloodTests {
     func nothingLeftOfWaiting() throws {
         let daemon = try DaemonProcess(
             .supervisor, settings: "limits.bufferBytesPerOwnerMax = 1048576")
-        let client = try daemon.connect()
+        let client = try daemon.connectAlone()
         try client.ask(SystemdService.Ping.self)
         let before = Processes.descriptorCount(of: daemon.processID)
         let head = Array("{\"x\":\"".utf8)

@@ -25,7 +25,8 @@ package enum Action: Equatable, Sendable {
 }
 
 extension [Action] {
-    /// Takes all out and keeps the room. A list of a turn has one or two mostly, which is faster one by one.
+    /// Takes all out and keeps the room. A list of a turn has one or two mostly, which are taken out faster
+    /// one by one: `removeAll` alone was 250 instructions.
     package mutating func clear() {
         while popLast() != nil {}
     }

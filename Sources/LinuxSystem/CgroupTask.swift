@@ -6,7 +6,8 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client {
     private let tree: CgroupTree
     private let host: ProcessHost
     private let group: Cgroup
-    /// While somebody waits for a change of the group: for the usual task, the end of its one process says all.
+    /// Once somebody has waited for a change of the group. For the usual task, the end of its one process
+    /// says all.
     private var groupToken: WatchList.Token?
     /// By index. The role of a watch is the index, -1 for the group.
     private var commands: [Command] = []

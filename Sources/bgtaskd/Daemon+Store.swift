@@ -41,7 +41,7 @@ struct StoreQueue {
         return inHand + steps
     }
 
-    /// The same, where nothing is on its way to the disk; what comes of that is looked at first.
+    /// When the disk is looked at again, where nothing is on its way to it: what comes of that is told first.
     var nextProbe: Instant? { isIdle ? probeAt : nil }
 }
 

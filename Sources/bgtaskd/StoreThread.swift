@@ -31,7 +31,7 @@ final class StoreThread: Sendable {
 
     /// Ended tasks after which the history is looked through again.
     private static let endsPerPrune = 100
-    /// After so long the next order has that done too, since the history has an age as well.
+    /// After so long the next order, or new bounds, have that done too, since the history has an age as well.
     private static let pruneInterval: Int64 = 600_000_000_000
     /// How long the end may wait for the disk.
     static let closeMilliseconds: Int32 = 10_000

@@ -13,8 +13,8 @@ struct clx_launch;
 /// the launch is finished. Returns NULL with errno where no thread can be had.
 struct clx_launch *clx_launch_begin(const struct clx_spawn_request *request, int completion);
 
-/// The child of a start, or 0 while there is none. Known before the child does anything, and thus before it can
-/// have ended.
+/// The child of a start, or 0 while there has been none. Known before the child does anything, and thus before it
+/// can have ended; it stays where that has ended because it could not be executed.
 pid_t clx_launch_process(const struct clx_launch *launch);
 
 /// Returns false while the start is under way; otherwise fills in the result and frees the launch.

@@ -32,6 +32,7 @@ package enum SettingType: Sendable, Equatable, CustomStringConvertible {
     case flag
     case choice([String])
     case group
+    case users
 
     /// The type as it stands after "expected".
     package var description: String {
@@ -47,6 +48,8 @@ package enum SettingType: Sendable, Equatable, CustomStringConvertible {
             words.map { "\"\($0)\"" }.joined(separator: " or ")
         case .group:
             "the name of a group, or \"\" for none"
+        case .users:
+            "a list of users, by name or number"
         }
     }
 }
@@ -58,6 +61,7 @@ package enum SettingValue: Sendable, Equatable, CustomStringConvertible {
     case time(Duration?)
     case flag(Bool)
     case word(String)
+    case words([String])
 
     package var description: String {
         switch self {
@@ -65,6 +69,7 @@ package enum SettingValue: Sendable, Equatable, CustomStringConvertible {
         case .time(let duration): duration.map(TimeSpan.finite)?.description ?? "infinity"
         case .flag(let flag): String(flag)
         case .word(let word): word
+        case .words(let words): "[\(words.map { "\"\($0)\"" }.joined(separator: ", "))]"
         }
     }
 }
@@ -140,15 +145,52 @@ extension SettingKey {
             copy: { $1[keyPath: path] = $0[keyPath: path] },
             assign: { (root, given) throws(SettingProblem) in
                 guard case .string(let text) = given else { throw type.mismatch(given) }
-                let isName =
-                    text.utf8.count <= 256
-                    && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: ":") }
-                guard isName else {
+                guard isDatabaseName(text) else {
                     throw SettingProblem(text: "expected \(type), found \(given.found)")
                 }
                 root[keyPath: path] = text
             }
         )
+    }
+
+    /// Users of the user database; whether there are such is for the start to say.
+    static func users(
+        _ name: String,
+        _ path: SettingPath<Root, [String]>,
+        _ meaning: String,
+        _ changes: SettingChange = .byReload
+    ) -> SettingKey {
+        let type = SettingType.users
+        return SettingKey(
+            name: name,
+            type: type,
+            changes: changes,
+            meaning: meaning,
+            value: { .words($0[keyPath: path]) },
+            copy: { $1[keyPath: path] = $0[keyPath: path] },
+            assign: { (root, given) throws(SettingProblem) in
+                guard case .array(let list) = given else { throw type.mismatch(given) }
+                var users: [String] = []
+                for element in list {
+                    switch element {
+                    case .string(let text) where !text.isEmpty && isDatabaseName(text):
+                        users.append(text)
+                    case .integer(let number) where number >= 0 && number < Int(UInt32.max):
+                        users.append("\(number)")
+                    default:
+                        throw SettingProblem(
+                            text: "expected \(type), found \(element.found) in it")
+                    }
+                }
+                root[keyPath: path] = users
+            }
+        )
+    }
+
+    /// Whether the user database may have a user or a group of that name; empty is none.
+    private static func isDatabaseName(_ text: String) -> Bool {
+        text.utf8.count <= 256
+            && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: ":") }
     }
 
     static func choice<Word: RawRepresentable<String> & CaseIterable & Sendable>(

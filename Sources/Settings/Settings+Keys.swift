@@ -199,7 +199,25 @@ extension Settings {
             \.access.operators,
             "A group whose members see and order the tasks of all users, as root does.",
             .byRestart
-        )
+        ),
+        .group(
+            "access.users",
+            \.access.users,
+            "A group whose members may use the daemon, beside root and the operators; with none everybody may.",
+            .byRestart
+        ),
+        .users(
+            "access.confinedUsers",
+            \.access.confinedUsers,
+            "Users whose confined processes may have commands run outside of what confines them.",
+            .byRestart
+        ),
+        .users(
+            "access.unlimitedUsers",
+            \.access.unlimitedUsers,
+            "Users who may have tasks and background modes without a limit, as root may.",
+            .byRestart
+        ),
     ]
 }
 

@@ -78,6 +78,12 @@ package struct Settings: Sendable, Equatable {
     package struct Access: Sendable, Equatable {
         /// A group by its name or number; empty: root alone.
         package var operators = ""
+        /// A group by its name or number; empty: everybody.
+        package var users = ""
+        /// Users whose confined processes may have commands run.
+        package var confinedUsers: [String] = []
+        /// Users beside root who may have tasks without a limit.
+        package var unlimitedUsers: [String] = []
     }
 
     package init() {}

@@ -70,6 +70,10 @@ struct SettingsMerge {
         case .flag:
             let isFlag = override.text == "true" || override.text == "false"
             value = isFlag ? .boolean(override.text == "true") : .string(override.text)
+        case .users:
+            // On a command line names stand beside each other: "alice,bob".
+            let names = override.text.split(separator: ",", omittingEmptySubsequences: false)
+            value = .array(override.text.isEmpty ? [] : names.map { .string(String($0)) })
         case .time, .choice, .group, nil: value = .string(override.text)
         }
         apply(TOMLDocument.Entry(path: path, value: value, position: nil), from: .commandLine)

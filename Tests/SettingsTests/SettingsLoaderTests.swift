@@ -212,8 +212,10 @@ struct SettingsLoaderTests {
                 SettingsOverride(key: "applications.enforce", text: "false"),
                 SettingsOverride(key: "profiles.short.grace", text: "1s"),
                 SettingsOverride(key: "daemon.containment", text: "supervisor"),
+                SettingsOverride(key: "access.confinedUsers", text: "www-data,1001"),
             ]
         ).settings
+        #expect(settings.access.confinedUsers == ["www-data", "1001"])
         #expect(settings.queue.slots == 7)
         #expect(!settings.applications.enforce)
         #expect(settings.profiles["short"]?.grace == .seconds(1))
@@ -275,6 +277,7 @@ struct SettingsReloadTests {
         case .integer(let number): String(number - 1)
         case .time(let duration): TimeSpan.finite((duration ?? .zero) + .seconds(1)).description
         case .flag(let flag): String(!flag)
+        case .words: "bgtask,1001"
         case .word:
             if case .choice(let words) = key.type { words.last ?? "" } else { "bgtask" }
         }

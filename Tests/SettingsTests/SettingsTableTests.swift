@@ -22,6 +22,7 @@ struct SettingsTableTests {
             "applications.messagesPerHourMax": "3",
             "store.historyMax": "1000000", "store.historyAge": "30d", "store.durability": "commit",
             "daemon.containment": "auto", "daemon.logLevel": "info", "access.operators": "",
+            "access.users": "", "access.confinedUsers": "[]", "access.unlimitedUsers": "[]",
             "profiles.default.duration": "3min", "profiles.default.grace": "5s",
             "profiles.default.lifetimeMax": "10min",
             "profiles.extended.duration": "10min", "profiles.extended.grace": "6s",
@@ -106,6 +107,7 @@ extension SettingValue {
         case .integer(let number): .integer(number)
         case .flag(let flag): .boolean(flag)
         case .time, .word: .string(description)
+        case .words(let words): .array(words.map(TOMLValue.string))
         }
     }
 }
@@ -125,6 +127,7 @@ extension SettingKey {
         case .flag: .boolean(false)
         case .choice(let words): .string(words[keyPath: word] ?? "")
         case .group: .string("bgtask")
+        case .users: .array([.string("www-data"), .string("1001")])
         }
     }
 
@@ -143,6 +146,11 @@ extension SettingKey {
         case .flag: return [.string("true"), .integer(1)]
         case .choice: return [.string(""), .boolean(true), .string("AUTO")]
         case .group: return [.integer(5), .string("two words"), .string("a:b"), .string("a\n")]
+        case .users:
+            return [
+                .string("root"), .array([.string("")]), .array([.string("two words")]),
+                .array([.integer(-1)]), .array([.integer(1 << 32)]), .array([.array([])]),
+            ]
         }
     }
 }

@@ -49,7 +49,7 @@ enum TOMLValue: Sendable, Equatable {
     case boolean(Bool)
     /// The text of a date, a time or both.
     case date(String)
-    case array
+    case array([TOMLValue])
     case table
 
     /// The value as it is named after "found".

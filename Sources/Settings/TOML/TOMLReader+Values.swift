@@ -12,8 +12,7 @@ extension TOMLReader {
             let isLong = peek(1) == UInt8(ascii: "'") && peek(2) == UInt8(ascii: "'")
             return .string(isLong ? try longLiteralString() : try literalString())
         case UInt8(ascii: "["):
-            try array(depth: depth)
-            return .array
+            return .array(try array(depth: depth))
         case UInt8(ascii: "{"):
             let table = tables.makeTable(as: .inline)
             try inlineTable(Scope(table: table, path: [], listed: false), depth: depth)
@@ -23,12 +22,13 @@ extension TOMLReader {
         }
     }
 
-    private mutating func array(depth: Int) throws(TOMLError) {
+    private mutating func array(depth: Int) throws(TOMLError) -> [TOMLValue] {
+        var values: [TOMLValue] = []
         index += 1
         while true {
             try skipLines()
             if peek() == UInt8(ascii: "]") { break }
-            _ = try value(depth: depth + 1)
+            values.append(try value(depth: depth + 1))
             try skipLines()
             if peek() == UInt8(ascii: ",") {
                 index += 1
@@ -37,6 +37,7 @@ extension TOMLReader {
             }
         }
         index += 1
+        return values
     }
 
     /// Reads from `{` to `}`; TOML 1.0.0 allows neither line ends nor a comma at the end.

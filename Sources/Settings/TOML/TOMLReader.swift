@@ -125,7 +125,7 @@ struct TOMLReader {
     private mutating func openElement(_ part: KeyPart) throws(TOMLError) {
         switch tables.child(part.text, of: scope.table) {
         case nil:
-            list(.array, in: scope, at: part.offset)
+            list(.array([]), in: scope, at: part.offset)
             scope.table = tables.addElement(part.text, to: scope.table)
         case .elements:
             scope.table = tables.addElement(part.text, to: scope.table)

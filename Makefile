@@ -79,6 +79,8 @@ program  $(BUILD)/bgtask-supervisor            $(PREFIX)/libexec/bgtaskd/bgtask-
 settings config/bgtaskd.toml                   $(SYSCONFDIR)/bgtaskd/bgtaskd.toml
 unit     systemd/system/bgtaskd.socket         $(UNITS)/system/bgtaskd.socket
 unit     systemd/system/bgtaskd.service        $(UNITS)/system/bgtaskd.service
+unit     systemd/system/bgtaskd.slice          $(UNITS)/system/bgtaskd.slice
+text     systemd/system/hardened.conf          $(SHARE)/doc/bgtaskd/hardened.conf
 unit     systemd/user/bgtaskd.socket           $(UNITS)/user/bgtaskd.socket
 unit     systemd/user/bgtaskd.service          $(UNITS)/user/bgtaskd.service
 built    $(BUILD)/completions/bgtaskd.bash     $(SHARE)/bash-completion/completions/bgtaskd

@@ -149,6 +149,7 @@ extension AuditTrail {
             .output,
             level: line.level ?? stream.level,
             message: .bytes(Array(line.text)),
+            identifier: AuditTrail.identifier(ofOutputOf: key.owner),
             fields: identity(of: key) + [(.stream, .string(stream.rawValue))])
         writer.write(entry, as: line.passingLevel(on: stream))
     }

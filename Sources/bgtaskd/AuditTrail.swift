@@ -60,8 +60,15 @@ final class AuditTrail {
             .output,
             level: line.level ?? stream.level,
             message: .bytes(Array(line.text)),
+            identifier: AuditTrail.identifier(ofOutputOf: record.task.owner),
             fields: identity(of: record.task) + [(.stream, .string(stream.rawValue))])
         writer.write(entry, as: line.passingLevel(on: stream))
+    }
+
+    /// What lines of an owner's commands have for a name in the journal: `bgtask-1001`. Under the daemon's own a
+    /// reader of `journalctl -t bgtaskd`, or of a syslog file, could not tell them from its sentences.
+    static func identifier(ofOutputOf owner: OwnerID) -> JournalValue {
+        .string("bgtask-\(owner)")
     }
 
     /// Says how many lines of a task were left out.

@@ -42,6 +42,9 @@ struct BgtaskdCommand: ParsableCommand {
             case .system: .system
             case nil: geteuid() == 0 ? .system : .user
             }
+        // Before all that may fail: who called is told then.
+        let inherited = checkConfig ? [] : try ListenDescriptor.take()
+        let callers = WaitingCallers(inherited)
         do {
             var configuration = try Configuration(
                 scope: scope, config: config, socket: socket, stateFolder: stateDir,
@@ -55,13 +58,16 @@ struct BgtaskdCommand: ParsableCommand {
                 return print(([Self.sayFine(loaded)] + checks.notes()).joined(separator: "\n"))
             }
             configuration.operatorsGroup = try checks.operatorsGroup()
-            let status = try Start.serve(configuration, loaded)
+            let status = try Start.serve(configuration, loaded, inherited)
             throw ExitCode(status)
         } catch let failure as StartFailure {
+            callers.sendAway()
             throw Self.end(failure.description, failure.status)
         } catch let error as SettingsErrors {
+            callers.sendAway()
             throw Self.end(error.description, ExitStatus.settings)
         } catch let error as Configuration.Missing {
+            callers.sendAway()
             throw Self.end(error.description, ExitStatus.settings)
         }
     }

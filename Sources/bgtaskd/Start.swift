@@ -27,14 +27,15 @@ enum Start {
     /// Starts, serves, and stops.
     ///
     /// - Returns: the exit status.
-    static func serve(_ configuration: Configuration, _ loaded: LoadedSettings) throws -> Int32 {
+    static func serve(
+        _ configuration: Configuration, _ loaded: LoadedSettings, _ inherited: [ListenDescriptor]
+    ) throws -> Int32 {
         signal(SIGPIPE, SIG_IGN)
         giveLargeBlocksBack()
         let loop = try EventLoop()
         var daemon: Daemon?
         // Threads inherit the mask: signals are blocked before the first is started.
         try Daemon.addSignals(to: loop) { daemon }
-        let inherited = try ListenDescriptor.take()
         let writer = try makeWriter(loaded)
         defer { report(writer.close(within: journalEnd)) }
         let log = Logger(label: "bgtaskd") { _ in JournalLogHandler(writer: writer) }

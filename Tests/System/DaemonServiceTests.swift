@@ -31,7 +31,7 @@ extension SystemTests {
         @Test("keeps each task in a control group of its own below the unit's")
         func controlGroups() throws {
             let group = try bgtaskctl("run --follow -- cat /proc/self/cgroup")
-            #expect(group.output.contains("/system.slice/bgtaskd.service/bgtaskd-"))
+            #expect(group.output.contains("/bgtaskd.slice/bgtaskd.service/bgtaskd-"))
             #expect(try bgtaskctl("status --json").output.contains(#""containment":"cgroup""#))
         }
 
@@ -90,6 +90,9 @@ extension SystemTests {
                 ])
             for entry in own {
                 #expect(entry["_UID"] as? String == "0")
+                let isOutput = entry["BGTASK_STREAM"] != nil
+                #expect(
+                    entry["SYSLOG_IDENTIFIER"] as? String == (isOutput ? "bgtask-0" : "bgtaskd"))
                 #expect(entry["BGTASK_OWNER"] as? String == "0")
                 #expect(entry["MESSAGE_ID"] as? String != marker)
                 let given = entry.keys.filter { !$0.hasPrefix("_") && !$0.hasPrefix("BGTASK_") }

@@ -28,11 +28,17 @@ enum InstalledUnits {
     /// - Parameter dropIn: more settings for bgtaskd.service; those of an earlier call are gone.
     static func put(_ scope: Scope, dropIn: String? = nil) throws {
         let folder = "/etc/systemd/\(scope.rawValue)"
-        for name in ["bgtaskd.service", "bgtaskd.socket"] {
+        for name in try names(scope) {
             try Box.write(text(of: name, scope), to: "\(folder)/\(name)")
         }
         try Box.write(dropIn ?? "", to: "\(folder)/bgtaskd.service.d/test.conf")
         if scope == .system { try Box.reloadUnits() }
+    }
+
+    private static func names(_ scope: Scope) throws -> [String] {
+        let folder = Box.project.appendingPathComponent("systemd/\(scope.rawValue)")
+        return try FileManager.default.contentsOfDirectory(atPath: folder.path)
+            .filter { $0.hasPrefix("bgtaskd.") }
     }
 
     /// A unit as it is in `systemd/`, but with the programs of this build.
@@ -45,7 +51,7 @@ enum InstalledUnits {
     /// Takes all of this away again, with the state of the system's daemon.
     static func remove() throws {
         let script = """
-            systemctl stop bgtaskd.socket bgtaskd.service 2>/dev/null
+            systemctl stop bgtaskd.socket bgtaskd.service bgtaskd.slice 2>/dev/null
             rm -rf /etc/systemd/system/bgtaskd.* /etc/systemd/user/bgtaskd.* /var/lib/bgtaskd
             systemctl daemon-reload
             systemctl reset-failed bgtaskd.socket bgtaskd.service 2>/dev/null

@@ -93,6 +93,8 @@ package struct JournalEntry: Sendable, Equatable {
     /// A constant sentence for audit entries; a line for output.
     package var message: JournalValue
     package var messageID: JournalMessageID?
+    /// SYSLOG_IDENTIFIER in place of the writer's, in the journal alone: whose words these are.
+    package var identifier: JournalValue?
     /// What varies, in the order in which text shows it.
     package var fields: [(key: JournalField, value: JournalValue)]
 
@@ -101,18 +103,20 @@ package struct JournalEntry: Sendable, Equatable {
         level: JournalLevel,
         message: JournalValue,
         messageID: JournalMessageID? = nil,
+        identifier: JournalValue? = nil,
         fields: [(key: JournalField, value: JournalValue)] = []
     ) {
         self.kind = kind
         self.level = level
         self.message = message
         self.messageID = messageID
+        self.identifier = identifier
         self.fields = fields
     }
 
     package static func == (left: Self, right: Self) -> Bool {
         left.kind == right.kind && left.level == right.level && left.message == right.message
-            && left.messageID == right.messageID
+            && left.messageID == right.messageID && left.identifier == right.identifier
             && left.fields.elementsEqual(right.fields) { $0.key == $1.key && $0.value == $1.value }
     }
 

@@ -82,9 +82,7 @@ struct JournalSink: Sendable {
         if let messageID = entry.messageID {
             fields.append((.messageID, .string(messageID.hex)))
         }
-        if !entry.fields.contains(where: { $0.key == .syslogIdentifier }) {
-            fields.append((.syslogIdentifier, .string(identifier)))
-        }
+        fields.append((.syslogIdentifier, entry.identifier ?? .string(identifier)))
         return fields + entry.fields
     }
 

@@ -1,0 +1,27 @@
+internal import Glibc
+internal import LinuxSystem
+internal import Systemd
+
+/// Those whose calls have started a daemon, or have come meanwhile.
+///
+/// Where it does not serve, they would wait for ever, and their connections would have the service manager start
+/// it again and again.
+struct WaitingCallers {
+    private let sockets: [ListeningSocket]
+
+    /// - Parameter inherited: what the service manager passed; it stays the caller's.
+    init(_ inherited: [ListenDescriptor]) {
+        sockets = inherited.compactMap { socket in
+            let copy = fcntl(socket.descriptor, F_DUPFD_CLOEXEC, 0)
+            guard copy >= 0 else { return nil }
+            return try? ListeningSocket(UnixListener(inherited: OwnedDescriptor(copy)))
+        }
+    }
+
+    /// Closes their connections, by which they know that nobody answers.
+    func sendAway() {
+        for socket in sockets {
+            while case .connection? = try? socket.listener.accept() {}
+        }
+    }
+}

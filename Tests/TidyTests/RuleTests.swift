@@ -89,23 +89,6 @@ struct RuleTests {
         #expect(lines(Rules.commentedOutCode, line).isEmpty)
     }
 
-    @Test("a long file")
-    func longFiles() {
-        #expect(lines(Rules.longFiles, String(repeating: "\n", count: 300)).isEmpty)
-        #expect(lines(Rules.longFiles, String(repeating: "a\n", count: 301)) == [301])
-    }
-
-    @Test("a long function")
-    func longFunctions() {
-        func text(_ count: Int) -> String {
-            let body = String(repeating: "    a({ \"{\" })\n", count: count)
-            return
-                "protocol P {\n    func a()\n}\nfunc f(\n    a: () -> Void = {}\n)\n{\n\(body)}\n"
-        }
-        #expect(lines(Rules.longFunctions, text(35)).isEmpty)
-        #expect(lines(Rules.longFunctions, text(36)) == [4])
-    }
-
     @Test("Foundation", arguments: ["import Foundation", "internal import Foundation.NSDate"])
     func foundation(line: String) {
         #expect(lines(Rules.foundation, line) == [1])

@@ -9,7 +9,7 @@ enum Rules {
 
     static let all = [
         wallClock, sleeps, forcing, fatalErrors, unexplainedUnsafety, leftovers, commentedOutCode,
-        longFiles, longFunctions, foundation, imports, namelessEntries,
+        foundation, imports, namelessEntries,
     ]
 
     static let wallClock = Rule(
@@ -95,20 +95,6 @@ enum Rules {
         case "import", "return": return words.count == 2 && text.last != "."
         default: return words.dropFirst().first == "=" || (words.count == 1 && text.hasSuffix(")"))
         }
-    }
-
-    static let longFiles = Rule(
-        name: "is over 300 lines; a file is one noun",
-        scope: .sources
-    ) { file in
-        file.codeLines.count > 300 ? [301] : []
-    }
-
-    static let longFunctions = Rule(
-        name: "is over 40 lines; a function fits a screen",
-        scope: .sources
-    ) { file in
-        file.isSwift ? file.functions.filter { $0.count > 40 }.map(\.lowerBound) : []
     }
 
     static let foundation = Rule(

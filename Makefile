@@ -14,7 +14,7 @@ VM := .build/vm
 
 SWIFT_FILES := $(wildcard Package.swift Sources Tests Examples Benchmarks)
 
-.PHONY: build completions install uninstall files test test-long demo fuzz sanitize torture torture-vm
+.PHONY: build completions install uninstall files test test-long demo fuzz fuzz-live sanitize torture torture-vm
 .PHONY: bench microbenchmark instruction-counts format lint deps small-parts
 
 PROGRAMS := bgtaskd bgtaskctl bgtask-supervisor
@@ -154,6 +154,14 @@ fuzz: deps
 	        -artifact_prefix=$(FUZZ)/crashes/$$target- \
 	        $(FUZZ)/corpus/$$target Tests/FuzzTests/Corpus/$$target || exit 1; \
 	done
+
+# Calls a running daemon for MINUTES= minutes in each of both containments as an ordinary user: every field of
+# every method at its extremes, then random sequences, with kills and restarts between. CONTAINMENT= as for the
+# demo. `make test` does so for a short time.
+fuzz-live: deps
+	$(SWIFT) build
+	Tests/System/fuzz-live --seconds $$(( $(or $(MINUTES),10) * 60 )) \
+	    --containment $(or $(CONTAINMENT),both) $(if $(SEED),--seed $(SEED))
 
 # The tests with AddressSanitizer, then with ThreadSanitizer; each has a build of its own. Memory is not
 # bounded then as it is otherwise, which the tests know by BGTASK_SANITIZED. The supervisor is the usual

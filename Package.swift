@@ -217,10 +217,13 @@ let package = Package(
         ),
         .testTarget(
             name: "SystemTests",
-            dependencies: ["bgtaskctl", "bgtaskd", "process-test-child", "systemd-probe"],
+            dependencies: [
+                "bgtaskctl", "bgtaskd", "call-fuzzer", "process-test-child", "systemd-probe",
+            ],
             path: "Tests/System",
             exclude: [
-                "systemd-box", "torture", "torture-vm", "torture_check.py", "torture_load.py",
+                "fuzz-live", "systemd-box", "torture", "torture-vm", "torture_check.py",
+                "torture_load.py",
                 "vm", "vm-box", "vm-prepare",
             ],
             swiftSettings: swiftSettings
@@ -249,7 +252,7 @@ let package = Package(
         .testTarget(
             name: "DaemonTests",
             dependencies: [
-                "CTestUsers", "TaskAPI", "TestKit", "Varlink", "bgtaskctl", "bgtaskd",
+                "CTestUsers", "CallFuzz", "TaskAPI", "TestKit", "Varlink", "bgtaskctl", "bgtaskd",
                 "bgtask-supervisor", "process-test-child",
             ],
             swiftSettings: swiftSettings
@@ -269,8 +272,22 @@ let package = Package(
         ),
         .testTarget(name: "TidyTests", swiftSettings: swiftSettings),
         .target(
+            name: "CallFuzz",
+            dependencies: ["TaskAPI", "TestKit", "Varlink"],
+            path: "Tests/CallFuzz",
+            swiftSettings: swiftSettings
+        ),
+        .executableTarget(
+            name: "call-fuzzer",
+            dependencies: ["CallFuzz"],
+            path: "Tests/CallFuzzer",
+            swiftSettings: swiftSettings
+        ),
+        .target(
             name: "FuzzTargets",
-            dependencies: ["BudgetCore", "Settings", "TaskAPI", "Varlink"],
+            dependencies: [
+                "BudgetCore", "CallFuzz", "Settings", "TaskAPI", "TaskStore", "Varlink",
+            ],
             path: "Tests/FuzzTargets",
             swiftSettings: swiftSettings
         ),

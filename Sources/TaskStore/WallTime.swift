@@ -27,11 +27,19 @@ package struct WallTime: Hashable, Comparable, Sendable {
 
     /// The time that much earlier, saturating.
     package func earlier(by duration: Duration) -> WallTime {
-        let (seconds, attoseconds) = duration.components
-        let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
-        guard !overflow else { return WallTime(microseconds: seconds < 0 ? .max : .min) }
-        let delta = product + attoseconds / 1_000_000_000_000
+        let delta = duration.wholeMicroseconds
         let (result, isOut) = microseconds.subtractingReportingOverflow(delta)
         return WallTime(microseconds: isOut ? (delta < 0 ? .max : .min) : result)
+    }
+}
+
+extension Duration {
+    /// The duration in whole microseconds, saturating at the ends of `Int64` (292,000 years).
+    fileprivate var wholeMicroseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
+        guard !overflow else { return seconds < 0 ? .min : .max }
+        let (sum, carried) = product.addingReportingOverflow(attoseconds / 1_000_000_000_000)
+        return carried ? (seconds < 0 ? .min : .max) : sum
     }
 }

@@ -8,19 +8,29 @@ final class RawConnection {
     private var isAtEnd = false
 
     init(_ daemon: DaemonProcess) throws {
-        descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        descriptor = try Self.connect(to: daemon.socketPath)
+    }
+
+    /// Connects to a socket.
+    ///
+    /// - Returns: the connected socket, which is the caller's to close.
+    static func connect(to path: String) throws -> Int32 {
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &address.sun_path) {
-            $0.copyBytes(from: daemon.socketPath.utf8)
+            $0.copyBytes(from: path.utf8)
         }
-        let descriptor = descriptor
         let result = withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+                Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
             }
         }
-        guard result == 0 else { throw NeverHappened(description: "connect: \(errno)") }
+        guard result == 0 else {
+            defer { close(descriptor) }
+            throw NeverHappened(description: "connect: \(errno)")
+        }
+        return descriptor
     }
 
     /// Takes over a connected socket.

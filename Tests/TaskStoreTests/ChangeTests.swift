@@ -155,4 +155,19 @@ struct ChangeTests {
         #expect(Samples.time(5).earlier(by: .seconds(5)) == Samples.time(0))
         #expect(WallTime(microseconds: .min).earlier(by: .seconds(1)).microseconds == .min)
     }
+
+    @Test("a time that is earlier by a length of any size is earlier, and no number overflows")
+    func saturated() {
+        let now = Samples.time(0)
+        let edges = [1, 1000, 1_000_000, 1_000_000_000].map { Int.max / $0 }
+        let lengths = edges.flatMap { edge in
+            (-2000...2000).compactMap { distance in
+                let (length, isOut) = edge.addingReportingOverflow(distance)
+                return isOut ? nil : length
+            }
+        }
+        #expect(lengths.filter { now.earlier(by: .milliseconds($0)) >= now } == [])
+        #expect(lengths.filter { now.earlier(by: .milliseconds(-$0)) <= now } == [])
+        #expect(now.earlier(by: .milliseconds(Int.min)).microseconds == .max)
+    }
 }

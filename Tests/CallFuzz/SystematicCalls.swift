@@ -1,0 +1,54 @@
+import Varlink
+
+/// Each method with each of its fields at each of the extremes of its type, all others as usual.
+package enum SystematicCalls {
+    /// Calls the body with each call; ends early where it throws.
+    ///
+    /// - Parameter extra: numbers besides the extremes, such as ids that there are.
+    package static func all<E: Error>(
+        of methods: [DescribedMethod] = DescribedMethod.all, extra: [Int] = [],
+        _ body: (Generated) throws(E) -> Void
+    ) throws(E) {
+        for method in methods {
+            for field in method.fields {
+                var values = Extremes.values(of: field.type)
+                if case .int = field.type { values += extra.map(String.init) }
+                for value in values {
+                    let parameters = Usual.value(
+                        of: method.input, named: "", path: field.path[...], replacement: value)
+                    try body(Generated(method.name, parameters))
+                }
+            }
+        }
+    }
+}
+
+/// A call as it is sent.
+package struct Generated: Sendable {
+    package let method: String
+    package let text: String
+    /// Whether it is so wrong that the connection ends.
+    package let breaksProtocol: Bool
+    package let isOneway: Bool
+
+    init(_ method: String, _ parameters: String, flags: String = "") {
+        self.method = method
+        text = CallText.call(method, parameters, flags: flags)
+        breaksProtocol = !parameters.hasPrefix("{") && parameters != "null"
+        isOneway = flags.contains("oneway")
+    }
+
+    init(broken text: String, method: String) {
+        self.method = method
+        self.text = text
+        breaksProtocol = true
+        isOneway = false
+    }
+}
+
+/// How a call is written.
+enum CallText {
+    static func call(_ method: String, _ parameters: String, flags: String = "") -> String {
+        "{\"method\":\"\(method)\",\"parameters\":\(parameters)\(flags)}"
+    }
+}

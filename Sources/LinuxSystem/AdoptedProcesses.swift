@@ -41,7 +41,8 @@ package final class AdoptedProcesses: ProcessSet, WatchOwner {
                     process.descriptor, .input, owner: self, role: index)
                 processes[index] = Watched(subject: process, token: token)
             }
-            for (index, group) in adoption.groups.enumerated() {
+            for (index, unit) in adoption.units.enumerated() {
+                let group = try Cgroup(folder: unit.cgroupFolder, name: "", makes: false)
                 let token = try host.watches.add(
                     group.eventsDescriptor, .priority, owner: self, role: -1 - index)
                 groups[-1 - index] = Watched(subject: group, token: token)
@@ -53,6 +54,8 @@ package final class AdoptedProcesses: ProcessSet, WatchOwner {
     }
 
     package var freezer: FreezeMethod { .unit }
+
+    package var homes: [ProcessHome] { units.map { .group($0.cgroupName) } }
 
     /// Whether all units that are there still are frozen, read now.
     package var isFrozen: Bool {
@@ -130,16 +133,14 @@ package final class AdoptedProcesses: ProcessSet, WatchOwner {
 }
 
 extension ProcessHost {
-    /// Watches processes that others have started. The identifier comes back with their events.
+    /// Watches processes that others have started, and what those have started. The identifier comes back with
+    /// their events.
     ///
-    /// - Parameters:
-    ///   - processIDs: what is adopted; what they have started goes with it.
-    ///   - user: the real uid that all of them must have.
-    /// - Throws: why they cannot be adopted, such as that no unit is theirs alone.
+    /// - Parameter user: the real uid for which they were looked at.
+    /// - Throws: why they cannot be adopted, such as that their unit is gone.
     package func adopt(
-        _ identifier: UInt64, processIDs: [Int32], user: UInt32
+        _ identifier: UInt64, _ adoption: Adoption, user: UInt32
     ) throws(AdoptionRefusal) -> AdoptedProcesses {
-        let adoption = try Adoption(processIDs: processIDs, user: user)
         do {
             return try AdoptedProcesses(identifier, adoption, user: user, host: self)
         } catch {

@@ -12,6 +12,8 @@ package struct AdoptedUnit: Equatable, Sendable {
     package let manager: Manager
     /// The folder of its group: `/sys/fs/cgroup/system.slice/cooler.service`.
     package let cgroupFolder: String
+    /// Its group as /proc/PID/cgroup shows it: `/system.slice/cooler.service`.
+    package let cgroupName: String
 }
 
 /// The unit that a group belongs to, by the rules of systemd (cg_path_get_unit and cg_path_get_user_unit of

@@ -12,7 +12,7 @@ package struct AdoptionRefusal: Error, Equatable, Sendable, CustomStringConverti
 }
 
 /// A running process that cannot become another one.
-final class OpenedProcess {
+final class OpenedProcess: Sendable {
     let processID: Int32
     /// Its group, as /proc/PID/cgroup shows it.
     let group: String
@@ -31,23 +31,13 @@ final class OpenedProcess {
         do throws(SystemError) {
             process = try .process(processID)
             owner = try realUser(of: processID)
-            group = try Self.group(of: processID)
+            group = try cgroupName(of: processID)
         } catch {
             throw refusal(Self.reason(error))
         }
         guard !process.waitReadable(milliseconds: 0) else { throw refusal("it has ended") }
         guard owner == user else { throw refusal("it belongs to user \(owner), not to \(user)") }
         self.processID = processID
-    }
-
-    private static func group(of processID: Int32) throws(SystemError) -> String {
-        let path = "/proc/\(processID)/cgroup"
-        let lines = try readText(path).split(separator: "\n")
-        guard let line = lines.first(where: { $0.hasPrefix("0::/") }) else {
-            throw SystemError(
-                operation: "read", errno: ENOENT, subject: path, detail: "no cgroup v2 group in it")
-        }
-        return String(line.dropFirst("0::".count))
     }
 
     private static func reason(_ error: SystemError) -> String {
@@ -59,16 +49,19 @@ final class OpenedProcess {
     }
 }
 
-/// Processes that may be adopted, and the units that they live in.
-struct Adoption {
+/// Processes that may be adopted, and the units that they live in: what one look at /proc shows.
+package struct Adoption: Sendable {
     let processes: [OpenedProcess]
     let units: [AdoptedUnit]
-    let groups: [Cgroup]
 
     /// So many can be given at once; each keeps a descriptor open.
-    private static let processesMax = 256
+    static let processesMax = 256
+    /// An application lives in one unit or in a few: each is watched, and frozen by itself.
+    static let unitsMax = 16
 
-    init(processIDs: [Int32], user: UInt32) throws(AdoptionRefusal) {
+    /// Looks at processes, at their units and at all who live there: once at each, however many units there are.
+    /// That takes as long as there are many processes, and so a thread of its own.
+    package init(processIDs: [Int32], user: UInt32) throws(AdoptionRefusal) {
         let given = Set(processIDs)
         guard !given.isEmpty, given.count <= Self.processesMax else {
             throw AdoptionRefusal(
@@ -76,68 +69,36 @@ struct Adoption {
                 reason: "1 to \(Self.processesMax) processes can be adopted, not \(given.count)")
         }
         var processes: [OpenedProcess] = []
-        var units: [AdoptedUnit] = []
+        var found = UnitsOfUser(user)
         for processID in given.sorted() {
             let process = try OpenedProcess(processID, user: user)
-            let unit = try Self.unit(of: process, user: user)
-            if !units.contains(unit) { units.append(unit) }
+            try found.add(unitOf: process)
             processes.append(process)
         }
-        var groups: [Cgroup] = []
-        for unit in units {
-            do throws(SystemError) {
-                groups.append(try Cgroup(folder: unit.cgroupFolder, name: "", makes: false))
-            } catch {
-                throw AdoptionRefusal(processID: nil, reason: "\(error)")
-            }
-        }
         self.processes = processes
-        self.units = units
-        self.groups = groups
+        units = found.units
         try checkMembers(user: user)
-    }
-
-    private static func unit(
-        of process: OpenedProcess, user: UInt32
-    ) throws(AdoptionRefusal) -> AdoptedUnit {
-        func refusal(_ reason: String) -> AdoptionRefusal {
-            AdoptionRefusal(processID: process.processID, reason: reason)
-        }
-        guard let path = UnitPath(group: process.group) else {
-            throw refusal("it lives in no service or scope that could be frozen (\(process.group))")
-        }
-        if let protection = path.protection { throw refusal(protection) }
-        if case .user(let owner) = path.manager, owner != user {
-            throw refusal("\(path.name) is a unit of user \(owner), not of \(user)")
-        }
-        let own: CgroupHierarchy
-        let folder: String
-        do {
-            own = try CgroupHierarchy()
-            folder = try CgroupHierarchy.folder(ofGroup: path.group)
-        } catch {
-            throw refusal(error.reason)
-        }
-        guard UnitPath(group: own.ownName) != path else {
-            throw refusal("\(path.name) is the unit of this daemon")
-        }
-        return AdoptedUnit(name: path.name, manager: path.manager, cgroupFolder: folder)
     }
 
     /// Who would be frozen beside the given: nobody but what they have started, and all of that user.
     private func checkMembers(user: UInt32) throws(AdoptionRefusal) {
         let given = Set(processes.map(\.processID))
-        for (unit, group) in zip(units, groups) {
-            let members: [Int32]
-            let table: ProcessTable
-            do throws(SystemError) {
-                members = try group.processIDs()
-                // After the list, so that who is in the list and not in here has ended.
-                table = try ProcessTable()
-            } catch {
-                throw AdoptionRefusal(processID: nil, reason: "\(error)")
+        let members: [[Int32]]
+        let table: ProcessTable
+        do throws(SystemError) {
+            var lists: [[Int32]] = []
+            for unit in units {
+                let group = try Cgroup(folder: unit.cgroupFolder, name: "", makes: false)
+                lists.append(try group.processIDs())
             }
-            let family = given.union(table.descendants(of: given))
+            members = lists
+            // After the lists, so that who is in one of them and not in here has ended.
+            table = try ProcessTable()
+        } catch {
+            throw AdoptionRefusal(processID: nil, reason: "\(error)")
+        }
+        let family = given.union(table.descendants(of: given))
+        for (unit, members) in zip(units, members) {
             for member in members where member == 0 || table.contains(member) {
                 guard family.contains(member) else {
                     throw AdoptionRefusal(
@@ -169,5 +130,50 @@ struct Adoption {
                 processID: member,
                 reason: "it lives in \(unit) too and belongs to user \(owner), not to \(user)")
         }
+    }
+}
+
+/// The units that processes of a user live in, each once.
+private struct UnitsOfUser {
+    let user: UInt32
+    private(set) var units: [AdoptedUnit] = []
+    /// Where this daemon is, once that has been looked for.
+    private var own: CgroupHierarchy?
+
+    init(_ user: UInt32) {
+        self.user = user
+    }
+
+    mutating func add(unitOf process: OpenedProcess) throws(AdoptionRefusal) {
+        func refusal(_ reason: String) -> AdoptionRefusal {
+            AdoptionRefusal(processID: process.processID, reason: reason)
+        }
+        guard let path = UnitPath(group: process.group) else {
+            throw refusal("it lives in no service or scope that could be frozen (\(process.group))")
+        }
+        if units.contains(where: { $0.cgroupName == path.group }) { return }
+        guard units.count < Adoption.unitsMax else {
+            throw refusal(
+                "an application lives in \(Adoption.unitsMax) units at most, and \(path.name) is one"
+                    + " more")
+        }
+        if let protection = path.protection { throw refusal(protection) }
+        if case .user(let owner) = path.manager, owner != user {
+            throw refusal("\(path.name) is a unit of user \(owner), not of \(user)")
+        }
+        let folder: String
+        do throws(ContainmentRefusal) {
+            if own == nil { own = try CgroupHierarchy() }
+            guard UnitPath(group: own?.ownName ?? "") != path else {
+                throw ContainmentRefusal(reason: "\(path.name) is the unit of this daemon")
+            }
+            folder = try CgroupHierarchy.folder(ofGroup: path.group)
+        } catch {
+            throw refusal(error.reason)
+        }
+        units.append(
+            AdoptedUnit(
+                name: path.name, manager: path.manager, cgroupFolder: folder,
+                cgroupName: path.group))
     }
 }

@@ -65,6 +65,8 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client {
 
     var freezer: FreezeMethod { .cgroup }
 
+    var homes: [ProcessHome] { [.group(group.name)] }
+
     var isFrozen: Bool {
         // Nothing but a removed group cannot be read, and nobody is in that.
         guard !isReleased, let state = try? group.stateNow() else { return false }

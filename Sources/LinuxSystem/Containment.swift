@@ -8,6 +8,9 @@ package enum Containment {
     /// A supervisor process for each command, found at this path.
     case supervisor(path: String)
 
+    /// Whether a task is what descends from its supervisors.
+    package var hasSupervisors: Bool { if case .supervisor = self { true } else { false } }
+
     /// A cgroup tree for this state folder; where none can be had, the supervisor.
     ///
     /// - Returns: the containment and, where it is the supervisor, why no cgroup can be had.

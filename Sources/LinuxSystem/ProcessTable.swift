@@ -48,13 +48,16 @@ struct ProcessTable {
         known.contains(processID)
     }
 
+    /// Looks at each process once, whatever the order of their numbers.
     private func entriesBelow(_ roots: Set<Int32>) -> [clx_process] {
+        var children: [Int32: [Int32]] = [:]
+        for entry in entries { children[entry.parent, default: []].append(entry.pid) }
         var family = roots
-        // Parents mostly have the lower number, and then one pass finds all.
-        while true {
-            let count = family.count
-            for entry in entries where family.contains(entry.parent) { family.insert(entry.pid) }
-            if family.count == count { break }
+        var open = Array(roots)
+        while let parent = open.popLast() {
+            for child in children[parent] ?? [] where family.insert(child).inserted {
+                open.append(child)
+            }
         }
         return entries.filter { entry in
             family.contains(entry.pid) && !roots.contains(entry.pid)

@@ -59,6 +59,8 @@ final class SupervisedTask: TaskProcesses, WatchOwner {
 
     var freezer: FreezeMethod { .signals }
 
+    var homes: [ProcessHome] { supervisorIDs.sorted().map(ProcessHome.supervisor) }
+
     var isFrozen: Bool {
         let supervisors = supervisorIDs
         guard !supervisors.isEmpty else { return false }

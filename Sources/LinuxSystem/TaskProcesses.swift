@@ -59,6 +59,9 @@ package protocol ProcessSet: AnyObject {
     /// What can hold them still.
     var freezer: FreezeMethod { get }
 
+    /// Where they live, those who are started later included; none that is of others too.
+    var homes: [ProcessHome] { get }
+
     /// Whether all of them are frozen, read now; `false` after the event `gone`.
     var isFrozen: Bool { get }
 

@@ -79,9 +79,10 @@ final class Client {
     var bufferedBytes = 0
     /// What a listing holds until its answer is made.
     var listedBytes = 0
-    /// The application that its process belongs to, when there were these applications; `nil` where nobody has
-    /// looked.
-    var application: (key: ApplicationKey?, generation: Int)?
+    /// The application whose process has opened it; `nil` where it is of none.
+    var origin: ConnectionOrigin?
+    /// Whether that is to be looked for again.
+    var awaitsOrigin = false
 
     init(
         holder: HolderID, descriptor: consuming OwnedDescriptor, credentials: PeerCredentials,

@@ -4,22 +4,6 @@ internal import Systemd
 internal import TaskAPI
 internal import Varlink
 
-/// An adoption whose units are being looked at.
-final class PendingAdoption {
-    let client: Client
-    let processes: AdoptedProcesses
-    let units: [ManagedUnit]
-    /// Units of which the manager has not told yet.
-    var remaining: Int
-
-    init(_ client: Client, _ processes: AdoptedProcesses, _ units: [ManagedUnit]) {
-        self.client = client
-        self.processes = processes
-        self.units = units
-        remaining = units.count
-    }
-}
-
 // Processes that run already become applications.
 extension Daemon {
     func adoptApplication(
@@ -28,7 +12,7 @@ extension Daemon {
         let input = try decode(call, as: Applications.Adopt.Input.self)
         let key = ApplicationKey(owner: client.caller.owner, id: input.id)
         try ask { registry, _ throws(Refusal) in try registry.checkAdoption(key) }
-        guard pendingAdoptions[key] == nil else {
+        guard !adoptions.areAdopting(key) else {
             throw .refused(.notAccepting("application \(key.id) is being adopted"))
         }
         var processIDs: [Int32] = []
@@ -39,22 +23,64 @@ extension Daemon {
             processIDs.append(processID)
         }
         guard !processIDs.isEmpty else { throw .invalid("pids") }
-        let number = TaskID(ofApplication: nextNumber())
+        adoptions.add(PendingAdoption(client, key, processIDs))
+        client.openCall = .adoption(key)
+        lookAtNextAdoption()
+    }
+
+    /// Has the thread look at the processes of the next adoption.
+    private func lookAtNextAdoption() {
+        while let adoption = adoptions.next() {
+            do throws(SystemError) {
+                return try adoptionThread.ask(
+                    adoption.processIDs, user: adoption.client.credentials.user)
+            } catch {
+                adoptions.wereLookedAt(adoption)
+                refuse(adoption, "\(error)")
+            }
+        }
+    }
+
+    /// The thread has looked at processes.
+    func adoptionReady() {
+        guard let answer = adoptionThread.takeAnswer(), let adoption = adoptions.lookedAt else {
+            return
+        }
+        let now = now
+        adoptions.wereLookedAt(adoption)
+        // Nobody has been promised anything, where the caller is gone or the application is.
+        if adoptions.isPending(adoption) {
+            do throws(CallFailure) {
+                try describeUnits(of: adoption, answer)
+            } catch {
+                adoptions.remove(adoption)
+                self.answer(adoption.client, error)
+            }
+        }
+        lookAtNextAdoption()
+        endTurn(at: now)
+    }
+
+    /// Asks the managers of the units whether those can be frozen.
+    private func describeUnits(
+        of adoption: PendingAdoption, _ answer: AdoptionThread.Answer
+    ) throws(CallFailure) {
+        let key = adoption.key
+        try ask { registry, _ throws(Refusal) in try registry.checkAdoption(key) }
         let processes: AdoptedProcesses
         do throws(AdoptionRefusal) {
             processes = try host.adopt(
-                number.rawValue, processIDs: processIDs, user: client.credentials.user)
+                TaskID(ofApplication: nextNumber()).rawValue, try answer.get(),
+                user: adoption.client.credentials.user)
         } catch {
-            throw .cannotContain(error.processID ?? processIDs[0], error.reason)
+            throw .cannotContain(error.processID ?? adoption.processIDs[0], error.reason)
         }
-        let adoption = PendingAdoption(
-            client, processes, try managedUnits(of: processes, processIDs[0]))
-        adoptedUnits.formUnion(adoption.units.map(\.unit))
-        pendingAdoptions[key] = adoption
-        client.openCall = .adoption(key)
-        for unit in adoption.units {
+        let units = try managedUnits(of: processes, adoption.processIDs[0])
+        adoption.found(processes, units)
+        adoptedUnits.formUnion(units.map(\.unit))
+        for unit in units {
             unit.manager.describe(unit: unit.name) { [weak self] result in
-                self?.described(unit, of: key, adoption, result)
+                self?.described(unit, of: adoption, result)
             }
         }
     }
@@ -92,29 +118,29 @@ extension Daemon {
     }
 
     private func described(
-        _ unit: ManagedUnit, of key: ApplicationKey, _ adoption: PendingAdoption,
+        _ unit: ManagedUnit, of adoption: PendingAdoption,
         _ result: Result<UnitDescription, UnitFailure>
     ) {
         // Another unit of it may have been refused meanwhile.
-        guard pendingAdoptions[key] === adoption else { return }
+        guard adoptions.isPending(adoption) else { return }
         let now = now
         switch result {
-        case .failure(let failure): refuse(adoption, key, "\(failure)")
+        case .failure(let failure): refuse(adoption, "\(failure)")
         case .success(let described):
             if let reason = described.refusal(of: unit) {
-                refuse(adoption, key, reason)
-            } else {
-                adoption.remaining -= 1
-                if adoption.remaining == 0 { adopt(adoption, key) }
+                refuse(adoption, reason)
+            } else if adoption.unitWasDescribed() {
+                adopt(adoption)
             }
         }
         endTurn(at: now)
     }
 
     /// Its units can be frozen: the core takes it over, and answers when the disk knows them.
-    private func adopt(_ adoption: PendingAdoption, _ key: ApplicationKey) {
-        pendingAdoptions[key] = nil
-        let client = adoption.client
+    private func adopt(_ adoption: PendingAdoption) {
+        guard let processes = adoption.processes else { return }
+        adoptions.remove(adoption)
+        let (client, key) = (adoption.client, adoption.key)
         let number = nextNumber()
         let units = adoption.units.map(\.unit)
         do throws(CallFailure) {
@@ -123,30 +149,47 @@ extension Daemon {
             }
         } catch {
             adoptedUnits.subtract(units)
-            adoption.processes.close()
+            processes.close()
             return answer(client, error)
         }
         let application = RunningApplication(
-            key, number: TaskID(rawValue: adoption.processes.identifier),
-            adopted: adoption.processes)
+            key, number: TaskID(rawValue: processes.identifier), adopted: processes)
         application.units = adoption.units
         applications.add(application)
+        findOriginsAnew(of: key.owner)
         wait(client, for: number, key, .application)
     }
 
-    private func refuse(_ adoption: PendingAdoption, _ key: ApplicationKey, _ reason: String) {
-        pendingAdoptions[key] = nil
+    private func refuse(_ adoption: PendingAdoption, _ reason: String) {
+        let processID = (try? adoption.processes?.processIDs())?.first
+        letGo(of: adoption)
+        answer(
+            adoption.client, .cannotContain(processID ?? adoption.processIDs.first ?? 0, reason))
+    }
+
+    /// Ends an adoption that has not come to its end.
+    private func letGo(of adoption: PendingAdoption) {
+        adoptions.remove(adoption)
         adoptedUnits.subtract(adoption.units.map(\.unit))
-        let processID = (try? adoption.processes.processIDs())?.first ?? 0
-        adoption.processes.close()
-        answer(adoption.client, .cannotContain(processID, reason))
+        adoption.processes?.close()
     }
 
     /// Processes have ended that are no application yet.
     func adoptionIsOver(_ number: TaskID) {
-        let ended = pendingAdoptions.first { $0.value.processes.identifier == number.rawValue }
-        guard let (key, adoption) = ended else { return }
-        refuse(adoption, key, "they have ended")
+        guard let adoption = adoptions.first(of: number.rawValue) else { return }
+        refuse(adoption, "they have ended")
+    }
+
+    /// An application has ended: what was to become another of its name does not.
+    func adoptionIsOver(of key: ApplicationKey) {
+        guard let adoption = adoptions[key] else { return }
+        refuse(adoption, "application \(key.id) has ended meanwhile")
+    }
+
+    /// A client is gone: what has not been looked at for it is not looked at any more.
+    func adoptionIsUnwanted(by client: Client, _ key: ApplicationKey) {
+        guard let adoption = adoptions[key], adoption.client === client else { return }
+        adoptions.withdraw(adoption)
     }
 
     private func answer(_ client: Client, _ failure: CallFailure) {

@@ -63,7 +63,7 @@ extension Daemon {
     /// Tells an application that watches itself what it has missed since its start.
     private func tellBacklog(of key: ApplicationKey, to client: Client) {
         guard let application = applications[key], !application.backlog.isTaken,
-            application.processIDs.contains(client.credentials.processID)
+            client.origin == application.origin
         else { return }
         let (events, missed) = application.backlog.take()
         for event in events { send(Applications.Event(event, of: key), to: client) }
@@ -96,16 +96,7 @@ extension Daemon {
         guard client.connection.pendingOutputCount > Daemon.frozenReaderMax,
             registry.suspendedApplicationCount > 0
         else { return false }
-        if client.application?.generation != applications.generation {
-            client.application = (application(of: client), applications.generation)
-        }
-        guard let key = client.application?.key else { return false }
-        return registry.isSuspended(key)
-    }
-
-    /// The application that a connection is of.
-    private func application(of client: Client) -> ApplicationKey? {
-        applications.all(of: client.caller.owner)
-            .first { $0.processIDs.contains(client.credentials.processID) }?.key
+        guard let origin = client.origin, applications.areRunning(origin) else { return false }
+        return registry.isSuspended(origin.key)
     }
 }

@@ -14,7 +14,7 @@ extension Daemon {
         case .kill: kill(key, at: now)
         case .release:
             if let application = applications[key] { forget(application) }
-            pendingAdoptions[key] = nil
+            adoptionIsOver(of: key)
         case .tell(let event): tell(event, of: key, at: now)
         case .note(let note):
             journal.write(note, of: key, registry.applicationRecord(key), at: now)
@@ -53,6 +53,7 @@ extension Daemon {
         do {
             let request = taskEnvironment.request(for: application.key, registration, as: user)
             try start(request, of: task)
+            applications.settle(application)
         } catch {
             notStarted(application, "\(error)", at: now)
         }

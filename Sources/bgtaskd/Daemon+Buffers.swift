@@ -75,7 +75,7 @@ extension Daemon {
             watch(client)
             room -= buffer.count
         }
-        guard room <= 0, let last = use.waiting.last, isDeadlocked(use.owner) else { return }
+        guard room <= 0, let last = use.waiting.last, isDeadlocked(use) else { return }
         refuseMore(of: last)
     }
 
@@ -114,9 +114,9 @@ extension Daemon {
 
     /// Whether all who fill an owner's buffers wait for each other for ever: each has a part of a message,
     /// which becomes no less by itself, and is not read.
-    private func isDeadlocked(_ owner: OwnerID) -> Bool {
-        clients.all.allSatisfy { client in
-            client.caller.owner != owner || client.bufferedBytes < Daemon.bufferShare
+    private func isDeadlocked(_ use: OwnerUse) -> Bool {
+        use.members.all.allSatisfy { client in
+            client.bufferedBytes < Daemon.bufferShare
                 || client.waitsForRoom && !canDrain(client)
         }
     }

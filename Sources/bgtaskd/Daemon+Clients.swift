@@ -231,13 +231,14 @@ extension Daemon {
         case .lookUp, .history: questions.remove(client)
         case .applicationWatch(_, let caller): applicationWatchers.remove(client, caller)
         case .application(let number): forgetApplicationCall(number)
+        case .adoption(let key): adoptionIsUnwanted(by: client, key)
         default: break
         }
         watchers.remove(client)
         // The descriptor is closed with the client; until then the epoll must not name it.
         try? epoll.remove(client.descriptor.rawValue)
-        client.ownerUse.clients -= 1
-        if client.ownerUse.clients == 0 { owners[client.caller.owner] = nil }
+        client.ownerUse.members.remove(client)
+        if client.ownerUse.members.isEmpty { owners[client.caller.owner] = nil }
         abandonTasks(of: client.holder, .connectionClosed, at: now)
         perform(at: now)
         if !isAccepting { startAccepting() }

@@ -61,9 +61,10 @@ extension Daemon {
                 _ = clients.remove(client)
                 throw error
             }
-            use.clients += 1
+            use.members.add(client)
             owners[owner] = use
             statistics.connections += 1
+            findOrigin(of: client)
         } catch {
             log.say(.connectionNotServed, [.reason: "\(error)"])
         }
@@ -76,7 +77,7 @@ extension Daemon {
         guard clients.count < limits.clientsMax + reserve else {
             return "clientsMax (\(limits.clientsMax))"
         }
-        let count = owners[OwnerID(rawValue: peer.user)]?.clients ?? 0
+        let count = owners[OwnerID(rawValue: peer.user)]?.members.count ?? 0
         return count < limits.clientsPerOwnerMax
             ? nil : "clientsPerOwnerMax (\(limits.clientsPerOwnerMax))"
     }

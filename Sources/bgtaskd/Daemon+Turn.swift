@@ -39,6 +39,7 @@ extension Daemon {
         perform(at: now)
         launchPending(at: now)
         writeSteps(at: now)
+        findMoreOrigins()
         sendPending()
         releaseHolders()
         // Clients that closed may have ended what others wait for.

@@ -60,7 +60,9 @@ final class Daemon {
     var applicationWatchers = ApplicationWatchers()
     /// Calls about applications that wait, by the numbers that the core answers them by.
     var applicationCalls: [UInt64: ApplicationCall] = [:]
-    var pendingAdoptions: [ApplicationKey: PendingAdoption] = [:]
+    var originSearch = OriginSearch()
+    var adoptions = Adoptions()
+    let adoptionThread: AdoptionThread
     var unitManagers: [UnitManager.Manager: UnitManager] = [:]
     /// Units that applications live in, those included that are being looked at.
     var adoptedUnits: Set<BudgetCore.AdoptedUnit> = []
@@ -129,6 +131,7 @@ final class Daemon {
         taskEnvironment = parts.taskEnvironment
         epoll = try Epoll()
         userDatabase = try UserDatabase()
+        adoptionThread = try AdoptionThread()
         service = Daemon.serviceInterface
         registry = BackgroundTaskRegistry(
             limits: RegistryLimits(loaded.settings),
@@ -155,7 +158,7 @@ final class Daemon {
     /// What one owner has of the connections and their buffers; each of the owner's clients has it at hand.
     final class OwnerUse {
         let owner: OwnerID
-        var clients = 0
+        var members = ClientList()
         var bufferedBytes = 0
         /// Clients that are not read, because the buffers are full.
         var waiting = FirstInFirstOut<Client>()
@@ -211,6 +214,9 @@ final class Daemon {
         try loop.addDescriptor(
             userDatabase.descriptor, events: .readable, priority: .processes
         ) { [unowned self] _ in usersReady() }
+        try loop.addDescriptor(
+            adoptionThread.descriptor, events: .readable, priority: .clients
+        ) { [unowned self] _ in adoptionReady() }
         try loop.enableWatchdog { [unowned self] in feedWatchdog() }
         openNotices()
         thawLeftUnits()

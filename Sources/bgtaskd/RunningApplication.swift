@@ -36,6 +36,9 @@ final class RunningApplication {
         task = nil
     }
 
+    /// By which it is found to be the same, and not another of its name.
+    var origin: ConnectionOrigin { ConnectionOrigin(key: key, number: number) }
+
     /// Its processes; none where they cannot be read, as of one that ends.
     var processIDs: [Int32] { (try? processes.processIDs()) ?? [] }
 }
@@ -68,31 +71,66 @@ struct EventBacklog {
     }
 }
 
-/// The applications that run, by their keys and by the numbers of their processes.
+/// The application whose process has opened a connection.
+struct ConnectionOrigin: Equatable {
+    let key: ApplicationKey
+    /// The number of its processes: another's of its name, later, is another.
+    let number: TaskID
+}
+
+/// The applications that run, by their keys, by the numbers of their processes and by where those live.
 struct RunningApplications {
     private var byKey: [ApplicationKey: RunningApplication] = [:]
     private var byNumber: [TaskID: RunningApplication] = [:]
-
-    /// Other than before where one was added.
-    private(set) var generation = 0
+    private var byHome: [ProcessHome: RunningApplication] = [:]
+    private var homes: [TaskID: [ProcessHome]] = [:]
+    private var counts: [OwnerID: Int] = [:]
 
     subscript(key: ApplicationKey) -> RunningApplication? { byKey[key] }
     subscript(number: TaskID) -> RunningApplication? { byNumber[number] }
 
-    /// Those of an owner, in no order that means anything.
-    func all(of owner: OwnerID) -> [RunningApplication] {
-        byKey.values.filter { $0.key.owner == owner }
-    }
+    /// Whether an owner has any.
+    func areThere(of owner: OwnerID) -> Bool { counts[owner] != nil }
 
     mutating func add(_ application: RunningApplication) {
-        generation += 1
         byKey[application.key] = application
         byNumber[application.number] = application
+        counts[application.key.owner, default: 0] += 1
+        settle(application)
+    }
+
+    /// Learns where the processes of an application live, once that is known.
+    mutating func settle(_ application: RunningApplication) {
+        guard byNumber[application.number] === application else { return }
+        leaveHomes(of: application)
+        let now = application.processes.homes
+        for home in now { byHome[home] = application }
+        homes[application.number] = now
     }
 
     mutating func remove(_ application: RunningApplication) {
-        byKey[application.key] = nil
-        byNumber[application.number] = nil
+        guard byNumber.removeValue(forKey: application.number) != nil else { return }
+        if byKey[application.key] === application { byKey[application.key] = nil }
+        leaveHomes(of: application)
+        let count = (counts[application.key.owner] ?? 0) - 1
+        counts[application.key.owner] = count > 0 ? count : nil
+    }
+
+    /// The application of an owner whose process it is.
+    func origin(_ process: ProcessOrigin, of owner: OwnerID) -> ConnectionOrigin? {
+        let found = process.first { byHome[$0] }
+        return found?.key.owner == owner ? found?.origin : nil
+    }
+
+    /// Whether an application that a connection came from runs still.
+    func areRunning(_ origin: ConnectionOrigin) -> Bool { byNumber[origin.number] != nil }
+
+    private mutating func leaveHomes(of application: RunningApplication) {
+        // A group may be another's by now.
+        for home in homes.removeValue(forKey: application.number) ?? []
+        where byHome[home] === application {
+            byHome[home] = nil
+        }
     }
 }
 

@@ -43,7 +43,8 @@ extension LinuxTests {
             of processIDs: [Int32], user: UInt32 = getuid()
         ) -> AdoptionRefusal? {
             do throws(AdoptionRefusal) {
-                try harness.host.adopt(99, processIDs: processIDs, user: user).close()
+                let adoption = try Adoption(processIDs: processIDs, user: user)
+                try harness.host.adopt(99, adoption, user: user).close()
                 return nil
             } catch {
                 return error
@@ -53,7 +54,8 @@ extension LinuxTests {
         private func adopt(
             _ processIDs: [Int32], user: UInt32 = getuid()
         ) throws -> AdoptedProcesses {
-            try harness.host.adopt(7, processIDs: processIDs, user: user)
+            try harness.host.adopt(
+                7, Adoption(processIDs: processIDs, user: user), user: user)
         }
 
         private func has(_ what: TaskEvent.What) -> Bool {
@@ -69,7 +71,8 @@ extension LinuxTests {
                 adopted.units == [
                     AdoptedUnit(
                         name: "x.service", manager: .system,
-                        cgroupFolder: slice.folder + "/x.service")
+                        cgroupFolder: slice.folder + "/x.service",
+                        cgroupName: slice.name + "/x.service")
                 ])
             #expect(adopted.freezer == .unit)
             #expect(try adopted.processIDs() == processIDs)
@@ -198,6 +201,39 @@ extension LinuxTests {
             }
         }
 
+        @Test("an application lives in 16 units at most")
+        func units() throws {
+            let started = try (1...17).map { try start("sleep", "1000", in: "u\($0).scope") }
+            let processIDs = started.flatMap(\.processIDs).sorted()
+            let adopted = try adopt(Array(processIDs.dropLast()))
+            #expect(adopted.units.count == 16)
+            adopted.close()
+            let refused = try #require(refusal(of: processIDs))
+            #expect(refused.processID == processIDs.last)
+            #expect(refused.reason.contains("16 units at most"))
+            for (task, _) in started { try end(task) }
+        }
+
+        @Test("the thread answers one adoption after the other, and is started anew")
+        func thread() throws {
+            let (task, processIDs) = try start("sleep", "1000", in: "x.service")
+            let thread = try AdoptionThread()
+            for user in [getuid(), 4711, getuid()] {
+                try thread.ask(processIDs, user: user)
+                var answer: AdoptionThread.Answer?
+                try harness.waitFor {
+                    answer = answer ?? thread.takeAnswer()
+                    return answer != nil
+                }
+                switch try #require(answer) {
+                case .success(let adoption): #expect(user == getuid() && adoption.units.count == 1)
+                case .failure(let refusal): #expect(refusal.reason.contains("not to 4711"))
+                }
+                #expect(thread.takeAnswer() == nil)
+            }
+            try end(task)
+        }
+
         @Test("no processes, too many, threads and those that ended are refused")
         func unusable() throws {
             #expect(refusal(of: [])?.processID == nil)
@@ -225,12 +261,13 @@ extension Harness {
 /// A slice at the top of the cgroup hierarchy, with groups in it as a service manager makes them.
 final class ScratchSlice {
     let folder: String
+    let name = "/linuxsystemtest\(getpid()).slice"
 
     static let canBeMade: Bool =
         geteuid() == 0 && Kind.refusal == nil && (try? ScratchSlice()) != nil
 
     init() throws {
-        folder = try CgroupHierarchy.folder(ofGroup: "/linuxsystemtest\(getpid()).slice")
+        folder = try CgroupHierarchy.folder(ofGroup: name)
         try systemCall("mkdir", folder) { mkdir(folder, 0o755) }
     }
 

@@ -293,7 +293,7 @@ let package = Package(
         ),
         .testTarget(
             name: "FuzzTests",
-            dependencies: ["FuzzTargets"],
+            dependencies: ["BudgetCore", "CallFuzz", "FuzzTargets", "TaskAPI", "Varlink"],
             exclude: ["Corpus"],
             swiftSettings: swiftSettings
         ),

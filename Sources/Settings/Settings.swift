@@ -22,7 +22,7 @@ package struct Settings: Sendable, Equatable {
         package var tasksPerOwnerMax = 1000
         package var clientsMax = 4096
         package var clientsPerOwnerMax = 1024
-        package var frameBytesMax = 16_777_216
+        package var frameBytesMax = 4_194_304
         package var queueDepthMax = 200_000
         package var queueDepthPerOwnerMax = 100_000
         package var bufferBytesPerOwnerMax = 33_554_432

@@ -43,7 +43,7 @@ extension Applications {
 
             package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
                 try fields.field("id", &id)
-                try fields.field("pids", &pids)
+                try fields.field("pids", &pids, in: .processIDs)
             }
         }
 
@@ -88,7 +88,7 @@ extension Applications {
     }
 
     /// Kill suspended applications of the caller as memory pressure would, or of everybody for root: the least
-    /// recently used one, or as many as count. Answered with their ids at once.
+    /// recently used one, or as many as count (1 to 1000000). Answered with their ids at once.
     package enum SimulateMemoryPressure: Method {
         package static let name = "org.bgtaskd.Applications.SimulateMemoryPressure"
 
@@ -99,7 +99,7 @@ extension Applications {
             package init() {}
 
             package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
-                try fields.field("count", &count)
+                try fields.field("count", &count, in: .counts)
             }
         }
 

@@ -31,7 +31,7 @@ extension Applications {
 
             package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
                 try fields.field("id", &id)
-                try fields.field("deliveryId", &deliveryId)
+                try fields.field("deliveryId", &deliveryId, in: .identifiers)
             }
         }
 
@@ -39,7 +39,7 @@ extension Applications {
     }
 
     /// Route a message by the state of the application and by what it handles. payload: at most 4096 bytes of
-    /// JSON. badge: its new number, whatever becomes of the message.
+    /// JSON. badge: its new number, 0 to 2147483647, whatever becomes of the message.
     package enum Push: Method {
         package static let name = "org.bgtaskd.Applications.Push"
 
@@ -58,7 +58,7 @@ extension Applications {
                 try fields.field("kind", &kind)
                 try fields.field("action", &action)
                 try fields.field("payload", &payload)
-                try fields.field("badge", &badge)
+                try fields.field("badge", &badge, in: .badges)
             }
         }
 
@@ -78,7 +78,7 @@ extension Applications {
         }
     }
 
-    /// The method `SetBadge`.
+    /// badge: 0 to 2147483647.
     package enum SetBadge: Method {
         package static let name = "org.bgtaskd.Applications.SetBadge"
 
@@ -91,7 +91,7 @@ extension Applications {
 
             package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
                 try fields.field("id", &id)
-                try fields.field("badge", &badge)
+                try fields.field("badge", &badge, in: .badges)
             }
         }
 

@@ -82,13 +82,13 @@ package enum Applications {
 
         package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
             try fields.field("id", &id)
-            try fields.field("command", &command)
+            try fields.field("command", &command, atMost: .arguments)
             try fields.field("directory", &directory)
-            try fields.field("environment", &environment)
+            try fields.field("environment", &environment, atMost: .environment)
             try fields.field("exitsOnSuspend", &exitsOnSuspend)
             try fields.field("backgroundMode", &backgroundMode)
             try fields.field("profile", &profile)
-            try fields.field("handles", &handles)
+            try fields.field("handles", &handles, atMost: .members)
         }
     }
 

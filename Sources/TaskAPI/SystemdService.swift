@@ -29,7 +29,7 @@ package enum SystemdService {
             package init() {}
 
             package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
-                try fields.field("level", &level)
+                try fields.field("level", &level, in: .logLevels)
             }
         }
         package typealias Output = Empty

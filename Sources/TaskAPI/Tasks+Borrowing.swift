@@ -23,7 +23,7 @@ extension Tasks {
                 try fields.field("application", &application)
                 try fields.field("profile", &profile)
                 try fields.field("budget", &budget)
-                try fields.field("pid", &pid)
+                try fields.field("pid", &pid, in: .processIDs)
             }
         }
 
@@ -73,7 +73,7 @@ extension Tasks {
             package init() {}
 
             package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
-                try fields.field("id", &id)
+                try fields.field("id", &id, in: .identifiers)
             }
         }
 

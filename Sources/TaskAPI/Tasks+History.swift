@@ -22,8 +22,8 @@ extension Tasks {
                 try fields.field("name", &name)
                 try fields.field("application", &application)
                 try fields.field("group", &group)
-                try fields.field("outcomes", &outcomes)
-                try fields.field("sinceMs", &sinceMs)
+                try fields.field("outcomes", &outcomes, atMost: .members)
+                try fields.field("sinceMs", &sinceMs, in: .milliseconds)
                 try fields.field("all", &all)
             }
         }

@@ -14,7 +14,7 @@ extension Tasks {
             package init() {}
 
             package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
-                try fields.field("id", &id)
+                try fields.field("id", &id, in: .identifiers)
                 try fields.field("reason", &reason)
                 try fields.field("all", &all)
             }
@@ -75,13 +75,13 @@ extension Tasks {
             package init() {}
 
             package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
-                try fields.field("states", &states)
+                try fields.field("states", &states, atMost: .members)
                 try fields.field("name", &name)
                 try fields.field("application", &application)
                 try fields.field("group", &group)
                 try fields.field("ended", &ended)
-                try fields.field("outcomes", &outcomes)
-                try fields.field("sinceMs", &sinceMs)
+                try fields.field("outcomes", &outcomes, atMost: .members)
+                try fields.field("sinceMs", &sinceMs, in: .milliseconds)
                 try fields.field("all", &all)
             }
         }

@@ -16,7 +16,7 @@ extension Tasks {
             package init() {}
 
             package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
-                try fields.field("id", &id)
+                try fields.field("id", &id, in: .identifiers)
                 try fields.field("output", &output)
                 try fields.field("all", &all)
             }
@@ -48,7 +48,7 @@ extension Tasks {
             package init() {}
 
             package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
-                try fields.field("id", &id)
+                try fields.field("id", &id, in: .identifiers)
                 try fields.field("follow", &follow)
                 try fields.field("all", &all)
             }
@@ -83,8 +83,8 @@ extension Tasks {
             package init() {}
 
             package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
-                try fields.field("id", &id)
-                try fields.field("timeoutMs", &timeoutMs)
+                try fields.field("id", &id, in: .identifiers)
+                try fields.field("timeoutMs", &timeoutMs, in: .milliseconds)
                 try fields.field("all", &all)
             }
         }

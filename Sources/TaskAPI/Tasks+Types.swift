@@ -5,7 +5,7 @@ package enum Tasks {
     package static let name = "org.bgtaskd.Tasks"
 
     /// How long a task may last. All times in this interface are whole milliseconds.
-    /// durationMs: the hard limit. graceMs: the expiration handler fires this long before it.
+    /// durationMs: the hard limit, 1 at least. graceMs: the expiration handler fires this long before it.
     package struct Budget: Message {
         package var durationMs = 0
         package var graceMs = 0
@@ -13,8 +13,8 @@ package enum Tasks {
         package init() {}
 
         package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
-            try fields.field("durationMs", &durationMs)
-            try fields.field("graceMs", &graceMs)
+            try fields.field("durationMs", &durationMs, in: .budgetMilliseconds)
+            try fields.field("graceMs", &graceMs, in: .milliseconds)
         }
     }
 
@@ -77,10 +77,11 @@ package enum Tasks {
 
         package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
             try fields.field("signal", &signal)
-            try fields.field("command", &command)
+            try fields.field("command", &command, atMost: .arguments)
         }
     }
 
+    /// memoryMaxBytes: 0 to 2^60. tasksMax: 0 to 4194304. cpuWeight: 1 to 10000.
     /// bestEffort: start without a limit whose controller is missing, rather than refuse.
     package struct Limits: Message {
         package var memoryMaxBytes: Int?
@@ -91,9 +92,9 @@ package enum Tasks {
         package init() {}
 
         package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
-            try fields.field("memoryMaxBytes", &memoryMaxBytes)
-            try fields.field("tasksMax", &tasksMax)
-            try fields.field("cpuWeight", &cpuWeight)
+            try fields.field("memoryMaxBytes", &memoryMaxBytes, in: .memoryBytes)
+            try fields.field("tasksMax", &tasksMax, in: .taskCounts)
+            try fields.field("cpuWeight", &cpuWeight, in: .cpuWeights)
             try fields.field("bestEffort", &bestEffort)
         }
     }
@@ -120,7 +121,7 @@ package enum Tasks {
         package init() {}
 
         package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
-            try fields.field("id", &id)
+            try fields.field("id", &id, in: .identifiers)
             try fields.field("all", &all)
         }
     }

@@ -3,8 +3,8 @@ package import Varlink
 extension Tasks {
     /// A task is tried again where an attempt has failed, expired or overrun; never where it was cancelled.
     /// attempts: all of them, the first included, 1 to 100. delayMs: before the second attempt, 30 s where absent;
-    /// it doubles after each attempt, up to 5 h. onInterruption: also where the daemon or the machine stopped
-    /// under it.
+    /// it doubles after each attempt, up to 5 h (18000000), which is also its own most. onInterruption: also where the
+    /// daemon or the machine stopped under it.
     package struct Retry: Message {
         package var attempts = 0
         package var delayMs: Int?
@@ -13,8 +13,8 @@ extension Tasks {
         package init() {}
 
         package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
-            try fields.field("attempts", &attempts)
-            try fields.field("delayMs", &delayMs)
+            try fields.field("attempts", &attempts, in: .attempts)
+            try fields.field("delayMs", &delayMs, in: .retryMilliseconds)
             try fields.field("onInterruption", &onInterruption)
         }
     }
@@ -27,8 +27,8 @@ extension Tasks {
     /// turns, whatever their priorities.
     /// earliestBeginMs: not before it is over, counted from the submission. conditions: not while one of them
     /// fails. minimumIntervalMs: not before it is over, counted from the last successful end of this owner's
-    /// tasks of the same name, and not while another of them is live. Both are 0 to 366 days, over a sleep of the
-    /// machine too. Whatever is out of its range is refused (InvalidParameter).
+    /// tasks of the same name, and not while another of them is live. Both are 0 to 366 days (31622400000), over a sleep
+    /// of the machine too.
     package struct Work: Message {
         package var name = ""
         package var command: [String] = []
@@ -51,19 +51,19 @@ extension Tasks {
 
         package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
             try fields.field("name", &name)
-            try fields.field("command", &command)
+            try fields.field("command", &command, atMost: .arguments)
             try fields.field("application", &application)
             try fields.field("directory", &directory)
-            try fields.field("environment", &environment)
+            try fields.field("environment", &environment, atMost: .environment)
             try fields.field("profile", &profile)
             try fields.field("budget", &budget)
             try fields.field("expiration", &expiration)
             try fields.field("limits", &limits)
             try fields.field("group", &group)
-            try fields.field("priority", &priority)
-            try fields.field("earliestBeginMs", &earliestBeginMs)
-            try fields.field("conditions", &conditions)
-            try fields.field("minimumIntervalMs", &minimumIntervalMs)
+            try fields.field("priority", &priority, in: .priorities)
+            try fields.field("earliestBeginMs", &earliestBeginMs, in: .waitMilliseconds)
+            try fields.field("conditions", &conditions, atMost: .members)
+            try fields.field("minimumIntervalMs", &minimumIntervalMs, in: .waitMilliseconds)
             try fields.field("unique", &unique)
             try fields.field("retry", &retry)
         }

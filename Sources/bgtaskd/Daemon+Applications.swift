@@ -112,7 +112,6 @@ extension Daemon {
         _ client: Client, _ call: Call, _ now: Instant
     ) throws(CallFailure) {
         let input = try decode(call, as: Applications.SimulateMemoryPressure.Input.self)
-        guard input.count ?? 1 > 0 else { throw .invalid("count") }
         let owner = client.credentials.user == 0 ? nil : client.caller.owner
         let killed = registry.memoryPressure(
             on: owner, count: input.count ?? 1, at: now, &actions)

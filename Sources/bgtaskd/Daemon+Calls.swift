@@ -89,7 +89,10 @@ extension Daemon {
         do throws(MessageError) {
             return try call.decode(type)
         } catch {
-            throw .service(ServiceError(error))
+            guard case .tooMany(let limit) = error.reason else {
+                throw .service(ServiceError(error))
+            }
+            throw .refused(.limitReached(limit: limit.name, value: limit.max))
         }
     }
 

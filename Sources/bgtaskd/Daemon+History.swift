@@ -76,7 +76,6 @@ extension Daemon {
 
     func history(_ client: Client, _ call: Call, _ now: Instant) throws(CallFailure) {
         let input = try decode(call, as: Tasks.History.Input.self)
-        guard input.sinceMs ?? 0 >= 0 else { throw .invalid("sinceMs") }
         let caller = try caller(client, all: input.all)
         var filter = HistoryFilter()
         filter.owner = caller.seesAll ? nil : caller.owner

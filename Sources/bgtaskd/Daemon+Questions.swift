@@ -28,7 +28,6 @@ extension Daemon {
 
     func list(_ client: Client, _ call: Call, _ now: Instant) throws(CallFailure) {
         let input = try decode(call, as: Tasks.List.Input.self)
-        guard input.sinceMs ?? 0 >= 0 else { throw .invalid("sinceMs") }
         let caller = try caller(client, all: input.all)
         let owner = caller.seesAll ? nil : caller.owner
         let cursor = ListCursor(
@@ -71,7 +70,6 @@ extension Daemon {
 
     func wait(_ client: Client, _ call: Call, _ now: Instant) throws(CallFailure) {
         let input = try decode(call, as: Tasks.Wait.Input.self)
-        guard input.timeoutMs ?? 0 >= 0 else { throw .invalid("timeoutMs") }
         let id = try identifier(input.id)
         let caller = try caller(client, all: input.all)
         guard let record = try record(id, for: caller, .wait, of: client) else { return }

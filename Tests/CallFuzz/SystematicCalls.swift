@@ -1,4 +1,4 @@
-import Varlink
+package import Varlink
 
 /// Each method with each of its fields at each of the extremes of its type, all others as usual.
 package enum SystematicCalls {
@@ -20,6 +20,23 @@ package enum SystematicCalls {
                 }
             }
         }
+    }
+}
+
+extension SystematicCalls {
+    /// A call with this value for a field, and all others as usual, as a server takes it.
+    package static func call(of field: BoundedField, _ value: String) -> Call? {
+        text(of: field, value).flatMap(CallText.taken)
+    }
+
+    /// Its text.
+    package static func text(of field: BoundedField, _ value: String) -> String? {
+        guard let method = DescribedMethod.all.first(where: { $0.name == field.method }) else {
+            return nil
+        }
+        let parameters = Usual.value(
+            of: method.input, named: "", path: field.path[...], replacement: value)
+        return CallText.call(method.name, parameters)
     }
 }
 
@@ -47,8 +64,23 @@ package struct Generated: Sendable {
 }
 
 /// How a call is written.
-enum CallText {
+package enum CallText {
     static func call(_ method: String, _ parameters: String, flags: String = "") -> String {
         "{\"method\":\"\(method)\",\"parameters\":\(parameters)\(flags)}"
+    }
+
+    /// The call that a server takes of a text; `nil` where it takes none.
+    package static func taken(_ text: String) -> Call? {
+        var connection = ServerConnection()
+        let bytes = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: text.utf8.count + 1, alignment: 1)
+        defer { bytes.deallocate() }
+        bytes.copyBytes(from: Array(text.utf8) + [0])
+        do throws(ProtocolViolation) {
+            try connection.receive(UnsafeRawBufferPointer(bytes))
+            return try connection.nextCall()
+        } catch {
+            return nil
+        }
     }
 }

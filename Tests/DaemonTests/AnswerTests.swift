@@ -131,7 +131,8 @@ struct AnswerTests {
 
     @Test("work that no execve could take is refused with the limit named")
     func hugeWork() throws {
-        let daemon = try DaemonProcess(.supervisor)
+        let daemon = try DaemonProcess(
+            .supervisor, settings: "limits.frameBytesMax = 16777216")
         let client = try daemon.connect()
         let huge = String(repeating: "x", count: 2_200_000)
         for size in [1, 3] {

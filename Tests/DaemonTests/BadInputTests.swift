@@ -67,22 +67,59 @@ struct BadInputTests {
         let before = Processes.status("VmRSS", of: daemon.processID)
         let long = try RawConnection(daemon)
         let head = Array("{\"method\":\"a.b\",\"parameters\":{\"a\":\"".utf8)
-        let frame = head + [UInt8](repeating: UInt8(ascii: "x"), count: 17 << 20)
+        let frame = head + [UInt8](repeating: UInt8(ascii: "x"), count: 5 << 20)
         _ = try long.send(frame)
         #expect(try long.readToEnd() == [])
-        try daemon.waitForLog("a message is longer than 16777216 bytes")
+        try daemon.waitForLog("a message is longer than 4194304 bytes")
         try client.ask(SystemdService.Ping.self)
         #expect(Processes.status("VmRSS", of: daemon.processID) < before + 8 << 10)
 
         // What is just short enough is read, and given back.
         let legal = try RawConnection(daemon)
-        let fill = (16 << 20) - head.count - 3
+        let fill = (4 << 20) - head.count - 3
         try legal.send(head + [UInt8](repeating: UInt8(ascii: "x"), count: fill))
         try legal.send("\"}}\0")
         let reply = try #require(try legal.nextReply())
         #expect(reply["error"] == .string("org.varlink.service.InterfaceNotFound"))
         try client.ask(SystemdService.Ping.self)
         #expect(Processes.status("VmRSS", of: daemon.processID) < before + 8 << 10)
+        try expectServing(daemon)
+    }
+
+    @Test(
+        "a message of 300,000 keys or values is closed with a reason, before it is read to its end")
+    func manyValues() throws {
+        let daemon = try DaemonProcess(.supervisor)
+        let keys = "{" + (0..<300_000).map { "\"k\($0)\":0" }.joined(separator: ",") + "}"
+        let zeros = "{\"a\":[" + String(repeating: "0,", count: 300_000) + "0]}"
+        for parameters in [keys, zeros] {
+            let connection = try RawConnection(daemon)
+            try connection.send(frame: "{\"method\":\"a.b\",\"parameters\":\(parameters)}")
+            #expect(try connection.readToEnd() == [])
+        }
+        try daemon.waitForLog("too many values", count: 2)
+        try expectServing(daemon)
+    }
+
+    @Test("a command of too many arguments or variables is refused by the limit's name")
+    func manyArguments() throws {
+        let daemon = try DaemonProcess(.supervisor)
+        let client = try daemon.connect()
+        var work = Tasks.Work()
+        work.name = "many"
+        work.command = [String](repeating: "a", count: 32_769)
+        func refusal() -> RemoteError? {
+            let error = #expect(throws: ClientError.self) {
+                try client.ask(Tasks.Submit.self) { $0.work = work }
+            }
+            if case .remote(let remote) = error { return remote }
+            return nil
+        }
+        #expect(refusal() == .limitReached("argumentsMax", 32_768))
+        work.command = ["true"]
+        work.environment = Dictionary(
+            uniqueKeysWithValues: (0..<4097).map { ("V\($0)", "") })
+        #expect(refusal() == .limitReached("environmentVariablesMax", 4096))
         try expectServing(daemon)
     }
 

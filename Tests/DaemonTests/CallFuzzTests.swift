@@ -71,6 +71,24 @@ struct CallFuzzTests {
         }
     }
 
+    @Test("a number just outside of its range is refused by its name, for each number of each call")
+    func outside() throws {
+        let daemon = try DaemonProcess(.supervisor)
+        let connection = try RawConnection(daemon)
+        for number in BoundedField.numbers {
+            let range = try #require(number.field.range)
+            let (below, noneBelow) = range.lowerBound.subtractingReportingOverflow(1)
+            let (above, noneAbove) = range.upperBound.addingReportingOverflow(1)
+            for outside in (noneBelow ? [] : [below]) + (noneAbove ? [] : [above]) {
+                let text = try #require(SystematicCalls.text(of: number, String(outside)))
+                try connection.send(frame: text)
+                let reply = try #require(try connection.nextReply())
+                #expect(RemoteError(reply) == .invalid(number.name), "\(text)")
+            }
+        }
+        try daemon.connect().ask(SystemdService.Ping.self)
+    }
+
     @Test(
         "a daemon takes every field at its extremes, random sequences and a kill between them",
         arguments: ContainmentMode.available)

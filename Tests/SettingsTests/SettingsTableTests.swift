@@ -9,7 +9,7 @@ struct SettingsTableTests {
         let expected = [
             "budget.warnAfter": "30s",
             "limits.tasksPerOwnerMax": "1000", "limits.clientsMax": "4096",
-            "limits.clientsPerOwnerMax": "1024", "limits.frameBytesMax": "16777216",
+            "limits.clientsPerOwnerMax": "1024", "limits.frameBytesMax": "4194304",
             "limits.queueDepthMax": "200000", "limits.queueDepthPerOwnerMax": "100000",
             "limits.bufferBytesPerOwnerMax": "33554432", "limits.endedHeldMax": "10000",
             "limits.outputBytesMax": "1048576", "limits.outputTotalBytesMax": "67108864",

@@ -35,7 +35,7 @@ struct JSONTapeTests {
     func reuse() throws {
         var connection = ServerConnection()
         var kept: [(call: Call, text: String)] = []
-        let large = "[\((0..<100_000).map(String.init).joined(separator: ","))]"
+        let large = "[\((0..<60_000).map(String.init).joined(separator: ","))]"
         let escaped = "[\(String(repeating: #""\"\\é\n","#, count: 10_000))0]"
         for round in 0..<3 {
             for value in ["[1,2]", large, #"["\n"]"#, escaped, "[]", #"["\t","a","\\"]"#] {
@@ -49,6 +49,33 @@ struct JSONTapeTests {
             }
         }
         for (call, text) in kept { #expect(try call.value().text == text) }
+    }
+
+    @Test(
+        "a call with more values and keys than the limit is refused before the rest is read",
+        arguments: ["[", #"{"a":"#])
+    func tooMany(opening: String) throws {
+        var limits = ConnectionLimits()
+        limits.tokensMax = 1024
+        let isArray = opening == "["
+        func text(_ values: Int) -> String {
+            let inside = (0..<values).map { isArray ? "0" : "\"\($0)\":0" }
+            return isArray
+                ? "[\(inside.joined(separator: ","))]" : "{\(inside.joined(separator: ","))}"
+        }
+        for (values, isTaken) in [(400, true), (2000, false)] {
+            var connection = ServerConnection(limits: limits)
+            // What follows is no JSON, and nobody comes so far.
+            let end = isTaken ? "}" : ",x"
+            try connection.receive(
+                frame(#"{"method":"a.B","parameters":{"a":\#(text(values))}"# + end))
+            if isTaken {
+                #expect(try connection.nextCall()?.method == "a.B")
+            } else {
+                let error = #expect(throws: ProtocolViolation.self) { try connection.nextCall() }
+                #expect(error?.description.contains("too many values") == true)
+            }
+        }
     }
 
     @Test(

@@ -15,6 +15,10 @@ package struct ConnectionLimits: Sendable {
     /// How deep arrays and objects may nest in a frame.
     package var depthMax = JSONDocument.depthMaxDefault
 
+    /// How many values and keys a call may have, about: what parsing it costs follows from them rather than from
+    /// its length.
+    package var tokensMax = 65_536
+
     /// Makes the limits above.
     package init() {}
 

@@ -110,8 +110,8 @@ package struct ServerConnection: Sendable {
         let document: JSONDocument
         do throws(JSONError) {
             document = try JSONDocument(
-                input.bytes, frame, depthMax: limits.depthMax, reusing: &spareTape,
-                after: frequent)
+                input.bytes, frame, depthMax: limits.depthMax, tokensMax: limits.tokensMax,
+                reusing: &spareTape, after: frequent)
         } catch {
             throw .notJSON(error)
         }

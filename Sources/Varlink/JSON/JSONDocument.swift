@@ -37,6 +37,7 @@ package struct JSONDocument: Sendable {
     /// Parses a part of a buffer.
     ///
     /// - Parameters:
+    ///   - tokensMax: how many values and keys the part may have, about.
     ///   - spare: the tape of the document before it, which is written anew where that document is
     ///     gone; a tape for the next one, unless this one has become large.
     ///   - known: what the part is known to begin with; no deeper than `depthMax`.
@@ -44,6 +45,7 @@ package struct JSONDocument: Sendable {
         _ buffer: [UInt8],
         _ range: Range<Int>,
         depthMax: Int,
+        tokensMax: Int = .max,
         reusing spare: inout JSONTape?,
         after known: JSONStart? = nil
     ) throws(JSONError) {
@@ -51,7 +53,8 @@ package struct JSONDocument: Sendable {
         try buffer.withUnsafeBufferPointer { whole throws(JSONError) in
             defer { extendLifetime(tape) }
             var parser = JSONParser(
-                UnsafeBufferPointer(rebasing: whole[range]), tape, depthMax: depthMax)
+                UnsafeBufferPointer(rebasing: whole[range]), tape, depthMax: depthMax,
+                tokensMax: tokensMax)
             if let known { parser.skip(known) }
             try parser.parse()
         }

@@ -20,6 +20,7 @@ package struct JSONError: Error, Sendable, Equatable, CustomStringConvertible {
         case tooDeep = "nested too deep"
         case trailingBytes = "bytes after the end"
         case tooLong = "too long"
+        case tooManyValues = "too many values"
     }
 
     /// Makes an error at a byte, counted from 0.

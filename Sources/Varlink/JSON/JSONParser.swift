@@ -8,6 +8,8 @@
 struct JSONParser {
     private let bytes: UnsafeBufferPointer<UInt8>
     private let depthMax: Int
+    /// How many tokens the tape may grow to.
+    private let tokensMax: Int
     private var tape: JSONTapeWriter
     private var position = 0
     /// How many containers are open.
@@ -17,10 +19,11 @@ struct JSONParser {
     private var isInObject = false
 
     /// Makes a parser that fills an empty tape.
-    init(_ bytes: UnsafeBufferPointer<UInt8>, _ tape: JSONTape, depthMax: Int) {
+    init(_ bytes: UnsafeBufferPointer<UInt8>, _ tape: JSONTape, depthMax: Int, tokensMax: Int) {
         self.bytes = bytes
         self.tape = JSONTapeWriter(tape)
         self.depthMax = depthMax
+        self.tokensMax = tokensMax
     }
 
     /// Goes on behind what the text is known to begin with, as if it had been read.
@@ -35,7 +38,12 @@ struct JSONParser {
     /// Reads the whole text; nothing but white space may surround the value.
     mutating func parse() throws(JSONError) {
         guard bytes.count <= JSONToken.valueMax else { throw JSONError(.tooLong, at: 0) }
-        while try !fillTape() { tape.makeRoom() }
+        while try !fillTape() {
+            guard tape.count &+ 2 <= tokensMax else {
+                throw JSONError(.tooManyValues, at: position)
+            }
+            tape.makeRoom()
+        }
         tape.finish()
     }
 

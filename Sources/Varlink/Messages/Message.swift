@@ -32,6 +32,43 @@ package protocol FieldVisitor {
         _ name: StaticString,
         _ value: inout T
     ) throws(MessageError)
+
+    /// Takes a field of whole numbers that are in a range wherever a server is asked; what a peer answers is
+    /// read whatever it is, so that an older or newer one is understood.
+    mutating func field<T: WholeNumbers>(
+        _ name: StaticString,
+        _ value: inout T,
+        in range: ClosedRange<Int>
+    ) throws(MessageError)
+
+    /// Takes an array or a map that has at most so many elements wherever a server is asked.
+    mutating func field<T: FieldValue>(
+        _ name: StaticString,
+        _ value: inout T,
+        atMost limit: CountLimit
+    ) throws(MessageError)
+}
+
+extension FieldVisitor {
+    /// Takes a field whose range does not matter here.
+    @inlinable
+    package mutating func field<T: WholeNumbers>(
+        _ name: StaticString,
+        _ value: inout T,
+        in range: ClosedRange<Int>
+    ) throws(MessageError) {
+        try field(name, &value)
+    }
+
+    /// Takes a field whose size does not matter here.
+    @inlinable
+    package mutating func field<T: FieldValue>(
+        _ name: StaticString,
+        _ value: inout T,
+        atMost limit: CountLimit
+    ) throws(MessageError) {
+        try field(name, &value)
+    }
 }
 
 /// A type whose values can be fields of a message.

@@ -16,6 +16,8 @@ package struct MessageError: Error, Sendable, Equatable, CustomStringConvertible
         case outOfRange
         case notAMember
         case duplicate
+        /// There are more of them than a limit allows.
+        case tooMany(CountLimit)
     }
 
     /// How much of a name that the peer has chosen goes into a path.
@@ -84,6 +86,7 @@ package struct MessageError: Error, Sendable, Equatable, CustomStringConvertible
         case .outOfRange: return "\(subject): out of range"
         case .notAMember: return "\(subject): not a member of the enumeration"
         case .duplicate: return "\(subject): given twice"
+        case .tooMany(let limit): return "\(subject): more than \(limit.name) (\(limit.max))"
         }
     }
 }

@@ -64,6 +64,51 @@ package struct MessageReader: FieldVisitor {
         }
     }
 
+    /// Reads a field of whole numbers, and refuses those outside of a range.
+    @inlinable
+    package mutating func field<T: WholeNumbers>(
+        _ name: StaticString,
+        _ value: inout T,
+        in range: ClosedRange<Int>
+    ) throws(MessageError) {
+        try field(name, &value)
+        guard !strict || value.areAll(in: range) else {
+            throw value.error(outside: range).inside(name)
+        }
+    }
+
+    /// Reads a field of several values; too many are not even read.
+    @usableFromInline
+    package mutating func field<T: FieldValue>(
+        _ name: StaticString,
+        _ value: inout T,
+        atMost limit: CountLimit
+    ) throws(MessageError) {
+        let scope = object
+        if strict, object.left > 0, find(name), hasMore(than: limit.max) {
+            throw MessageError(.tooMany(limit)).inside(name)
+        }
+        object = scope
+        try field(name, &value)
+    }
+
+    /// Tells whether the present value is a container of more elements.
+    private func hasMore(than max: Int) -> Bool {
+        let value = view[token]
+        guard value.has(.array) || value.has(.object) else { return false }
+        let tokensEach = value.has(.array) ? 1 : 2
+        // Nothing has more elements than tokens.
+        guard value.extent &- token > max &* tokensEach else { return false }
+        var elements = 0
+        var next = token &+ 1
+        while next < value.extent {
+            elements &+= 1
+            let element = next &+ tokensEach &- 1
+            next = view[element].next(after: element)
+        }
+        return elements > max
+    }
+
     /// Moves to the value of a member of the object, looking first where it most likely is.
     @usableFromInline
     mutating func find(_ name: StaticString) -> Bool {

@@ -24,11 +24,20 @@ package indirect enum VarlinkType: Sendable, Equatable {
         package let name: String
         /// The type of its value.
         package let type: VarlinkType
+        /// What its numbers have to be in; the language has no word for it, and a description has none.
+        package let range: ClosedRange<Int>?
+        /// How many elements it may have, likewise.
+        package let limit: CountLimit?
 
         /// Makes a member.
-        package init(_ name: String, _ type: VarlinkType) {
+        package init(
+            _ name: String, _ type: VarlinkType, in range: ClosedRange<Int>? = nil,
+            atMost limit: CountLimit? = nil
+        ) {
             self.name = name
             self.type = type
+            self.range = range
+            self.limit = limit
         }
     }
 
@@ -51,8 +60,8 @@ package indirect enum VarlinkType: Sendable, Equatable {
         }
     }
 
-    /// The same type with fields and members sorted by name, so that order does not count in a
-    /// comparison.
+    /// The same type with fields and members sorted by name, and without ranges, so that these do not count in
+    /// a comparison.
     package var sorted: VarlinkType {
         switch self {
         case .optional(let type): .optional(type.sorted)
@@ -76,7 +85,26 @@ struct TypeDescriber: FieldVisitor {
         _ name: StaticString,
         _ value: inout T
     ) throws(MessageError) {
-        let name = name.withUTF8Buffer { String(decoding: $0, as: UTF8.self) }
-        fields.append(VarlinkType.Field(name, T.varlinkType))
+        fields.append(VarlinkType.Field(TypeDescriber.text(name), T.varlinkType))
+    }
+
+    mutating func field<T: WholeNumbers>(
+        _ name: StaticString,
+        _ value: inout T,
+        in range: ClosedRange<Int>
+    ) throws(MessageError) {
+        fields.append(VarlinkType.Field(TypeDescriber.text(name), T.varlinkType, in: range))
+    }
+
+    mutating func field<T: FieldValue>(
+        _ name: StaticString,
+        _ value: inout T,
+        atMost limit: CountLimit
+    ) throws(MessageError) {
+        fields.append(VarlinkType.Field(TypeDescriber.text(name), T.varlinkType, atMost: limit))
+    }
+
+    private static func text(_ name: StaticString) -> String {
+        name.withUTF8Buffer { String(decoding: $0, as: UTF8.self) }
     }
 }

@@ -252,8 +252,9 @@ let package = Package(
         .testTarget(
             name: "DaemonTests",
             dependencies: [
-                "CTestUsers", "CallFuzz", "TaskAPI", "TestKit", "Varlink", "bgtaskctl", "bgtaskd",
-                "bgtask-supervisor", "process-test-child",
+                "BudgetCore", "CTestUsers", "CallFuzz", "LinuxSystem", "TaskAPI", "TestKit",
+                "Varlink",
+                "bgtaskctl", "bgtaskd", "bgtask-supervisor", "process-test-child",
             ],
             swiftSettings: swiftSettings
         ),

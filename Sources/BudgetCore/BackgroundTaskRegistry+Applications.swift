@@ -16,6 +16,11 @@ extension BackgroundTaskRegistry {
             .compactMap { applications[$0] }.filter(\.isKnown)
     }
 
+    /// The keys of those, in the same order.
+    package func applicationKeys(of owner: OwnerID?) -> [ApplicationKey] {
+        applications.keys(of: owner).filter { applications[$0]?.isKnown == true }
+    }
+
     /// How many tasks of an application are live.
     package func taskCount(of key: ApplicationKey) -> Int { applications.tasks[key]?.count ?? 0 }
 

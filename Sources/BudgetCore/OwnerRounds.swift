@@ -79,6 +79,17 @@ package struct OwnerRounds<Element> {
         return element
     }
 
+    /// Takes out the one that is next and whose owner is not held back; looks at each owner once.
+    package mutating func next(unless isHeldBack: (OwnerID) -> Bool) -> Element? {
+        for _ in 0..<turns.count {
+            guard let place = turns.first else { return nil }
+            guard isHeldBack(lines[place].owner) else { return next() }
+            _ = turns.popFirst()
+            turns.append(place)
+        }
+        return nil
+    }
+
     @inlinable
     mutating func place(of owner: OwnerID) -> Int {
         if placeLast < lines.count, lines[placeLast].owner == owner { return placeLast }

@@ -21,6 +21,7 @@ final class Client {
         case lookUp(TaskID, LookUp, by: Caller)
         case history(HistoryListing)
         case applicationWatch(String?, by: Caller)
+        case applicationList(ApplicationListCursor)
         /// A call about an application, by its number.
         case application(UInt64)
         /// Processes whose units are being looked at.
@@ -65,10 +66,10 @@ final class Client {
     var isPending = false
     /// Whether it waits for its turn to have calls taken.
     var isReady = false
-    /// Whether the next turn is to go on with it, without anything having come.
-    var wantsTurn = false
-    /// Whether its listing has had a part of this turn.
-    var hadTurn = false
+    /// Whether it waits for its turn to have replies made.
+    var isInRounds = false
+    /// Events that are still to be written for it.
+    var events = EventLine()
     /// Whether a listing of the history goes on when the reader has taken what was made.
     var wantsPage = false
     /// What the epoll waits for.
@@ -98,11 +99,16 @@ final class Client {
     }
 
     /// What it holds for its owner's account.
-    var heldBytes: Int { connection.bufferedBytes + listedBytes }
+    var heldBytes: Int { connection.bufferedBytes + listedBytes + events.heldBytes }
 
     /// Answers the call in progress.
     func reply<M: Message>(_ message: M, continues: Bool = false) {
         settle(connection.reply(message, continues: continues))
+    }
+
+    /// Answers the call in progress with what others get too.
+    func reply(_ message: NumberedMessage, number: Int, continues: Bool) {
+        settle(connection.reply(message, number: number, continues: continues))
     }
 
     func reply(_ error: ServiceError) {

@@ -5,31 +5,37 @@ internal import Varlink
 
 /// Who watches applications: those of one owner, or everybody's.
 struct ApplicationWatchers {
-    private var ofOwner: [OwnerID: [Client]] = [:]
+    private var ofOwner: [OwnerID: ClientList] = [:]
     /// Operators who asked for all.
-    private var ofEverybody: [Client] = []
+    private var ofEverybody = ClientList()
 
     /// Everybody who is to be told of an application, the owner's own first.
     func all(of key: ApplicationKey) -> [Client] {
-        ((ofOwner[key.owner] ?? []) + ofEverybody).filter {
-            guard case .applicationWatch(let id, _) = $0.openCall else { return false }
-            return id == nil || id == key.id
-        }
+        let everybody = ofEverybody.all.filter { $0.watches(key) }
+        guard let own = ofOwner[key.owner] else { return everybody }
+        return own.all.filter { $0.watches(key) } + everybody
     }
 
     mutating func add(_ client: Client) {
         guard case .applicationWatch(_, let caller) = client.openCall else { return }
         if caller.seesAll {
-            ofEverybody.append(client)
+            ofEverybody.add(client)
         } else {
-            ofOwner[caller.owner, default: []].append(client)
+            ofOwner[caller.owner, default: ClientList()].add(client)
         }
     }
 
     mutating func remove(_ client: Client, _ caller: Caller) {
-        guard !caller.seesAll else { return ofEverybody.removeAll { $0 === client } }
-        ofOwner[caller.owner]?.removeAll { $0 === client }
+        guard !caller.seesAll else { return ofEverybody.remove(client) }
+        ofOwner[caller.owner]?.remove(client)
         if ofOwner[caller.owner]?.isEmpty == true { ofOwner[caller.owner] = nil }
+    }
+}
+
+extension Client {
+    fileprivate func watches(_ key: ApplicationKey) -> Bool {
+        guard case .applicationWatch(let id, _) = openCall else { return false }
+        return id == nil || id == key.id
     }
 }
 
@@ -40,21 +46,18 @@ extension Daemon {
         let input = try decode(call, as: Applications.Watch.Input.self)
         guard call.more else { throw .service(.expectedMore) }
         let caller = try caller(client, all: input.all)
-        let known: [ManagedApplication]
+        let known: [ApplicationKey]
         if let id = input.id {
             let key = ApplicationKey(owner: caller.owner, id: id)
-            known = [
-                try ask { registry, _ throws(Refusal) in try registry.application(key) }
-            ]
+            _ = try ask { registry, _ throws(Refusal) in try registry.application(key) }
+            known = [key]
         } else {
-            known = registry.applications(of: caller.seesAll ? nil : caller.owner)
+            known = registry.applicationKeys(of: caller.seesAll ? nil : caller.owner)
         }
         client.openCall = .applicationWatch(input.id, by: caller)
         client.eventCount = 0
         applicationWatchers.add(client)
-        for application in known {
-            send(Applications.Event(present: application, now, registry), to: client)
-        }
+        for key in known { deliver(.present(key), to: client) }
         if let id = input.id {
             tellBacklog(of: ApplicationKey(owner: caller.owner, id: id), to: client)
         }
@@ -66,8 +69,8 @@ extension Daemon {
             client.origin == application.origin
         else { return }
         let (events, missed) = application.backlog.take()
-        for event in events { send(Applications.Event(event, of: key), to: client) }
-        client.eventCount += missed
+        for event in events { deliver(.event(told(event, of: key)), to: client) }
+        if missed > 0 { deliver(.missed(missed), to: client) }
     }
 
     /// Logs what an application is told, and tells those who watch it.
@@ -76,16 +79,13 @@ extension Daemon {
         applications[key]?.backlog.add(event)
         let watching = applicationWatchers.all(of: key)
         guard !watching.isEmpty else { return }
-        let told = Applications.Event(event, of: key)
-        for client in watching { send(told, to: client) }
+        // It is written once for all of them.
+        let told = told(event, of: key)
+        for client in watching { deliver(.event(told), to: client) }
     }
 
-    private func send(_ event: Applications.Event, to client: Client) {
-        client.eventCount += 1
-        var output = Applications.Watch.Output()
-        output.event = event
-        output.event.number = client.eventCount
-        deliver(output, to: client)
+    private func told(_ event: ApplicationEvent, of key: ApplicationKey) -> NumberedMessage {
+        NumberedMessage(Applications.Event(event, of: key))
     }
 
     /// What a frozen reader may leave unread; what comes then is counted and not kept.

@@ -89,11 +89,41 @@ extension Daemon {
     ) throws(CallFailure) {
         let input = try decode(call, as: Applications.List.Input.self)
         let caller = try caller(client, all: input.all)
-        var output = Applications.List.Output()
-        output.applications = registry.applications(of: caller.seesAll ? nil : caller.owner).map {
-            Applications.Application(listed: $0, applications[$0.key], in: registry, at: now)
+        let keys = registry.applicationKeys(of: caller.seesAll ? nil : caller.owner)
+        client.openCall = .applicationList(ApplicationListCursor(keys))
+        makePending(client)
+    }
+
+    /// Goes on with a list: each that runs takes a look at its processes.
+    func makePiece(of start: ApplicationListCursor, for client: Client) {
+        var cursor = start
+        let now = now
+        for key in cursor.nextKeys() {
+            // Others may have been forgotten since the call.
+            guard let application = try? registry.application(key) else { continue }
+            let running = applications[key]
+            let listed = Applications.Application(
+                listed: application, running, in: registry, at: now)
+            rounds.charge(
+                running == nil
+                    ? ReplyRounds.rowCost
+                    : ReplyRounds.replyCost
+                        + ReplyRounds.rowCost * listed.pids.count)
+            cursor.found.append(listed)
         }
+        client.listedBytes = cursor.heldBytes
+        guard cursor.isAtEnd else {
+            client.openCall = .applicationList(cursor)
+            account(client)
+            if !client.isClosed { rounds.add(client) }
+            return
+        }
+        client.openCall = nil
+        client.listedBytes = 0
+        var output = Applications.List.Output()
+        output.applications = cursor.found
         client.reply(output)
+        resume(client)
     }
 
     func explainApplication(

@@ -32,7 +32,10 @@ extension Daemon {
 
     /// Lets go of all that a client that is closed has in its buffers.
     func releaseBuffers(of client: Client) {
-        if case .list = client.openCall { client.openCall = nil }
+        switch client.openCall {
+        case .list, .applicationList: client.openCall = nil
+        default: break
+        }
         client.connection = ServerConnection()
         client.listedBytes = 0
         account(client)
@@ -143,8 +146,9 @@ extension Daemon {
     /// Whether an event would be more than a slow reader may leave unread.
     func isOverflowing(_ client: Client) -> Bool {
         let used = client.ownerUse.bufferedBytes
-        return client.connection.pendingOutputCount > 4 << 20
+        let unread = client.connection.pendingOutputCount
+        return unread > 4 << 20 || client.events.byteCount > 32 << 20
             || used > loaded.settings.limits.bufferBytesPerOwnerMax
-                && client.connection.pendingOutputCount > Daemon.outputShare
+                && unread + client.events.heldBytes > Daemon.outputShare
     }
 }

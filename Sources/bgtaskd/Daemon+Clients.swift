@@ -94,13 +94,19 @@ extension Daemon {
         for client in pending { makeReady(client) }
         let until = MonotonicClock.now() + Daemon.callsTime
         var isInTime = true
-        while isInTime, let client = ready.next() {
+        while isInTime, let client = nextReady() {
             client.isReady = false
             guard !client.isClosed else { continue }
             isInTime = takeCalls(of: client, until, at: now)
             makePending(client)
             makeReady(client)
         }
+    }
+
+    /// The next whose calls are taken; of an owner whose events wait, nobody's.
+    private func nextReady() -> Client? {
+        guard rounds.holdsSomebodyBack else { return ready.next() }
+        return ready.next { rounds.holdsBack($0) }
     }
 
     /// Lets a client that has calls to take wait for its turn.
@@ -115,7 +121,8 @@ extension Daemon {
     private func takeCalls(of client: Client, _ until: Int64, at now: Instant) -> Bool {
         var count = 0
         while client.connection.callsWaiting > 0, mayTakeCall(of: client),
-            count < Daemon.callsPerTurn, takeCall(of: client, at: now)
+            count < Daemon.callsPerTurn, !rounds.holdsBack(client.caller.owner),
+            takeCall(of: client, at: now)
         {
             count += 1
             guard MonotonicClock.now() < until else { return false }
@@ -159,25 +166,26 @@ extension Daemon {
                 send(to: pending[index])
                 index += 1
             }
-        } while !crowded.isEmpty
-        // Those with something left to be made are taken up again by the turn that was asked for, those
-        // first for whom there was nothing of this one.
-        pending.removeAll { $0.isClosed || !$0.wantsTurn }
-        if !pending.isEmpty {
-            pending = pending.filter { !$0.hadTurn } + pending.filter(\.hadTurn)
+            makeReplies()
+        } while !crowded.isEmpty || index < pending.count
+        pending.removeAll(keepingCapacity: pending.count <= Daemon.pendingKept)
+        rounds.endTurn()
+        if ready.count > 0 || !rounds.isEmpty { continueLater() }
+    }
+
+    private static let pendingKept = 1024
+
+    /// Makes replies for those who wait for their turn, as far as this turn goes.
+    private func makeReplies() {
+        while let client = rounds.next() {
+            guard !client.isClosed else { continue }
+            makePiece(for: client)
         }
-        listScansLeft = Daemon.listScansPerTurn
-        for client in pending {
-            client.wantsTurn = false
-            client.hadTurn = false
-            client.isPending = true
-        }
-        if ready.count > 0 { continueLater() }
     }
 
     private func send(to client: Client) {
         if !client.isClosed { client.send() }
-        pump(client)
+        wantReplies(client)
         // What a client that closes further on in this turn has for it is sent in this turn too.
         client.isPending = false
         makeReady(client)
@@ -190,7 +198,8 @@ extension Daemon {
         // A streaming call ends when the peer closes; other calls that came are still answered.
         switch client.openCall {
         case .wait, .order, .groupOrder, .lookUp, .application, .adoption: return false
-        case .begin, .watch, .output, .list, .history, .applicationWatch, nil: break
+        case .begin, .watch, .output, .list, .history, .applicationWatch, .applicationList, nil:
+            break
         }
         return client.connection.isCallInProgress
             || client.connection.callsWaiting == 0 && client.connection.pendingOutputCount == 0
@@ -224,6 +233,7 @@ extension Daemon {
         guard clients.remove(client) else { return }
         client.isClosed = true
         releaseBuffers(of: client)
+        dropEvents(of: client)
         if client.waitsForRoom {
             client.ownerUse.waiting.removeAll { $0 === client }
         }

@@ -202,8 +202,6 @@ extension Daemon {
 
     private func awaitNextPage(_ client: Client) {
         client.wantsPage = true
-        client.wantsTurn = true
-        continueLater()
     }
 
     private func finish(_ listing: HistoryListing, of client: Client) {

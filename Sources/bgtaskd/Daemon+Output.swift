@@ -29,12 +29,18 @@ extension Daemon {
         try epoll.add(pipe.descriptor.rawValue, .input, token: pipe.number)
     }
 
+    /// What readers who are behind get until the pipe is looked at again.
+    private static let readersShare = Duration.milliseconds(2)
+
     /// One read of a pipe that has something, or has ended.
     func outputReady(_ pipe: OutputPipe, at now: Instant) {
         switch pipe.read(into: buffer) {
         case .bytes(let complete):
             keep(complete, of: pipe, at: now)
-            guard let until = pipe.restUntil(now) else { return }
+            let behind = areReadersBehind(pipe.task) ? now + Daemon.readersShare : nil
+            guard let until = [pipe.restUntil(now), behind].compactMap(\.self).max() else {
+                return
+            }
             resting[pipe.number] = until
             watch(pipe, for: [])
         case .end:
@@ -109,10 +115,15 @@ extension Daemon {
     /// Reads the pipes and sockets again that have rested long enough.
     func resumeResting(at now: Instant) {
         guard !resting.isEmpty else { return }
-        for (number, until) in resting where until <= now {
+        for number in resting.due(at: now) {
             resting[number] = nil
             switch watched[number] {
-            case .output(let pipe): watch(pipe, for: .input)
+            case .output(let pipe):
+                guard !areReadersBehind(pipe.task) else {
+                    resting[number] = now + Daemon.readersShare
+                    continue
+                }
+                watch(pipe, for: .input)
             case .notices(let source): watch(source, for: .input)
             case .listener, .holder, nil: break
             }
@@ -136,7 +147,7 @@ extension Daemon {
         outputs.append(
             bytes[...], of: pipe.stream, task: pipe.task,
             max: loaded.settings.limits.outputBytesMax)
-        for client in watchers.followers(of: pipe.task) { pump(client) }
+        for client in watchers.followers(of: pipe.task) { wantReplies(client) }
         guard let record = registry.record(pipe.task) else { return }
         tellOutput(bytes, pipe.stream, record, at: now)
         guard journal.logsOutput else { return }

@@ -6,20 +6,22 @@ internal import Varlink
 extension Daemon {
     /// Bytes of a listing or of output that are made before the reader has taken some.
     static let pumpMax = 262_144
-    /// Tasks that one listing looks at in one turn, and all listings together.
+    /// Tasks that one listing looks at before others have their turn.
     private static let listScanMax = 512
-    static let listScansPerTurn = 4096
 
     /// Tells everybody who watches a task what happened to it.
     func tellWatchers(_ happening: Happening, _ record: TaskRecord, at now: Instant) {
-        let id = record.task.id
         if let kind = Tasks.EventKind(happening) {
-            var task = Tasks.Task(record, in: registry, at: now)
-            if happening == .attemptEnded { task.tellAttempts(of: record, at: now) }
-            for client in watchers.all(of: record.task) { send(kind, task, to: client) }
+            var event = Tasks.Event()
+            event.kind = kind
+            event.task = Tasks.Task(record, in: registry, at: now)
+            if happening == .attemptEnded { event.task.tellAttempts(of: record, at: now) }
+            event.reason = event.task.attempts?.last?.reason ?? event.task.reason
+            if kind == .status { event.text = event.task.status ?? "" }
+            tell(event, to: watchers.all(of: record.task))
         }
         guard happening == .ended else { return }
-        for client in watchers.clients(of: id) { finish(client, with: record, at: now) }
+        tellEnd(of: record, at: now)
     }
 
     /// Tells complete lines of output to those who watch with output, several in one event: an event
@@ -36,75 +38,138 @@ extension Daemon {
         for piece in LineCutter.pieces(of: bytes) {
             let isWhole = piece.last == UInt8(ascii: "\n")
             event.text = String(decoding: piece.dropLast(isWhole ? 1 : 0), as: UTF8.self)
-            for client in readers { send(event, to: client) }
+            let told = NumberedMessage(event)
+            for client in readers { deliver(.event(told), to: client) }
         }
     }
 
-    private func send(_ kind: Tasks.EventKind, _ task: Tasks.Task, to client: Client) {
-        var event = Tasks.Event()
-        event.kind = kind
-        event.task = task
-        event.reason = task.attempts?.last?.reason ?? task.reason
-        if kind == .status { event.text = task.status ?? "" }
-        switch client.openCall {
-        case .begin(let id):
-            guard kind != .ended else { return }
-            client.eventCount += 1
-            event.number = client.eventCount
-            var output = Tasks.Begin.Output()
-            output.id = id.number
-            output.event = event
-            deliver(output, to: client)
-        case .watch(let id, _, _):
-            guard id == nil || kind != .ended else { return }
-            send(event, to: client)
-        case .wait, .output, .list, .order, .groupOrder, .lookUp, .history, .applicationWatch,
-            .application, .adoption, nil:
-            break
+    /// Whether somebody who reads what a task prints has not been written what there is: then it is to wait in the
+    /// task's pipe, where it costs nobody anything.
+    func areReadersBehind(_ id: TaskID) -> Bool {
+        guard !rounds.isEmpty, let task = registry.record(id)?.task else { return false }
+        return watchers.all(of: task).contains { client in
+            switch client.openCall {
+            case .watch(_, output: true, by: _): !client.events.isEmpty
+            case .output: client.isInRounds
+            default: false
+            }
         }
     }
 
-    private func send(_ event: Tasks.Event, to client: Client) {
-        client.eventCount += 1
-        var output = Tasks.Watch.Output()
-        output.event = event
-        output.event.number = client.eventCount
-        deliver(output, to: client)
+    private func tell(_ event: Tasks.Event, to clients: [Client]) {
+        // It is written once for all of them.
+        var told: NumberedMessage?
+        for client in clients where !client.isClosed {
+            switch client.openCall {
+            case .begin(let id):
+                guard event.kind != .ended else { continue }
+                client.eventCount += 1
+                var output = Tasks.Begin.Output()
+                output.id = id.number
+                output.event = event
+                output.event?.number = client.eventCount
+                guard !isFrozenAndFull(client) else { continue }
+                client.reply(output, continues: true)
+                written(for: client)
+            case .watch(let id, _, _):
+                guard id == nil || event.kind != .ended else { continue }
+                let message = told ?? NumberedMessage(event)
+                told = message
+                deliver(.event(message), to: client)
+            case .wait, .output, .list, .order, .groupOrder, .lookUp, .history, .applicationWatch,
+                .applicationList, .application, .adoption, nil:
+                break
+            }
+        }
     }
 
-    /// Sends an event; a reader that leaves too many unread is cut off.
+    /// Writes an event for a reader, or lets it wait behind those that do.
+    func deliver(_ entry: EventLine.Entry, to client: Client) {
+        guard !client.isClosed else { return }
+        if client.events.isEmpty, rounds.isFree { return write(entry, for: client) }
+        client.events.append(entry)
+        statistics.eventsWaited += 1
+        rounds.count(1, bytes: entry.byteCount, of: client.caller.owner)
+        rounds.add(client)
+        account(client)
+        cutOffIfSlow(client)
+    }
+
+    /// Writes an event; a reader that leaves too many unread is cut off.
     ///
     /// One whose application is suspended cannot read: what it has no room for is counted in the numbers of its
     /// events alone.
-    func deliver<M: Message>(_ output: M, to client: Client) {
-        guard !client.isClosed, !isFrozenAndFull(client) else { return }
-        client.reply(output, continues: true)
+    private func write(_ entry: EventLine.Entry, for client: Client) {
+        // Several for one reader are sent together.
+        rounds.charge(entry.byteCount + (client.isPending ? 0 : ReplyRounds.replyCost))
+        switch entry {
+        case .event(let message):
+            client.eventCount += 1
+            guard !isFrozenAndFull(client) else { return }
+            client.reply(message, number: client.eventCount, continues: true)
+            written(for: client)
+        case .last(let message):
+            let number = client.eventCount + 1
+            watchers.remove(client)
+            client.reply(message, number: number, continues: false)
+            resume(client)
+        case .missed(let count): client.eventCount += count
+        case .present(let key):
+            guard let application = try? registry.application(key) else { return }
+            client.eventCount += 1
+            guard !isFrozenAndFull(client) else { return }
+            let event = Applications.Event(present: application, now, registry)
+            client.reply(
+                NumberedMessage(event), number: client.eventCount, continues: true)
+            written(for: client)
+        }
+    }
+
+    private func written(for client: Client) {
         makePending(client)
         if client.connection.pendingOutputCount > Daemon.pumpMax { client.send() }
         account(client)
+        cutOffIfSlow(client)
+    }
+
+    private func cutOffIfSlow(_ client: Client) {
         guard !client.isClosed, isOverflowing(client) else { return }
         client.isClosed = true
+        makePending(client)
         statistics.slowReaders += 1
         logRefusal(.slowReaderCutOff, client.credentials, "it left its events unread")
+    }
+
+    /// Forgets what a client that is closed was still to be written.
+    func dropEvents(of client: Client) {
+        guard !client.events.isEmpty else { return }
+        rounds.count(
+            -client.events.count, bytes: -client.events.byteCount, of: client.caller.owner)
+        client.events.removeAll()
+    }
+
+    private func tellEnd(of record: TaskRecord, at now: Instant) {
+        var told: NumberedMessage?
+        for client in watchers.clients(of: record.task.id) {
+            guard case .watch = client.openCall else {
+                finish(client, with: record, at: now)
+                continue
+            }
+            let message = told ?? NumberedMessage(Tasks.Event(endOf: record, in: registry, at: now))
+            told = message
+            deliver(.last(message), to: client)
+        }
     }
 
     /// A task has ended: the last reply to those who wait for just that.
     private func finish(_ client: Client, with record: TaskRecord, at now: Instant) {
         guard let openCall = client.openCall, !client.isClosed else { return }
-        var event = Tasks.Event()
-        event.kind = .ended
+        var event = Tasks.Event(endOf: record, in: registry, at: now)
         event.number = client.eventCount + 1
-        event.task = Tasks.Task(record, in: registry, at: now)
-        event.reason = event.task.reason
         switch openCall {
         case .begin(let id):
             var output = Tasks.Begin.Output()
             output.id = id.number
-            output.event = event
-            watchers.remove(client)
-            client.reply(output)
-        case .watch:
-            var output = Tasks.Watch.Output()
             output.event = event
             watchers.remove(client)
             client.reply(output)
@@ -114,9 +179,9 @@ extension Daemon {
             output.task?.tellAttempts(of: record, at: now)
             watchers.remove(client)
             client.reply(output)
-        case .output: pump(client)
-        case .list, .order, .groupOrder, .lookUp, .history, .applicationWatch, .application,
-            .adoption:
+        case .output: return wantReplies(client)
+        case .watch, .list, .order, .groupOrder, .lookUp, .history, .applicationWatch,
+            .applicationList, .application, .adoption:
             return
         }
         resume(client)
@@ -129,27 +194,50 @@ extension Daemon {
         resume(client)
     }
 
-    /// Goes on with a listing or with output, as fast as the reader takes it.
-    func pump(_ client: Client) {
+    /// Lets a client wait for its turn, if its call makes replies as fast as they are taken.
+    func wantReplies(_ client: Client) {
         guard client.hasOpenCall, !client.isClosed else { return }
         switch client.openCall {
-        case .list(let cursor): pumpList(client, cursor)
-        case .output(let id, let position, let follow):
-            pumpOutput(client, id, position, follow: follow)
+        case .list, .output, .applicationList: rounds.add(client)
         case .history(let listing): pumpHistory(client, listing)
         default: break
         }
     }
 
-    private func pumpList(_ client: Client, _ start: ListCursor) {
+    /// Makes a piece of what a client whose turn it is waits for.
+    func makePiece(for client: Client) {
+        switch client.openCall {
+        case .list(let cursor): makePiece(of: cursor, for: client)
+        case .output(let id, let position, let follow):
+            makePiece(ofOutput: id, from: position, follow: follow, for: client)
+        case .applicationList(let cursor): makePiece(of: cursor, for: client)
+        case .watch, .applicationWatch: writeNextEvent(for: client)
+        default: break
+        }
+    }
+
+    private func writeNextEvent(for client: Client) {
+        guard let entry = client.events.popFirst() else { return }
+        rounds.count(-1, bytes: -entry.byteCount, of: client.caller.owner)
+        write(entry, for: client)
+        if !client.isClosed, !client.events.isEmpty { rounds.add(client) }
+    }
+
+    private func makePiece(of start: ListCursor, for client: Client) {
         var cursor = start
         let now = now
-        client.hadTurn = listScansLeft > 0
-        for _ in 0..<min(Daemon.listScanMax, listScansLeft) {
-            listScansLeft -= 1
+        let before = client.heldBytes
+        var rows = 0
+        defer {
+            let made = max(client.heldBytes - before, 0)
+            rounds.charge(rows * ReplyRounds.rowCost + made)
+            // What waits for its reader to take something goes on when that is so.
+            if made > 0 { makePending(client) }
+        }
+        while rows < Daemon.listScanMax {
+            rows += 1
             guard mayMakeMore(for: client) else {
-                keep(cursor, of: client)
-                return makePending(client)
+                return keep(cursor, of: client)
             }
             guard let id = cursor.next(in: registry) else { return finishList(client, cursor) }
             guard let record = registry.record(id), cursor.includes(record, at: now)
@@ -166,9 +254,7 @@ extension Daemon {
             }
         }
         keep(cursor, of: client)
-        client.wantsTurn = true
-        makePending(client)
-        continueLater()
+        if !client.isClosed { rounds.add(client) }
     }
 
     /// Keeps a listing for its next part, and counts what it holds.
@@ -189,9 +275,17 @@ extension Daemon {
         resume(client)
     }
 
-    private func pumpOutput(_ client: Client, _ id: TaskID, _ start: Int, follow: Bool) {
+    /// Output that one reader is made before others have their turn.
+    private static let outputPieceMax = 32_768
+
+    private func makePiece(
+        ofOutput id: TaskID, from start: Int, follow: Bool, for client: Client
+    ) {
         var position = start
-        while mayMakeMore(for: client),
+        let before = client.connection.pendingOutputCount
+        var made = 0
+        defer { rounds.charge(made) }
+        while made < Daemon.outputPieceMax, mayMakeMore(for: client),
             let piece = outputs[id]?.piece(at: position)
         {
             var output = Tasks.Output.Output()
@@ -200,13 +294,20 @@ extension Daemon {
             output.dropped = piece.dropped > 0 ? piece.dropped : nil
             position = piece.next
             client.reply(output, continues: true)
+            made = client.connection.pendingOutputCount - before + ReplyRounds.replyCost
             makePending(client)
         }
+        guard !client.isClosed else { return }
         client.openCall = .output(id, position: position, follow: follow)
         let end = outputs[id]?.end ?? position
         let isAtEnd = outputs[id]?.piece(at: position) == nil
         let hasEnded = registry.record(id)?.task.state ?? .ended == .ended
-        guard isAtEnd, !follow || hasEnded else { return }
+        guard isAtEnd else {
+            // One that has left too much unread goes on when it has taken some.
+            if made >= Daemon.outputPieceMax { rounds.add(client) }
+            return
+        }
+        guard !follow || hasEnded else { return }
         watchers.remove(client)
         var output = Tasks.Output.Output()
         output.stream = OutputStream.stdout.rawValue
@@ -220,6 +321,23 @@ extension Daemon {
         account(client)
         makePending(client)
         if client.connection.callsWaiting > 0 { continueLater() }
+    }
+}
+
+extension NumberedMessage {
+    /// An event of a watch, whose readers each count their own.
+    init(_ event: Tasks.Event) { self.init(event, as: "event", number: "number") }
+
+    init(_ event: Applications.Event) { self.init(event, as: "event", number: "number") }
+}
+
+extension Tasks.Event {
+    /// The last event of a task.
+    init(endOf record: TaskRecord, in registry: borrowing BackgroundTaskRegistry, at now: Instant) {
+        self.init()
+        kind = .ended
+        task = Tasks.Task(record, in: registry, at: now)
+        reason = task.reason
     }
 }
 

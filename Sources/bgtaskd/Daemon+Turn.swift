@@ -16,7 +16,7 @@ extension Daemon {
         registry.deadlineReached(at: now, limit: Daemon.deadlinesPerTurn, &actions)
         hasOverdue = registry.hasOverdue(at: now)
         leftoversAt = nil
-        for client in watchers.takeExpired(at: now) { answerWaitTimeout(client) }
+        for client in watchers.expired(at: now) { answerWaitTimeout(client) }
         resumeResting(at: now)
         journal.reportMissed(at: now)
         reportRefusals(at: now)

@@ -50,8 +50,8 @@ final class Daemon {
     var watchers = Watchers()
     /// Orders about groups that wait for the disk, the oldest of each group first.
     var groupOrders: [String: ArraySlice<GroupOrder>] = [:]
-    /// Tasks that listings may still look at in this turn.
-    var listScansLeft = Daemon.listScansPerTurn
+    /// Clients for whom replies are to be made.
+    var rounds = ReplyRounds()
     /// What the log takes of closed connections.
     var refusals = EntryAllowance(perSecondMax: 10)
 
@@ -75,7 +75,7 @@ final class Daemon {
     var outputs = OutputStore()
     var notices = Notices()
     /// Pipes and sockets of tasks that flood, until they are read again.
-    var resting: [UInt64: Instant] = [:]
+    var resting = Deadlines<UInt64>()
     var processEvents: [TaskEvent] = []
     var storeQueue = StoreQueue()
     var questions = QuestionQueue()
@@ -234,7 +234,7 @@ final class Daemon {
         var next = registry.nextDeadline ?? .never
         func include(_ instant: Instant?) { if let instant { next = min(next, instant) } }
         include(watchers.nextDeadline)
-        include(resting.values.min())
+        include(resting.first)
         include(acceptAgainAt)
         include(journal.allowance.nextReport)
         include(refusals.nextReport)

@@ -8,6 +8,7 @@ struct Statistics {
     var violations = 0
     var slowReaders = 0
     var refusalsNotLogged = 0
+    var eventsWaited = 0
     var statusTimerIsIdle = true
 
     /// What one owner may know of the counts: their own.
@@ -35,6 +36,9 @@ struct Statistics {
             Manager.Counter(
                 "refusals_not_logged_total", "Closed connections not named in the log.",
                 refusalsNotLogged),
+            Manager.Counter(
+                "events_waited_total", "Events that were written in a later turn than their own.",
+                eventsWaited),
             Manager.Counter(
                 "tasks_live", "Tasks that have begun and not ended.", daemon.registry.liveCount),
             Manager.Counter(

@@ -2,14 +2,15 @@ internal import BudgetCore
 
 /// Who waits for events: of one task, of all tasks of an owner, or of everybody's.
 struct Watchers {
-    private var ofTask: [TaskID: [Client]] = [:]
-    private var ofOwner: [OwnerID: [Client]] = [:]
+    private var ofTask: [TaskID: ClientList] = [:]
+    private var ofOwner: [OwnerID: ClientList] = [:]
     /// Operators who asked for all.
-    private var ofEverybody: [Client] = []
-    private var waitDeadlines: [(until: Instant, client: Client)] = []
+    private var ofEverybody = ClientList()
+    private var waits = Deadlines<UInt64>()
+    private var waiters: [UInt64: Client] = [:]
 
     /// When the first timeout of a `Wait` is over.
-    var nextDeadline: Instant? { waitDeadlines.lazy.map(\.until).min() }
+    var nextDeadline: Instant? { mutating get { waits.first } }
 
     func areWatching(_ id: TaskID, of owner: OwnerID) -> Bool {
         if ofTask.isEmpty, ofOwner.isEmpty, ofEverybody.isEmpty { return false }
@@ -18,11 +19,14 @@ struct Watchers {
 
     /// Everybody who may be told of a task, those first who wait for just this one.
     func all(of task: BackgroundTask) -> [Client] {
-        clients(of: task.id) + (ofOwner[task.owner] ?? []) + ofEverybody
+        var all = clients(of: task.id)
+        if let own = ofOwner[task.owner] { all += own.all }
+        all += ofEverybody.all
+        return all
     }
 
     func clients(of id: TaskID) -> [Client] {
-        ofTask[id] ?? []
+        ofTask[id].map { Array($0.all) } ?? []
     }
 
     /// Those who follow the output of a task.
@@ -47,14 +51,15 @@ struct Watchers {
         default: break
         }
         if let task {
-            ofTask[task, default: []].append(client)
+            ofTask[task, default: ClientList()].add(client)
         } else if case .watch(nil, _, by: let caller) = client.openCall, caller.seesAll {
-            ofEverybody.append(client)
+            ofEverybody.add(client)
         } else {
-            ofOwner[client.caller.owner, default: []].append(client)
+            ofOwner[client.caller.owner, default: ClientList()].add(client)
         }
         if case .wait(_, let until) = client.openCall, until != .never {
-            waitDeadlines.append((until, client))
+            waits[client.token] = until
+            waiters[client.token] = client
         }
     }
 
@@ -66,30 +71,27 @@ struct Watchers {
         case .begin(let id), .output(let id, _, _), .order(let id, _): remove(client, from: id)
         case .wait(let id, _):
             remove(client, from: id)
-            waitDeadlines.removeAll { $0.client === client }
+            waits[client.token] = nil
+            waiters[client.token] = nil
         case .watch(let id?, _, _): remove(client, from: id)
-        case .watch(nil, _, let caller) where caller.seesAll:
-            ofEverybody.removeAll { $0 === client }
+        case .watch(nil, _, let caller) where caller.seesAll: ofEverybody.remove(client)
         case .watch(nil, _, let caller):
-            ofOwner[caller.owner]?.removeAll { $0 === client }
+            ofOwner[caller.owner]?.remove(client)
             if ofOwner[caller.owner]?.isEmpty == true { ofOwner[caller.owner] = nil }
-        case .list, .groupOrder, .lookUp, .history, .applicationWatch, .application, .adoption:
+        case .list, .groupOrder, .lookUp, .history, .applicationWatch, .applicationList,
+            .application, .adoption:
             break
         }
     }
 
     /// The clients whose `Wait` has waited long enough.
-    func takeExpired(at now: Instant) -> [Client] {
-        waitDeadlines.filter { $0.until <= now }.map(\.client)
+    func expired(at now: Instant) -> [Client] {
+        waits.due(at: now).compactMap { waiters[$0] }
     }
 
     private mutating func remove(_ client: Client, from id: TaskID) {
         guard let index = ofTask.index(forKey: id) else { return }
-        if ofTask.values[index].count == 1 {
-            if ofTask.values[index][0] === client { ofTask.remove(at: index) }
-            return
-        }
-        ofTask.values[index].removeAll { $0 === client }
+        ofTask.values[index].remove(client)
         if ofTask.values[index].isEmpty { ofTask.remove(at: index) }
     }
 }

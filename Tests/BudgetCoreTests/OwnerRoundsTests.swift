@@ -84,4 +84,18 @@ struct OwnerRoundsTests {
             #expect(rounds.count == queues.values.reduce(0) { $0 + $1.count })
         }
     }
+
+    @Test("those of an owner who is held back wait, in their order, and the others go on")
+    func heldBack() {
+        var rounds = OwnerRounds<Int>()
+        for number in 0..<6 { rounds.add(number, of: owner(UInt32(number % 3))) }
+        var taken: [Int] = []
+        while let next = rounds.next(unless: { $0 == owner(1) }) { taken.append(next) }
+        #expect(taken == [0, 2, 3, 5])
+        #expect(rounds.count == 2)
+        #expect(rounds.next(unless: { _ in true }) == nil)
+        #expect(rounds.next() == 1)
+        #expect(rounds.next(unless: { _ in false }) == 4)
+        #expect(rounds.next(unless: { _ in false }) == nil)
+    }
 }

@@ -114,6 +114,113 @@ struct LoopShareTests {
         }
         #expect(again.name == Applications.CannotContain.name)
     }
+
+    @Test(
+        "what a task prints is told to 200 watchers alike, a part in a turn",
+        arguments: ContainmentMode.available)
+    func outputForMany(mode: ContainmentMode) throws {
+        let daemon = try DaemonProcess.forEverybody(
+            mode, settings: "limits.bufferBytesPerOwnerMax = 268435456")
+        let client = try daemon.connect(as: .games)
+        let fifo = daemon.folder.path + "/go"
+        mkfifo(fifo, 0o666)
+        chmod(fifo, 0o666)
+        // Each of these bytes is six in JSON.
+        let id = try client.submit(
+            script: "read line < \(fifo); for i in 1 2 3; do head -c 20000 /dev/zero |"
+                + " tr '\\0' '\\1'; echo $i; done")
+        let watch = callText(
+            Tasks.Watch.name, .object([("id", .integer(id)), ("output", .bool(true))]),
+            flags: ",\"more\":true")
+        let watchers = try (0..<200).map { _ in try RawConnection(daemon, as: .games) }
+        for watcher in watchers { try watcher.send(frame: watch) }
+        for watcher in watchers { #expect(try watcher.nextFrame() != nil) }
+        try Files.write("\n", to: fifo)
+        let frames = try Self.frames(of: watchers[0])
+        for watcher in watchers.dropFirst() {
+            #expect(try Self.frames(of: watcher) == frames, "one has other events than the first")
+        }
+        let first = try frames.map(Self.event)
+        #expect(first.map(\.number) == Array(2..<2 + first.count))
+        #expect(first.last?.kind == .ended)
+        let text = first.compactMap(\.text).joined()
+        #expect(text.filter { $0 == "\u{1}" }.count == 60_000)
+        #expect(text.filter { $0 != "\u{1}" && $0 != "\n" } == "123")
+        let root = try daemon.connect()
+        #expect(try root.counter("slow_readers_total") == 0)
+        #expect(try #require(try root.counter("events_waited_total")) > 0)
+    }
+
+    /// All replies to a watch behind the first.
+    private static func frames(of watcher: RawConnection) throws -> [[UInt8]] {
+        let more = Array(#","continues":true}"#.utf8)
+        var frames: [[UInt8]] = []
+        repeat {
+            frames.append(try #require(try watcher.nextFrame()))
+        } while frames.suffix(1)
+            .contains { $0.suffix(more.count) == more[...] }
+        return frames
+    }
+
+    private static func event(in frame: [UInt8]) throws -> Tasks.Event {
+        let parameters = try JSONDocument(parsing: frame).value(at: 0)["parameters"]
+        return try RemoteError(name: "", parameters: try #require(parameters))
+            .decode(Tasks.Watch.Output.self).event
+    }
+
+    @Test("events of many tasks reach 300 watchers in order, and the owner's calls wait for them")
+    func eventsForMany() throws {
+        let daemon = try DaemonProcess.forEverybody(
+            .supervisor, settings: "limits.bufferBytesPerOwnerMax = 268435456")
+        let watch = callText(Tasks.Watch.name, .object([]), flags: ",\"more\":true")
+        let watchers = try (0..<300).map { _ in try RawConnection(daemon, as: .games) }
+        for watcher in watchers { try watcher.send(frame: watch) }
+        let client = try daemon.connect(as: .games)
+        try eventually("all watch") {
+            let id = try client.begin("probe")
+            try client.ask(Tasks.End.self) { $0.id = id }
+            return try watchers.allSatisfy { try $0.hasFrame() }
+        }
+        let count = 100
+        for _ in 0..<count {
+            try client.send(Tasks.Begin.self, with { $0.name = "task" })
+        }
+        let ids = try (0..<count).map { _ in try client.receive(Tasks.Begin.self).output.id }
+        for id in ids { try client.ask(Tasks.End.self) { $0.id = id } }
+        for watcher in watchers {
+            var seen: [Int] = []
+            var numberLast = 0
+            while seen.count < count {
+                let event = try Self.event(in: try #require(try watcher.nextFrame()))
+                if numberLast > 0 { #expect(event.number == numberLast + 1) }
+                numberLast = event.number
+                if event.kind == .ended, event.task.name == "task" { seen.append(event.task.id) }
+            }
+            #expect(seen == ids)
+        }
+        #expect(try #require(try daemon.connect().counter("events_waited_total")) > 0)
+    }
+
+    @Test("a list of applications is whole, though it is made piece by piece")
+    func applications() throws {
+        let daemon = try DaemonProcess(.supervisor)
+        let client = try daemon.connect()
+        let ids = (100..<200).map { "app\($0)" }
+        for id in ids { try client.register(id, nil) }
+        let lists = try (0..<10).map { _ in try daemon.connect() }
+        for other in lists { try other.send(Applications.List.self, Applications.List.Input()) }
+        for other in lists {
+            let listed = try other.receive(Applications.List.self).output.applications
+            #expect(listed.map(\.id) == ids)
+        }
+        let watch = try daemon.connect()
+        try watch.send(Applications.Watch.self, Applications.Watch.Input(), more: true)
+        for (number, id) in ids.enumerated() {
+            let event = try watch.receive(Applications.Watch.self).output.event
+            #expect(event.application == id)
+            #expect(event.number == number + 1)
+        }
+    }
 }
 
 /// Groups at the top of the hierarchy, named as a service manager names those of its units.

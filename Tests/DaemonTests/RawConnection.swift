@@ -95,6 +95,12 @@ final class RawConnection {
         }
     }
 
+    /// Whether a whole message has come.
+    func hasFrame() throws -> Bool {
+        receiveOnce()
+        return received.contains(0)
+    }
+
     /// The next message, read as a reply.
     func nextReply() throws -> JSONValue? {
         guard let frame = try nextFrame() else { return nil }

@@ -1,0 +1,78 @@
+internal import Glibc
+
+/// Parameters that many readers get, each with a number of its own in them: they are written once, and copied for
+/// each reader.
+package struct NumberedMessage: Sendable {
+    let bytes: [UInt8]
+    /// Where the number belongs.
+    let place: Int
+
+    /// The length without the number.
+    package var byteCount: Int { bytes.count }
+
+    /// Writes a message as the only parameter, all but one whole number in it.
+    ///
+    /// - Parameters:
+    ///   - parameter: its name on the wire.
+    ///   - number: the name of the field that is left out; whatever it holds in `message` is not looked at.
+    package init<M: Message>(_ message: M, as parameter: StaticString, number: StaticString) {
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.key(parameter)
+        writer.beginObject()
+        var fields = FieldsButOne(writer: writer, number: number)
+        var copy = message
+        do throws(MessageError) { try copy.visit(&fields) } catch {
+            assertionFailure("writing a message cannot fail: \(error)")
+        }
+        assert(fields.place != nil, "the message has no such number")
+        fields.writer.endObject()
+        fields.writer.endObject()
+        bytes = fields.writer.bytes
+        place = fields.place ?? bytes.count
+    }
+
+    /// Writes all fields, and of one the name alone.
+    private struct FieldsButOne: FieldVisitor {
+        var writer: JSONWriter
+        let number: StaticString
+        var place: Int?
+
+        mutating func field<T: FieldValue>(
+            _ name: StaticString, _ value: inout T
+        ) throws(MessageError) {
+            guard isNumber(name) else { return try writer.field(name, &value) }
+            writer.key(name)
+            place = writer.count
+        }
+
+        private func isNumber(_ name: StaticString) -> Bool {
+            name.utf8CodeUnitCount == number.utf8CodeUnitCount
+                && memcmp(name.utf8Start, number.utf8Start, name.utf8CodeUnitCount) == 0
+        }
+    }
+}
+
+extension JSONWriter {
+    /// Appends parameters with a number in them.
+    mutating func numbered(_ message: NumberedMessage, _ number: Int) {
+        message.bytes.withUnsafeBufferPointer { bytes in
+            written.append(UnsafeBufferPointer(rebasing: bytes[..<message.place]))
+            integer(number)
+            written.append(UnsafeBufferPointer(rebasing: bytes[message.place...]))
+        }
+    }
+}
+
+extension ServerConnection {
+    /// Replies to the call in progress with parameters that others get too; for the last time, unless the reply
+    /// continues.
+    package mutating func reply(
+        _ message: NumberedMessage, number: Int, continues: Bool
+    ) -> ReplyResult {
+        let result = begunReply(continues: continues)
+        if result == .queued { output.writer.numbered(message, number) }
+        endReply(result, continues: continues)
+        return result
+    }
+}

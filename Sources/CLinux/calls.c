@@ -2,11 +2,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -14,6 +16,9 @@
 
 #ifndef SO_PEERGROUPS
 #define SO_PEERGROUPS 59
+#endif
+#ifndef __WNOTHREAD
+#define __WNOTHREAD 0x20000000
 #endif
 
 int clx_pipe(int ends[2]) {
@@ -153,10 +158,32 @@ void clx_keep_ended_children(void) {
     sigaction(SIGCHLD, &action, NULL);
 }
 
-bool clx_adopts_orphans(void) {
-    int is_subreaper = 0;
-    prctl(PR_GET_CHILD_SUBREAPER, &is_subreaper, 0, 0, 0);
-    return is_subreaper != 0 || getpid() == 1;
+bool clx_may_have_adopted(void) {
+    siginfo_t info = {0};
+    // Orphans go to the first thread that lives (the kernel's find_new_reaper); commands have the thread
+    // for a parent that started them.
+    const int whose = gettid() == getpid() ? __WNOTHREAD : 0;
+    const int options = WEXITED | WNOHANG | WNOWAIT | whose;
+    return syscall(SYS_waitid, P_ALL, 0, &info, options, NULL) == 0 || errno != ECHILD;
+}
+
+pid_t clx_ended_child(void) {
+    siginfo_t info = {0};
+    const int options = WEXITED | WNOHANG | WNOWAIT;
+    return syscall(SYS_waitid, P_ALL, 0, &info, options, NULL) == 0 ? info.si_pid : 0;
+}
+
+int clx_watch_children(void) {
+    sigset_t child;
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    if (pthread_sigmask(SIG_BLOCK, &child, NULL) != 0) return -1;
+    return signalfd(-1, &child, SFD_NONBLOCK | SFD_CLOEXEC);
+}
+
+void clx_children_watched(int file) {
+    struct signalfd_siginfo ignored;
+    while (read(file, &ignored, sizeof ignored) > 0) {}
 }
 
 long clx_own_executable(uint8_t *path, size_t capacity) {

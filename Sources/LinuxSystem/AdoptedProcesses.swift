@@ -42,7 +42,9 @@ package final class AdoptedProcesses: ProcessSet, WatchOwner {
                 processes[index] = Watched(subject: process, token: token)
             }
             for (index, unit) in adoption.units.enumerated() {
-                let group = try Cgroup(folder: unit.cgroupFolder, name: "", makes: false)
+                let group = try Cgroup(
+                    folder: unit.cgroupFolder,
+                    name: CgroupHierarchy.name(ofFolder: unit.cgroupFolder), makes: false)
                 let token = try host.watches.add(
                     group.eventsDescriptor, .priority, owner: self, role: -1 - index)
                 groups[-1 - index] = Watched(subject: group, token: token)
@@ -72,9 +74,13 @@ package final class AdoptedProcesses: ProcessSet, WatchOwner {
 
     /// Sends a signal to every process of the user in the units.
     package func signal(_ number: Int32) throws(SystemError) -> Int? {
-        var count = 0
+        var count: Int? = 0
         isEnding = true
-        for group in groups.values { count += try group.subject.signal(number, ofUser: user) }
+        for group in groups.values {
+            let sweep = SignalSweep(number, to: group.subject, ofUser: user)
+            let signalled = try host.sweeps.begin(sweep, of: group.subject)
+            count = signalled.flatMap { one in count.map { $0 + one } }
+        }
         return count
     }
 
@@ -126,6 +132,7 @@ package final class AdoptedProcesses: ProcessSet, WatchOwner {
         isOver = true
         for role in processes.keys { processEnded(role) }
         for group in groups.values {
+            host.sweeps.end(of: group.subject)
             host.watches.remove(group.token, group.subject.eventsDescriptor)
         }
         groups = [:]

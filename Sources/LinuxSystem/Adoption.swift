@@ -88,7 +88,9 @@ package struct Adoption: Sendable {
         do throws(SystemError) {
             var lists: [[Int32]] = []
             for unit in units {
-                let group = try Cgroup(folder: unit.cgroupFolder, name: "", makes: false)
+                let group = try Cgroup(
+                    folder: unit.cgroupFolder,
+                    name: CgroupHierarchy.name(ofFolder: unit.cgroupFolder), makes: false)
                 lists.append(try group.processIDs())
             }
             members = lists

@@ -19,6 +19,16 @@ final class Cgroup {
     /// What the tasks of the group use.
     private let meter: GroupMeter
 
+    /// How many processes and threads may be in the group and below, where the kernel counts them.
+    var processesMax: Int? {
+        didSet {
+            if processesMax == oldValue { return }
+            // Fails where there is no such controller.
+            try? writeText(
+                processesMax.map(String.init) ?? "max", to: "pids.max", relativeTo: descriptor)
+        }
+    }
+
     /// What cgroup.events says.
     struct State: Equatable {
         /// Whether a living process is in the group or below; zombies do not count.
@@ -89,61 +99,56 @@ final class Cgroup {
         try writeText("1", to: "cgroup.kill", relativeTo: descriptor)
     }
 
-    /// Kills all processes in the group and below, and waits until they are gone.
+    /// Kills all processes in the group and below, and waits until they are gone, so long at most; shorter
+    /// where none of them can end, as in a file system that does not answer.
     ///
-    /// - Returns: how many there were.
-    /// - Throws: ETIMEDOUT where some are still there after that time.
-    func killAndWait(millisecondsMax: Int64) throws(SystemError) -> Int {
-        let found = try processIDs().count
+    /// - Returns: how many there were, and those that are still there.
+    func killAndWait(millisecondsMax: Int64) throws(SystemError) -> Leftovers {
+        var leftovers = Leftovers(count: try processIDs().count)
         do {
             try kill()
-            try waitUntilEmpty(millisecondsMax: millisecondsMax)
+            leftovers.unkillable = try waitUntilEmpty(millisecondsMax: millisecondsMax)
         } catch {
             // A group that the service manager has removed meanwhile is empty.
             guard error.errno == ENODEV || error.errno == ENOENT, access(folder, F_OK) != 0 else {
                 throw error
             }
         }
-        return found
+        return leftovers
     }
 
-    private func waitUntilEmpty(millisecondsMax: Int64) throws(SystemError) {
+    /// - Returns: who is still there then.
+    private func waitUntilEmpty(millisecondsMax: Int64) throws(SystemError) -> [Int32] {
         let deadline = MonotonicClock.now() + millisecondsMax * 1_000_000
+        var looksWithoutHope = 0
         while try state().isPopulated {
             let left = (deadline - MonotonicClock.now()) / 1_000_000
-            guard left > 0 else {
-                throw SystemError(
-                    operation: "kill",
-                    errno: ETIMEDOUT,
-                    subject: folder,
-                    detail: "processes are still there after SIGKILL"
-                )
+            guard left > 0, looksWithoutHope < Self.looksWithoutHopeMax else {
+                return try processIDs()
             }
             var events = pollfd(fd: eventsDescriptor, events: Int16(POLLPRI), revents: 0)
-            poll(&events, 1, Int32(clamping: left))
+            poll(&events, 1, Int32(clamping: min(left, Self.lookMilliseconds)))
+            let processes = try processIDs()
+            let isHopeless = !processes.isEmpty && processes.allSatisfy(isUninterruptible)
+            looksWithoutHope = isHopeless ? looksWithoutHope + 1 : 0
         }
+        return []
     }
+
+    /// While killed processes are waited for: how often they are looked at, and how often all of them must
+    /// have been in an uninterruptible wait to be given up.
+    private static let lookMilliseconds: Int64 = 100
+    private static let looksWithoutHopeMax = 10
 
     /// Asks for the freeze or the thaw of the group and all below; done when `state` says so.
     func setFrozen(_ frozen: Bool) throws(SystemError) {
         try writeText(frozen ? "1" : "0", to: "cgroup.freeze", relativeTo: descriptor)
     }
 
-    /// Sends a signal to every process in the group and below, those included that appear
-    /// meanwhile.
-    ///
-    /// - Parameter user: where it is given, only processes with that real uid get it.
-    /// - Returns: how many got it.
-    func signal(_ number: Int32, ofUser user: UInt32? = nil) throws(SystemError) -> Int {
-        var seen: Set<Int32> = []
-        var signalled = 0
-        // A group that forks for ever must not hold us up for ever.
-        for _ in 0..<8 {
-            let newcomers = try processIDs().filter { seen.insert($0).inserted }
-            if newcomers.isEmpty { break }
-            signalled += try send(number, to: newcomers, user)
-        }
-        return signalled
+    /// Whether a process is in the group or below.
+    func holds(_ processID: Int32) -> Bool {
+        guard let group = groupName(of: processID) else { return false }
+        return group == name || group.hasPrefix(name + "/")
     }
 
     /// The processes in the group and below; zombies are left out.
@@ -176,60 +181,6 @@ final class Cgroup {
     /// Removes the group itself, which must be empty.
     func remove() throws(SystemError) {
         try systemCall("rmdir", folder) { rmdir(folder) }
-    }
-
-    /// How many processes are looked at and signalled at once.
-    private static let batchMax = 256
-
-    /// Signals processes, each only if it is in this group: the pidfd keeps the number from becoming
-    /// another's between the look and the signal. One look is for a whole batch, since a group may have
-    /// thousands.
-    private func send(
-        _ number: Int32, to processIDs: [Int32], _ user: UInt32?
-    ) throws(SystemError) -> Int {
-        var rest = processIDs[...]
-        var signalled = 0
-        while !rest.isEmpty {
-            let batch = try Self.openBatch(of: &rest)
-            defer { for process in batch { Glibc.close(process.descriptor) } }
-            if batch.isEmpty { continue }
-            let members = Set(try self.processIDs())
-            for process in batch where members.contains(process.processID) {
-                // One that cannot be read is gone.
-                if let user, (try? realUser(of: process.processID)) != user { continue }
-                if try send(number, to: process) { signalled += 1 }
-            }
-        }
-        return signalled
-    }
-
-    /// A process, and a pidfd of it that is to be closed.
-    private typealias OpenProcess = (processID: Int32, descriptor: Int32)
-
-    /// Opens the next processes, as many as there are descriptors for; those that are gone are left out.
-    private static func openBatch(
-        of rest: inout ArraySlice<Int32>
-    ) throws(SystemError) -> [OpenProcess] {
-        var batch: [OpenProcess] = []
-        while batch.count < batchMax, let processID = rest.first {
-            do throws(SystemError) {
-                batch.append((processID, try OwnedDescriptor.process(processID).take()))
-            } catch {
-                let isExhausted = error.errno == EMFILE || error.errno == ENFILE
-                if isExhausted, !batch.isEmpty { return batch }
-                if isExhausted { throw error }
-            }
-            rest.removeFirst()
-        }
-        return batch
-    }
-
-    private func send(_ number: Int32, to process: OpenProcess) throws(SystemError) -> Bool {
-        if clx_pidfd_send_signal(process.descriptor, number) == 0 { return true }
-        let error = errno
-        // One that has become another user's does not keep the signal from the rest.
-        if error == ESRCH || error == EPERM { return false }
-        throw SystemError(operation: "kill", errno: error, subject: "\(process.processID)")
     }
 
     /// Who may make groups of their own below one is not to hold us up with them.

@@ -73,6 +73,17 @@ struct CgroupHierarchy: Equatable {
         throw ContainmentRefusal(reason: "the group \(name) is not mounted")
     }
 
+    /// The name that /proc/PID/cgroup has for the group of a folder; the folder itself where it is in no
+    /// hierarchy, so that nobody is in a group of that name.
+    static func name(ofFolder folder: String) -> String {
+        let mounts = (try? readText("/proc/self/mountinfo")) ?? ""
+        for (root, point) in mounts.split(separator: "\n").compactMap(mount) {
+            guard let below = path(folder, below: point) else { continue }
+            return root == "/" ? below : root + below
+        }
+        return folder
+    }
+
     private init(ownFolder: String, ownName: String) {
         self.ownFolder = ownFolder
         self.ownName = ownName
@@ -102,11 +113,15 @@ struct CgroupHierarchy: Equatable {
         try writeText("0", to: leaf + "/cgroup.procs")
     }
 
-    /// Has the memory of the groups in a tree below ours counted, where we were given the memory
-    /// controller; elsewhere nothing changes, and what the processes themselves count has to do.
-    func countMemory(below tree: String) {
+    /// Has the memory and the processes of the groups in a tree below ours counted, where we were given the
+    /// controllers; elsewhere nothing changes. What the processes themselves count of memory has to do, and
+    /// nothing but the limits of the user and the machine bounds how many they are.
+    func count(below tree: String) {
         for folder in isDelegated ? [ownFolder, tree] : [tree] {
-            try? writeText("+memory", to: folder + "/cgroup.subtree_control")
+            // One by one: where one of them is missing, the other is still had.
+            for controller in ["+memory", "+pids"] {
+                try? writeText(controller, to: folder + "/cgroup.subtree_control")
+            }
         }
     }
 

@@ -1,7 +1,8 @@
+internal import CLinux
 internal import Glibc
 
 /// A task in a cgroup of its own.
-final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client {
+final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client, StrayHunt.Client {
     let identifier: UInt64
     private let tree: CgroupTree
     private let host: ProcessHost
@@ -17,10 +18,25 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client {
     /// What it used in all, from the event `gone` on.
     private var useInAll: ProcessUse?
     private var wasFrozen = false
+    private var wantsFrozen = false
     /// The group has been given back.
     private var isReleased = false
     private var isGone = false
     private var isClosed = false
+    private var isKilled = false
+
+    /// Of the first command; all have the same.
+    private(set) var user = geteuid()
+    let beganAt = BootTimeClock.ticks()
+    /// The group is empty and no command runs; what a look that was begun later finds has left the group.
+    private var lookBeforeGone: Int?
+    /// Signals that those who left have not got yet, oldest first.
+    private var signalsForStrays: [SignalSweep] = []
+    /// Those that were stopped, because no freeze of the group holds them.
+    private var stopped: [Stray] = []
+    /// The first that was found outside of the group, until it is told.
+    private var untoldLeaver: (processID: Int32, group: String)?
+    private var hasToldLeaver = false
 
     private static let groupRole = -1
 
@@ -32,6 +48,7 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client {
         case ended
 
         var hasEnded: Bool { if case .ended = self { true } else { false } }
+        var child: WatchedChild? { if case .running(let child, _) = self { child } else { nil } }
     }
 
     init(_ identifier: UInt64, tree: CgroupTree, host: ProcessHost) throws(SystemError) {
@@ -40,6 +57,7 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client {
         self.host = host
         group = try tree.take()
         group.beginTask()
+        host.strays?.enter(self)
     }
 
     func start(_ request: LaunchRequest) throws(LaunchError) -> StartedProcess {
@@ -58,6 +76,7 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client {
             cgroup: group.descriptor
         )
         let index = commands.count
+        if let user = request.user?.user { self.user = user }
         try host.launches.begin(prepared, client: self, index: index)
         commands.append(.launching(ends))
         return StartedProcess(index: index, output: pipes.takeReadingEnds())
@@ -81,13 +100,31 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client {
         if isReleased { return 0 }
         // The frozen handle no signal; they can only be killed. Without a freeze the write changes
         // nothing, and a look before it could come too early.
-        if number != SIGKILL { try group.setFrozen(false) }
-        return try group.signal(number)
+        if number != SIGKILL {
+            try group.setFrozen(false)
+            letStoppedGoOn()
+        }
+        // The commands get it through their pidfds, wherever they are.
+        let sweep = SignalSweep(number, to: group, ofUser: nil, except: commandIDs)
+        let leavers = findLeavers()
+        let signalled = runningCommands.filter { $0.signal(number) }.count
+        if leavers.isEmpty, !mayHaveStrays {
+            return try host.sweeps.begin(sweep, of: group).map { $0 + signalled }
+        }
+        signalsForStrays.append(sweep)
+        host.strays?.look()
+        return try host.sweeps.begin(sweep, of: group).map { $0 + signalled }
     }
 
     func kill() throws(SystemError) {
         if isReleased { return }
+        isKilled = true
+        signalsForStrays = []
+        host.sweeps.end(of: group)
+        findLeavers()
         try group.kill()
+        for command in runningCommands { command.signal(SIGKILL) }
+        if mayHaveStrays { host.strays?.look() }
         try watchGroup()
     }
 
@@ -97,6 +134,13 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client {
         // Frozen, thawed and frozen again before anybody looked is a freeze that has to be told too.
         if frozen { wasFrozen = false }
         try group.setFrozen(frozen)
+        wantsFrozen = frozen
+        if frozen {
+            // Who has left is stopped by a signal, as far as that goes: the user may let it go on.
+            if !findLeavers().isEmpty || mayHaveStrays { host.strays?.look() }
+        } else {
+            letStoppedGoOn()
+        }
         // A freeze that nobody has read of is told to be over all the same, by the thaw.
         if !frozen, try group.stateNow().isFrozen { wasFrozen = true }
     }
@@ -111,12 +155,101 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client {
         if isGone || commands.isEmpty {
             release()
         } else {
+            isKilled = true
+            host.sweeps.end(of: group)
             // Fails only where the group is gone, and then nobody is in it.
             try? group.kill()
+            for command in runningCommands { command.signal(SIGKILL) }
+            if mayHaveStrays { host.strays?.look() }
         }
     }
 
+    // MARK: - Those that left
+
+    var groupName: String { group.name }
+
+    var commandIDs: [Int32] { runningCommands.map(\.processID) }
+
+    var isEnding: Bool { isKilled || !commands.isEmpty && commands.allSatisfy(\.hasEnded) }
+
+    private var runningCommands: [WatchedChild] { commands.compactMap(\.child) }
+
+    /// Whether there may be processes that outlived their parents, of whatever task.
+    private var mayHaveStrays: Bool { host.strays != nil && clx_may_have_adopted() }
+
+    /// The commands that are not in the group any more, the first of which is told.
+    @discardableResult
+    private func findLeavers() -> [WatchedChild] {
+        runningCommands.filter { command in
+            guard let name = LinuxSystem.groupName(of: command.processID),
+                name != group.name, !name.hasPrefix(group.name + "/")
+            else { return false }
+            noteLeaver(command.processID, name)
+            return true
+        }
+    }
+
+    private func noteLeaver(_ processID: Int32, _ group: String) {
+        if !hasToldLeaver, untoldLeaver == nil { untoldLeaver = (processID, group) }
+    }
+
+    private func letStoppedGoOn() {
+        for stray in stopped { stray.signal(SIGCONT) }
+        stopped = []
+    }
+
+    func looked(
+        _ number: Int, strays: [Stray], isInhabited: Bool, _ events: inout [TaskEvent]
+    ) {
+        if isReleased { return }
+        for stray in strays { noteLeaver(stray.processID, stray.group) }
+        tellLeaver(&events)
+        if isEnding {
+            for stray in strays { stray.signal(SIGKILL) }
+        } else {
+            pass(on: strays)
+        }
+        guard let needed = lookBeforeGone else {
+            // A command that cannot end either keeps them from having the last look.
+            if isEnding, !strays.isEmpty { _ = host.strays?.lookLater() }
+            return
+        }
+        guard number >= needed else { return }
+        if strays.isEmpty, !isInhabited {
+            lookBeforeGone = nil
+            end(&events)
+        } else {
+            lookBeforeGone = host.strays?.lookLater()
+        }
+    }
+
+    /// Signals and stops those that left as those in the group were, each process once.
+    private func pass(on strays: [Stray]) {
+        let commandIDs = Set(commandIDs)
+        for sweep in signalsForStrays {
+            for stray in strays
+            where !commandIDs.contains(stray.processID) && !sweep.seen.contains(stray.processID) {
+                stray.signal(sweep.number)
+            }
+        }
+        signalsForStrays = []
+        guard wantsFrozen else { return }
+        for stray in strays where !stopped.contains(stray) {
+            if stray.signal(SIGSTOP) { stopped.append(stray) }
+        }
+    }
+
+    private func tellLeaver(_ events: inout [TaskEvent]) {
+        guard let leaver = untoldLeaver else { return }
+        untoldLeaver = nil
+        hasToldLeaver = true
+        tell(.left(processID: leaver.processID, group: leaver.group), &events)
+    }
+
+    // MARK: - What happens
+
     func ready(role: Int, _ events: inout [TaskEvent]) {
+        tellLeaver(&events)
         if role != Self.groupRole {
             guard case .running(let child, _) = commands[role], let exit = child.reap() else {
                 return
@@ -142,7 +275,10 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client {
             commands[index] = .running(child, ends)
             tell(.started(index: index, processID: processID), &events)
             // The kill may have come before there was anybody to be killed.
-            if group.wasKilled { try group.kill() }
+            if group.wasKilled {
+                try group.kill()
+                child.signal(SIGKILL)
+            }
         } catch {
             let failure = LaunchError(stage: .prepare, errno: error.errno, subject: "\(processID)")
             launchFailed(index: index, failure, &events)
@@ -172,11 +308,19 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client {
             }
             return
         }
+        guard lookBeforeGone == nil else { return }
+        if mayHaveStrays {
+            lookBeforeGone = host.strays?.look()
+        } else {
+            end(&events)
+        }
+    }
+
+    private func end(_ events: inout [TaskEvent]) {
         isGone = true
         useInAll = group.endTask()?.withPeak(of: commandsUse) ?? commandsUse
         tell(.gone, &events)
         release()
-        host.reapAdopted()
     }
 
     /// Tells of changes of the group from now on, those included that came after its state was last read.
@@ -194,6 +338,8 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client {
     private func release() {
         if isReleased { return }
         isReleased = true
+        host.strays?.leave(self)
+        host.sweeps.end(of: group)
         if let groupToken { host.watches.remove(groupToken, group.eventsDescriptor) }
         groupToken = nil
         tree.giveBack(group)

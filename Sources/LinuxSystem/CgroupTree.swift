@@ -16,6 +16,13 @@ package final class CgroupTree {
     private var occupied: [Cgroup] = []
     private var numberMax = 0
 
+    /// How many processes and threads a task may have, where the kernel counts them (pids.max); `nil`: as
+    /// many as the user and the machine may. For tasks that begin from now on.
+    package var processesPerTaskMax: Int?
+
+    /// As /proc/PID/cgroup shows it.
+    var name: String { root.name }
+
     /// Makes the tree, and proves that groups can be made, frozen and killed in it.
     ///
     /// - Parameters:
@@ -31,7 +38,7 @@ package final class CgroupTree {
         do {
             try hierarchy.enterLeaf()
             root = try Cgroup(folder: folder, name: hierarchy.ownName + name, makes: true)
-            hierarchy.countMemory(below: folder)
+            hierarchy.count(below: folder)
             try Self.prove(root)
         } catch {
             rmdir(folder)
@@ -41,17 +48,39 @@ package final class CgroupTree {
 
     /// Kills what an earlier daemon left in the tree, and removes its groups.
     ///
-    /// Waits until the processes are gone; to be called at the start, before the loop.
+    /// Waits until the processes are gone; to be called at the start, before the loop and the first task.
+    /// Groups in which somebody cannot end are left aside, and removed once that one is gone.
     ///
     /// - Parameter millisecondsMax: how long to wait for them.
-    /// - Returns: how many processes were found.
-    /// - Throws: ETIMEDOUT where processes are still there after that time.
-    package func killLeftovers(millisecondsMax: Int64 = 10_000) throws(SystemError) -> Int {
-        let found = try root.killAndWait(millisecondsMax: millisecondsMax)
+    package func killLeftovers(millisecondsMax: Int64 = 10_000) throws(SystemError) -> Leftovers {
+        let leftovers = try root.killAndWait(millisecondsMax: millisecondsMax)
         idle = []
         occupied = []
-        try root.removeSubgroups()
-        return found
+        if leftovers.unkillable.isEmpty {
+            try root.removeSubgroups()
+        } else {
+            try leaveAsideOccupied()
+        }
+        return leftovers
+    }
+
+    /// Removes what can be removed; what is left has its number for as long as it is there.
+    private func leaveAsideOccupied() throws(SystemError) {
+        for task in try names(inFolder: folder, foldersOnly: true) {
+            let group = try Cgroup(
+                folder: "\(folder)/\(task)", name: "\(name)/\(task)", makes: false)
+            do throws(SystemError) {
+                try group.removeSubgroups()
+                try group.remove()
+            } catch {
+                // It is never used again: it was killed (see `Cgroup.wasKilled`).
+                try group.kill()
+                occupied.append(group)
+                if let number = Int(task.drop { !$0.isNumber }) {
+                    numberMax = max(numberMax, number)
+                }
+            }
+        }
     }
 
     /// Removes the tree at an orderly end.
@@ -68,12 +97,17 @@ package final class CgroupTree {
     func take() throws(SystemError) -> Cgroup {
         collectOccupied()
         while let group = idle.popLast() {
-            if let state = try? group.state(), state == Cgroup.State() { return group }
+            if let state = try? group.state(), state == Cgroup.State() { return bounded(group) }
             occupied.append(group)
         }
         numberMax += 1
         let name = "/task-\(numberMax)"
-        return try Cgroup(folder: folder + name, name: root.name + name, makes: true)
+        return bounded(try Cgroup(folder: folder + name, name: root.name + name, makes: true))
+    }
+
+    private func bounded(_ group: Cgroup) -> Cgroup {
+        group.processesMax = processesPerTaskMax
+        return group
     }
 
     /// Takes a group back. One that is not empty is killed, and used again or removed later.

@@ -15,6 +15,11 @@ package enum BootTimeClock {
     package static func now() -> Int64 {
         nanoseconds(CLOCK_BOOTTIME)
     }
+
+    /// The same in clock ticks, as proc_pid_stat(5) has the start of a process.
+    static func ticks() -> UInt64 {
+        UInt64(clamping: now() / (1_000_000_000 / Int64(max(sysconf(Int32(_SC_CLK_TCK)), 1))))
+    }
 }
 
 /// How long the machine has slept since it was started: how far CLOCK_BOOTTIME is ahead of CLOCK_MONOTONIC.

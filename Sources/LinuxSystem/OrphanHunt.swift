@@ -46,9 +46,9 @@ final class OrphanHunt: WatchOwner {
     }
 
     private func sweep(_ events: inout [TaskEvent]) {
-        let known = Array(host.children)
+        let known = Array(host.children.keys)
         _ = clx_descendants_kill(known, known.count, Self.sweepsMax)
-        guard let orphans = try? adoptedOrphans(known: host.children) else { return }
+        guard let orphans = try? adoptedOrphans(known: Set(host.children.keys)) else { return }
         var isDone = true
         for orphan in orphans {
             var end = clx_exit()

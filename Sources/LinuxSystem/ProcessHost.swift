@@ -14,13 +14,20 @@ package final class ProcessHost {
     /// /dev/null, which every command reads.
     let emptyInput: OwnedDescriptor
     /// The children that this host started and has not reaped.
-    var children: Set<Int32> = []
+    var children: [Int32: WatchedChild] = [:]
     var inheritedPeak = InheritedPeak()
     private(set) lazy var orphans = OrphanHunt(host: self)
+    let sweeps: SignalSweeps
+    /// Where tasks have groups, which their processes may leave.
+    private(set) var strays: StrayHunt?
+    private(set) var reaper: ChildReaper?
 
-    /// Without a cgroup it makes this process a child subreaper (PR_SET_CHILD_SUBREAPER): the
-    /// descendants of a supervisor that was killed come here to be ended, and any child that
-    /// this host did not start is taken for one.
+    /// Makes this process a child subreaper (PR_SET_CHILD_SUBREAPER). With cgroups, what has left its
+    /// task's group comes here when its parents are gone, and is found. Without, the descendants of a
+    /// supervisor that was killed come here to be ended, and any child that this host did not start is
+    /// taken for one.
+    ///
+    /// To be called in the process's first thread, before others are started that have SIGCHLD open.
     ///
     /// - Parameter stateLock: the descriptor of the lock on the state folder, which outlives this host.
     package init(_ containment: Containment, stateLock: Int32? = nil) throws(SystemError) {
@@ -29,8 +36,16 @@ package final class ProcessHost {
         watches = try WatchList()
         launches = try LaunchBoard(watches: watches)
         emptyInput = try .open("/dev/null", flags: O_RDONLY)
+        sweeps = try SignalSweeps(watches: watches)
         clx_keep_ended_children()
-        if case .supervisor = containment { try becomeSubreaper() }
+        try becomeSubreaper()
+        guard let tree = containment.tree else { return }
+        let (strays, reaper) = (
+            try StrayHunt(host: self, tree: tree.name), try ChildReaper(host: self)
+        )
+        try strays.begin()
+        try reaper.begin()
+        (self.strays, self.reaper) = (strays, reaper)
     }
 
     /// Readable while there is something for `poll` to tell.
@@ -50,16 +65,9 @@ package final class ProcessHost {
         try watches.poll(&events)
     }
 
-    /// Reaps what cgroup tasks have left to this process where it is the init of a container.
-    func reapAdopted() {
-        guard clx_adopts_orphans(), let table = try? ProcessTable() else { return }
-        // Those that had ended before: by then it was known of each that it is being started.
-        let orphans = table.endedChildren(of: getpid())
-        let started = launches.processIDs
-        var end = clx_exit()
-        for orphan in orphans where !children.contains(orphan) && !started.contains(orphan) {
-            clx_reap(orphan, &end)
-        }
+    /// Kills whatever descends from this process, at its end; to be called when no task is wanted any more.
+    package func killAll() {
+        _ = clx_descendants_kill(nil, 0, 8)
     }
 }
 

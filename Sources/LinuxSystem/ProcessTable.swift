@@ -18,16 +18,11 @@ struct ProcessTable {
         known = Set(entries.map { $0.pid })
     }
 
+    var processIDs: [Int32] { entries.map { $0.pid } }
+
     /// Children of a process, zombies included.
     func children(of parent: Int32) -> [Int32] {
         entries.filter { $0.parent == parent }.map { $0.pid }
-    }
-
-    /// Children of a process that have ended and are not reaped.
-    func endedChildren(of parent: Int32) -> [Int32] {
-        entries.filter { $0.parent == parent && $0.state == CChar(UInt8(ascii: "Z")) }.map {
-            $0.pid
-        }
     }
 
     /// What descends from the `roots`, without them and without zombies.
@@ -42,6 +37,25 @@ struct ProcessTable {
             && processes.allSatisfy {
                 withUnsafePointer(to: $0) { clx_process_is_stopped($0) }
             }
+    }
+
+    /// What descends from a process and lives, each with the child of that process that it descends from.
+    func living(below root: Int32) -> [(process: clx_process, top: Int32)] {
+        var tops: [Int32: Int32] = [:]
+        // Parents mostly have the lower number, and then one pass finds all.
+        while true {
+            let count = tops.count
+            for entry in entries where tops[entry.pid] == nil {
+                tops[entry.pid] = entry.parent == root ? entry.pid : tops[entry.parent]
+            }
+            if tops.count == count { break }
+        }
+        return entries.compactMap { entry in
+            guard let top = tops[entry.pid],
+                !withUnsafePointer(to: entry, { clx_process_is_dead($0) })
+            else { return nil }
+            return (entry, top)
+        }
     }
 
     func contains(_ processID: Int32) -> Bool {

@@ -17,9 +17,14 @@ package struct TaskEvent: Equatable, Sendable {
         case frozen(Bool)
         /// The processes could not all be frozen, and all go on again. In place of `frozen(true)`.
         case freezeFailed(SystemError)
+        /// A process was found outside of the task's group, where it is ended with the task. Told once.
+        case left(processID: Int32, group: String)
         /// No process of the task is left. The last event of a task.
         case gone
     }
+
+    /// In place of a task's number: of no task that is known, and ended for it.
+    package static let nobody = UInt64.max
 
     package init(task: UInt64, what: What) {
         self.task = task

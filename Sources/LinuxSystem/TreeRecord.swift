@@ -31,27 +31,24 @@ package struct TreeRecord {
         try systemCall("rename", path) { rename(new, path) }
     }
 
-    /// Kills what is left in the tree that was written down last, and removes it.
+    /// Kills what is left in the tree that was written down last, and removes it where nobody is left.
     ///
     /// Waits until the processes are gone; to be called at the start, before the loop.
-    ///
-    /// - Returns: how many processes were found.
-    /// - Throws: ETIMEDOUT where processes are still there after `millisecondsMax`.
-    package func killLeftovers(millisecondsMax: Int64 = 10_000) throws(SystemError) -> Int {
-        guard let folder = try folder() else { return 0 }
+    package func killLeftovers(millisecondsMax: Int64 = 10_000) throws(SystemError) -> Leftovers {
+        guard let folder = try folder() else { return Leftovers() }
         let root: Cgroup
         do {
             root = try Cgroup(folder: folder, name: "", makes: false)
         } catch {
             // Gone with the unit that it was in.
-            if error.errno == ENOENT || error.errno == ENODEV { return 0 }
+            if error.errno == ENOENT || error.errno == ENODEV { return Leftovers() }
             throw error
         }
-        let found = try root.killAndWait(millisecondsMax: millisecondsMax)
+        let leftovers = try root.killAndWait(millisecondsMax: millisecondsMax)
         // The service manager removes the groups of a unit that has ended, perhaps at this moment.
         try? root.removeSubgroups()
         try? root.remove()
-        return found
+        return leftovers
     }
 
     /// The folder of the tree, if one is written down and its name is ours.

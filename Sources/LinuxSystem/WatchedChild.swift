@@ -9,6 +9,8 @@ final class WatchedChild {
     private let process: OwnedDescriptor
     private let token: WatchList.Token
     private unowned let host: ProcessHost
+    private weak var owner: (any WatchOwner)?
+    private let role: Int
 
     /// The owner is told, with this role, when the child has ended.
     ///
@@ -26,10 +28,17 @@ final class WatchedChild {
             endAndReap(descriptor)
             throw error
         }
-        host.children.insert(spawned.processID)
         self.host = host
+        self.owner = owner
+        self.role = role
         processID = spawned.processID
         process = spawned.descriptor
+        host.children[processID] = self
+    }
+
+    /// Tells the owner, before its watch does, that the child has ended.
+    func tellOwner(_ events: inout [TaskEvent]) {
+        owner?.ready(role: role, &events)
     }
 
     /// - Returns: `nil` while it runs.
@@ -47,13 +56,16 @@ final class WatchedChild {
             exit = .signal(SIGKILL)
         }
         host.watches.remove(token, process.rawValue)
-        host.children.remove(processID)
+        host.children[processID] = nil
         return exit
     }
 
     /// Signals the child alone, if it has not ended.
-    func signal(_ number: Int32) {
-        clx_pidfd_send_signal(process.rawValue, number)
+    ///
+    /// - Returns: whether it got the signal.
+    @discardableResult
+    func signal(_ number: Int32) -> Bool {
+        clx_pidfd_send_signal(process.rawValue, number) == 0
     }
 }
 

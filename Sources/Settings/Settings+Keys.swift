@@ -103,6 +103,12 @@ extension Settings {
             1...100_000,
             "Applications that one owner may have registered, running or not."
         ),
+        .integer(
+            "limits.processesPerTaskMax",
+            \.limits.processesPerTaskMax,
+            16...4_194_304,
+            "Processes and threads of one task or application, where control groups count them."
+        ),
     ]
 
     private static let queueKeys: [SettingKey<Settings>] = [

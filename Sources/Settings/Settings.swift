@@ -33,6 +33,7 @@ package struct Settings: Sendable, Equatable {
         package var logRatePerOwnerMax = 2000
         package var auditRatePerOwnerMax = 6000
         package var applicationsPerOwnerMax = 4096
+        package var processesPerTaskMax = 4096
     }
 
     package struct Queue: Sendable, Equatable {

@@ -174,7 +174,7 @@ extension Daemon {
             drainOutput(of: application.number, at: now)
             forget(application)
             registry.applicationGone(key, at: now, &actions)
-        case .started, .exited: break
+        case .started, .exited, .left: break
         }
     }
 

@@ -101,6 +101,7 @@ extension Daemon {
                 journal.writer.level = JournalLevel(loaded.settings.daemon.logLevel)
             }
             registry.limitsChanged(at: now, &actions)
+            host.containment.tree?.processesPerTaskMax = loaded.settings.limits.processesPerTaskMax
             storeThread.keep(HistoryBounds(loaded.settings))
             journal.allowance.perSecondMax = loaded.settings.limits.auditRatePerOwnerMax
             var fields: [JournalField: String] = [

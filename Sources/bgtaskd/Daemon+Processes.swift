@@ -145,6 +145,9 @@ extension Daemon {
 
     private func take(_ event: TaskEvent, at now: Instant) {
         let id = TaskID(rawValue: event.task)
+        if case .left(let processID, let group) = event.what {
+            return tellLeaver(processID, group, of: event.task)
+        }
         if id.isOfApplication {
             if let application = applications[id] {
                 take(event.what, of: application, at: now)
@@ -176,10 +179,25 @@ extension Daemon {
             drainNotices(of: id, at: now)
             registry.used(id, running[id]?.readUse())
             registry.processesGone(id, at: now, &actions)
-        case .started, .frozen, .freezeFailed:
+        case .started, .frozen, .freezeFailed, .left:
             break
         }
         perform(at: now)
+    }
+
+    /// Logs that a process is outside of the group that it was started in.
+    private func tellLeaver(_ processID: Int32, _ group: String, of task: UInt64) {
+        var fields: [JournalField: String] = [.reason: "process \(processID) in \(group)"]
+        guard task != TaskEvent.nobody else { return log.say(.strangerKilled, fields) }
+        let id = TaskID(rawValue: task)
+        if let application = applications[id] {
+            fields[.application] = application.key.id
+            fields[.owner] = "\(application.key.owner)"
+        } else {
+            fields[.taskID] = "\(id)"
+            fields[.owner] = running[id].map { "\($0.owner)" }
+        }
+        log.say(.processLeft, fields)
     }
 
     /// Lets go of the processes of a task that has ended, or has come to the end of an attempt.

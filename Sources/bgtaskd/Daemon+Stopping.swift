@@ -116,6 +116,8 @@ extension Daemon {
                 historyThread.close() && storeThread.close(used: registry.identifierLast)
             if !isClosed || registry.unstoredEndCount > 0 { log.say(.storeNotWaitedFor) }
         }
+        // Of no task that is waited for: what has left its group or cannot end.
+        host.killAll()
         removeGroup()
         closeNotices()
         watched.removeAll()

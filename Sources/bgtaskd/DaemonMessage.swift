@@ -46,6 +46,10 @@ extension DaemonMessage {
     /// They were found at the start.
     static let leftoversKilled = DaemonMessage(
         "fd3392fd36664e24228af22c6c1aa5ba", .warning, "processes of an earlier daemon were killed")
+    /// They were killed at the start and are there still, in a wait that no signal ends.
+    static let leftoversUnkillable = DaemonMessage(
+        "9d2c47b05e8a4f36b1f07a6c83e5d914", .error, "processes of an earlier daemon cannot be ended"
+    )
     /// A daemon that a shell started has a control group of its own.
     static let scopeMade = DaemonMessage(
         "3c9e61d5b1f8427a9d40c57f2e8ab613", .notice, "the service manager made a scope")
@@ -108,6 +112,13 @@ extension DaemonMessage {
     static let noticeFolderNotRemoved = DaemonMessage(
         "2d810c24a99ba98fe1f0f7e357bb6b83", .error,
         "the folder of notification sockets cannot be removed")
+    /// It is found and ended with its task all the same.
+    static let processLeft = DaemonMessage(
+        "c8b15e7a3f604d2c9ae60d71f4258b3e", .warning, "a process has left the group of its task")
+    /// Nobody knows whose it is, and it was killed.
+    static let strangerKilled = DaemonMessage(
+        "58e0f9a6b7d14c83a2457d1ec09f36bb", .warning,
+        "a process that had left the group of its task was killed")
     /// The signal was refused; the hard limit still holds.
     static let taskNotSignalled = DaemonMessage(
         "b5c6f72611b2f9dc4ee36012794d1075", .error, "a task cannot be signalled")

@@ -41,6 +41,7 @@ enum Start {
         let log = Logger(label: "bgtaskd") { _ in JournalLogHandler(writer: writer) }
         try makeFolder(configuration.stateFolder)
         let lock = try lock(configuration.stateFolder)
+        say(Leftovers(unkillable: lock.unkillable), log)
         let openFilesSoft = raiseOpenFiles()
         try endLeftovers(configuration.stateFolder, log)
         let opened = try openStore(configuration.stateFolder, loaded.settings)
@@ -139,8 +140,13 @@ enum Start {
         }
     }
 
-    private static func say(_ leftovers: Int, _ log: Logger) {
-        if leftovers > 0 { log.say(.leftoversKilled, [.count: "\(leftovers)"]) }
+    private static func say(_ leftovers: Leftovers, _ log: Logger) {
+        if leftovers.count > 0 { log.say(.leftoversKilled, [.count: "\(leftovers.count)"]) }
+        guard !leftovers.unkillable.isEmpty else { return }
+        let named = leftovers.unkillable.prefix(20).map(String.init).joined(separator: ", ")
+        log.say(
+            .leftoversUnkillable,
+            [.count: "\(leftovers.unkillable.count)", .reason: "processes \(named)"])
     }
 
     /// Finds how processes are kept together, and ends what an earlier daemon left.
@@ -149,7 +155,10 @@ enum Start {
     ) throws -> ProcessHost {
         do {
             let containment = try containment(configuration, loaded, log)
-            if let tree = containment.tree { say(try tree.killLeftovers(), log) }
+            if let tree = containment.tree {
+                say(try tree.killLeftovers(), log)
+                tree.processesPerTaskMax = loaded.settings.limits.processesPerTaskMax
+            }
             try TreeRecord(stateFolder: configuration.stateFolder).write(containment.tree)
             return try ProcessHost(containment, stateLock: lock)
         } catch let error as SystemError {

@@ -77,8 +77,8 @@ struct NeverHappened: Error, CustomStringConvertible {
 }
 
 /// Looks again and again until something is so, five minutes at most.
-func eventually(_ what: String, _ isSo: () throws -> Bool) throws {
-    let bound = ContinuousClock.now.advanced(by: .seconds(300))
+func eventually(_ what: String, seconds: Int = 300, _ isSo: () throws -> Bool) throws {
+    let bound = ContinuousClock.now.advanced(by: .seconds(seconds))
     while try !isSo() {
         guard ContinuousClock.now < bound else {
             throw NeverHappened(description: "never came about: \(what)")

@@ -155,11 +155,16 @@ extension DaemonProcess {
 
     static func groupFolder(ofState path: String) -> String? {
         let name = "bgtaskd-" + hexadecimalHash(path)
+        return groupParents.map { $0 + "/" + name }.first(where: Files.exists)
+    }
+
+    /// Where daemons of this program have their groups.
+    static var groupParent: String { groupParents.first ?? "" }
+
+    private static var groupParents: [String] {
         let lines = Files.text("/proc/mounts").split(separator: "\n")
         let mounts = lines.map { $0.split(separator: " ") }.filter { $0.count > 2 }
-        return mounts.filter { $0[2] == "cgroup2" }
-            .map { ownGroup(below: String($0[1])) + "/" + name }
-            .first(where: Files.exists)
+        return mounts.filter { $0[2] == "cgroup2" }.map { ownGroup(below: String($0[1])) }
     }
 
     /// How many groups of tasks there are.

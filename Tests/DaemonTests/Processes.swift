@@ -19,6 +19,16 @@ enum Processes {
         }
     }
 
+    /// The state of a process as proc_pid_stat(5) has it: R, S, D, T, Z; `nil` where it is gone.
+    static func state(_ processID: pid_t) -> Character? {
+        Files.text("/proc/\(processID)/stat").split(separator: ")").last?.dropFirst().first
+    }
+
+    /// Whether a process is there and not a zombie.
+    static func isAlive(_ processID: pid_t) -> Bool {
+        state(processID).map { $0 != "Z" && $0 != "X" } ?? false
+    }
+
     /// A number of /proc/PID/status, such as VmRSS or Threads.
     ///
     /// Memory is 0 in a process with a sanitizer, whose shadow and quarantine say nothing of the daemon.

@@ -85,7 +85,7 @@ extension LinuxTests {
             let state = try TemporaryFolder()
             let tree = try CgroupTree(stateFolder: state.path)
             let record = TreeRecord(stateFolder: state.path)
-            #expect(try record.killLeftovers() == 0)
+            #expect(try record.killLeftovers().count == 0)
             try record.write(tree)
             let host = try ProcessHost(.cgroup(tree))
             let task = try host.makeTask(1)
@@ -97,9 +97,9 @@ extension LinuxTests {
                 try host.poll(into: &events)
             }
 
-            #expect(try record.killLeftovers() == 1)
+            #expect(try record.killLeftovers().count == 1)
             #expect(access(tree.folder, F_OK) != 0)
-            #expect(try record.killLeftovers() == 0)
+            #expect(try record.killLeftovers().count == 0)
             try record.write(nil)
             #expect(access(state.path + "/group", F_OK) != 0)
         }
@@ -119,7 +119,7 @@ extension LinuxTests {
             let file = try OwnedDescriptor.open(
                 state.path + "/group", flags: flags, mode: 0o600)
             try writeText(group.folder + "\n", of: file.rawValue, "group")
-            #expect(try TreeRecord(stateFolder: state.path).killLeftovers() == 0)
+            #expect(try TreeRecord(stateFolder: state.path).killLeftovers().count == 0)
             #expect(try group.processes().count == 1)
             try task.kill()
             try sleeper.waitUntilGone(task)

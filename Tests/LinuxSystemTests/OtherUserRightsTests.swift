@@ -164,7 +164,7 @@ extension LinuxTests {
             task.close()
             if kind == .cgroup {
                 let tree = try CgroupTree(stateFolder: folder.path)
-                #expect(try tree.killLeftovers() == 0)
+                #expect(try tree.killLeftovers().count == 0)
                 try tree.remove()
             }
         }

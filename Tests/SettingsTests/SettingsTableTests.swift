@@ -15,6 +15,7 @@ struct SettingsTableTests {
             "limits.outputBytesMax": "1048576", "limits.outputTotalBytesMax": "67108864",
             "limits.outputRatePerOwnerMax": "8388608", "limits.logRatePerOwnerMax": "2000",
             "limits.auditRatePerOwnerMax": "6000", "limits.applicationsPerOwnerMax": "4096",
+            "limits.processesPerTaskMax": "4096",
             "queue.slots": "4",
             "applications.suspendAfter": "5s", "applications.backgroundTime": "3min",
             "applications.grace": "5s", "applications.foreground": "single",

@@ -83,8 +83,19 @@ int clx_become_subreaper(void);
 /// may inherit, has the kernel reap them (sigaction(2)).
 void clx_keep_ended_children(void);
 
-/// Whether orphaned descendants become children of this process: it is a subreaper or init.
-bool clx_adopts_orphans(void);
+/// Whether this process may have children that its threads did not start: descendants whose parents have
+/// ended. Exact in the first thread of a subreaper, where no other thread has ended that started one.
+bool clx_may_have_adopted(void);
+
+/// A child that has ended and is not reaped; 0 where there is none.
+pid_t clx_ended_child(void);
+
+/// A descriptor that is readable when children have ended (signalfd(2)), as long as every thread has SIGCHLD
+/// blocked, which the calling one has from then on; close-on-exec.
+int clx_watch_children(void);
+
+/// Takes what made that descriptor readable.
+void clx_children_watched(int file);
 
 /// readlink(2) of /proc/self/exe: the number of bytes, with no NUL behind them.
 long clx_own_executable(uint8_t *path, size_t capacity);

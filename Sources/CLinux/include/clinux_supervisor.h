@@ -9,8 +9,8 @@ enum clx_supervisor_descriptor {
     CLX_SUPERVISOR_CONTROL = 3,
     /// A memory file with a `clx_supervisor_request`.
     CLX_SUPERVISOR_REQUEST = 4,
-    /// The lock on the daemon's state folder, where it has one: it lasts until no supervisor is left,
-    /// so that the next daemon finds no process of this one.
+    /// The second lock on the daemon's state folder, where it has one: it lasts until no supervisor is
+    /// left, so that the next daemon finds no process of this one.
     CLX_SUPERVISOR_LOCK = 5,
 };
 

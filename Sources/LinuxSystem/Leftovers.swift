@@ -1,0 +1,25 @@
+/// What an earlier daemon has left, and what became of it.
+package struct Leftovers: Equatable, Sendable {
+    /// How many processes were found.
+    package var count = 0
+    /// Those that are there after SIGKILL: in an uninterruptible wait, mostly for a file system that does not
+    /// answer. None of them runs a line of its program again.
+    package var unkillable: [Int32] = []
+
+    package init(count: Int = 0, unkillable: [Int32] = []) {
+        self.count = count
+        self.unkillable = unkillable
+    }
+}
+
+/// Whether a process is in a wait that no signal ends.
+func isUninterruptible(_ processID: Int32) -> Bool { processState(processID) == "D" }
+
+/// The state of a process's first thread, as proc_pid_stat(5) has it; `nil` where the process is gone.
+func processState(_ processID: Int32) -> Character? {
+    // The name before it is the process's own choice, and may hold anything.
+    guard let text = try? readText("/proc/\(processID)/stat", countMax: 4096),
+        let parenthesis = text.lastIndex(of: ")")
+    else { return nil }
+    return text[parenthesis...].dropFirst(2).first
+}

@@ -1,0 +1,137 @@
+internal import CLinux
+internal import Glibc
+
+/// A signal on its way to every process of a group.
+///
+/// A group may have thousands: a turn of the loop signals some of them, and the next goes on. Each process
+/// is signalled through a pidfd, after a look whether it is (still) in the group, so that none is that only
+/// has a number from there. One gets the signal once.
+final class SignalSweep {
+    let number: Int32
+    private let group: Cgroup
+    private let user: UInt32?
+    /// Those that had it, or have another way to get it.
+    private(set) var seen: Set<Int32>
+    private var rest: ArraySlice<Int32> = []
+    /// A group that forks for ever must not keep us busy for ever.
+    private var looksLeft = 8
+    private(set) var signalled = 0
+    private(set) var isDone = false
+
+    /// - Parameters:
+    ///   - user: where it is given, only processes with that real uid get it.
+    ///   - excluded: processes that do not get it.
+    init(_ number: Int32, to group: Cgroup, ofUser user: UInt32?, except excluded: [Int32] = []) {
+        self.number = number
+        self.group = group
+        self.user = user
+        seen = Set(excluded)
+    }
+
+    /// Signals up to so many processes.
+    ///
+    /// - Throws: where the group or a process cannot be looked at or signalled; nothing more comes of it.
+    func turn(processesMax: Int) throws(SystemError) {
+        do throws(SystemError) {
+            var left = processesMax
+            while !isDone, left > 0 {
+                if rest.isEmpty { try look() }
+                let batch = rest.prefix(left)
+                for processID in batch { try send(to: processID) }
+                rest.removeFirst(batch.count)
+                left -= batch.count
+            }
+        } catch {
+            isDone = true
+            throw error
+        }
+    }
+
+    /// Looks who has come since the last look.
+    private func look() throws(SystemError) {
+        guard looksLeft > 0 else { return isDone = true }
+        looksLeft -= 1
+        rest = try group.processIDs().filter { !seen.contains($0) }[...]
+        if rest.isEmpty { isDone = true }
+    }
+
+    private func send(to processID: Int32) throws(SystemError) {
+        guard seen.insert(processID).inserted else { return }
+        let process: OwnedDescriptor
+        do throws(SystemError) {
+            process = try .process(processID)
+        } catch {
+            if error.errno == EMFILE || error.errno == ENFILE { throw error }
+            return
+        }
+        guard group.holds(processID) else { return }
+        // One that cannot be read is gone.
+        if let user, (try? realUser(of: processID)) != user { return }
+        if clx_pidfd_send_signal(process.rawValue, number) == 0 {
+            signalled += 1
+            return
+        }
+        let error = errno
+        // One that has become another user's does not keep the signal from the rest.
+        if error == ESRCH || error == EPERM { return }
+        throw SystemError(operation: "kill", errno: error, subject: "\(processID)")
+    }
+}
+
+/// Sweeps that one turn was too short for, in the order in which they were begun.
+final class SignalSweeps: WatchOwner {
+    private let timer: OwnedDescriptor
+    private var sweeps: [(sweep: SignalSweep, group: ObjectIdentifier)] = []
+
+    /// How many processes are signalled in a turn, which is some milliseconds; as long is the pause.
+    private static let processesPerTurn = 256
+    private static let pauseNanoseconds = 4_000_000
+
+    init(watches: WatchList) throws(SystemError) {
+        timer = OwnedDescriptor(
+            try systemCall("timerfd_create") {
+                timerfd_create(CLOCK_MONOTONIC, Int32(TFD_CLOEXEC | TFD_NONBLOCK))
+            })
+        _ = try watches.add(timer.rawValue, .input, owner: self, role: 0)
+    }
+
+    /// Begins a sweep, after those of the same group that are under way.
+    ///
+    /// - Returns: how many processes got the signal; `nil` where more turns are needed.
+    func begin(_ sweep: SignalSweep, of group: Cgroup) throws(SystemError) -> Int? {
+        let group = ObjectIdentifier(group)
+        if !sweeps.contains(where: { $0.group == group }) {
+            try sweep.turn(processesMax: Self.processesPerTurn)
+            if sweep.isDone { return sweep.signalled }
+        }
+        sweeps.append((sweep, group))
+        arm()
+        return nil
+    }
+
+    /// Ends the sweeps of a group: all of it is killed, or it is another task's.
+    func end(of group: Cgroup) {
+        if !sweeps.isEmpty { sweeps.removeAll { $0.group == ObjectIdentifier(group) } }
+    }
+
+    func ready(role: Int, _ events: inout [TaskEvent]) {
+        var expirations: UInt64 = 0
+        _ = read(timer.rawValue, &expirations, MemoryLayout<UInt64>.size)
+        guard let (sweep, group) = sweeps.first else { return }
+        // What is left of a sweep that fails has no signal; the limit still holds.
+        try? sweep.turn(processesMax: Self.processesPerTurn)
+        sweeps.removeFirst()
+        if !sweep.isDone {
+            // Another group's is next, and no later one of the same.
+            let after = sweeps.firstIndex { $0.group == group } ?? sweeps.endIndex
+            sweeps.insert((sweep, group), at: after)
+        }
+        if !sweeps.isEmpty { arm() }
+    }
+
+    private func arm() {
+        var times = itimerspec()
+        times.it_value.tv_nsec = Self.pauseNanoseconds
+        timerfd_settime(timer.rawValue, 0, &times, nil)
+    }
+}

@@ -1,0 +1,85 @@
+internal import CLinux
+internal import Glibc
+
+/// A process below this one that lives outside of the tree of the tasks' groups.
+///
+/// The service manager moves those that ask it to: `systemd-run --scope`, and pam_systemd for su(1) and
+/// runuser(1). Its parents tell whose it is; once they are gone it has become a child of this process.
+struct Stray: Sendable, Equatable {
+    let processID: Int32
+    /// Clock ticks since boot: with the number it names one process for ever.
+    let startTime: UInt64
+    /// The group that it was found in.
+    let group: String
+    /// The child of this process that it descends from, or that it is.
+    let top: Int32
+    /// The group of that child.
+    let topGroup: String
+
+    /// Signals this very process, and no other that has its number by now.
+    ///
+    /// - Returns: whether it got the signal.
+    @discardableResult
+    func signal(_ number: Int32) -> Bool {
+        var process = clx_process()
+        process.pid = processID
+        process.start_time = startTime
+        return clx_process_signal(&process, number) == 0
+    }
+
+    /// The real uid; `nil` where it is gone.
+    var user: UInt32? { try? realUser(of: processID) }
+}
+
+/// What one look at /proc has found below this process. It takes as long as the machine has processes, and
+/// is therefore taken on a thread.
+struct StrayLook: Sendable {
+    private(set) var strays: [Stray] = []
+    /// The groups of tasks in which somebody lives, those included that are about to be gone.
+    private(set) var inhabited: Set<String> = []
+
+    init() {}
+
+    /// - Parameters:
+    ///   - tree: the name of the tree of groups.
+    ///   - ownGroup: the name of this process's own group: what lives there is no task's.
+    init(tree: String, ownGroup: String) throws(SystemError) {
+        var groups: [Int32: String] = [:]
+        func group(of processID: Int32) -> String? {
+            if let known = groups[processID] { return known }
+            guard let name = groupName(of: processID) else { return nil }
+            groups[processID] = name
+            return name
+        }
+        for (process, top) in try ProcessTable().living(below: getpid()) {
+            guard let name = group(of: process.pid), name != ownGroup else { continue }
+            if let task = Self.taskGroup(of: name, in: tree) {
+                inhabited.insert(task)
+            } else if name != tree {
+                strays.append(
+                    Stray(
+                        processID: process.pid, startTime: process.start_time, group: name,
+                        top: top, topGroup: group(of: top) ?? ""))
+            }
+        }
+    }
+
+    /// The name of the task's group that a group is or is below: `/bgtaskd-0f3c…/task-1`.
+    static func taskGroup(of name: String, in tree: String) -> String? {
+        guard name.hasPrefix(tree + "/") else { return nil }
+        return tree + "/" + name.dropFirst(tree.count + 1).prefix { $0 != "/" }
+    }
+}
+
+/// The cgroup v2 group of a process, as /proc/PID/cgroup shows it; `nil` where the process is gone.
+func groupName(of processID: Int32) -> String? {
+    guard let text = try? readText("/proc/\(processID)/cgroup", countMax: 16_384) else {
+        return nil
+    }
+    guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix("0::") }) else {
+        return nil
+    }
+    let name = line.dropFirst("0::".count)
+    let mark = " (deleted)"
+    return String(name.hasSuffix(mark) ? name.dropLast(mark.count) : name)
+}

@@ -1,0 +1,200 @@
+import Glibc
+import TaskAPI
+import Testing
+import Varlink
+
+/// A process gets out of its task's group by asking somebody to whom root lent the right to move it.
+@Suite(
+    "A limit stops what has left its group",
+    .enabled(if: geteuid() == 0 && ContainmentMode.whyNoCgroup == nil, "takes cgroups and root"))
+struct LeavingTests {
+    /// A user's daemon, with somebody outside.
+    private struct Scene {
+        let daemon: DaemonProcess
+        let other: OtherGroup
+        let client: VarlinkClient
+
+        init(settings: String = "", as user: TestUser = .games) throws {
+            daemon = try .forEverybody(.cgroup, settings: settings)
+            other = try OtherGroup()
+            client = try daemon.connect(as: user)
+        }
+
+        /// Submits a script that prints the pids of those that are to leave, and moves them.
+        func submitLeaving(
+            _ script: String, budget: Tasks.Budget = Tasks.Budget(ms: 200_000, grace: 300),
+            as user: TestUser = .games
+        ) throws -> (id: Int, left: [pid_t]) {
+            let id = try client.submit(script: script) { $0.budget = budget }
+            try daemon.waitForOutput("ready\n", of: id, as: user)
+            var left: [pid_t] = []
+            try eventually("it says who is to leave", seconds: 60) {
+                left = try daemon.text(of: id, as: user).split(separator: "\n").compactMap {
+                    pid_t($0)
+                }
+                return !left.isEmpty
+            }
+            for processID in left { try other.take(processID) }
+            return (id, left)
+        }
+
+        func waitForLog(_ text: String) throws {
+            try eventually("the log says \(text); it says:\n\(daemon.log)", seconds: 60) {
+                daemon.log.contains(text)
+            }
+        }
+
+        /// The end of a task, which an escape would put off for ever.
+        func ended(_ id: Int) throws -> Tasks.Task {
+            try eventually("task \(id) ends; the log:\n\(daemon.log)", seconds: 60) {
+                try client.show(id).state == .ended
+            }
+            return try client.show(id)
+        }
+    }
+
+    private static let main = "echo $$; echo ready; while :; do sleep 0.05; done"
+    /// A child that outlives nothing but by leaving, and the word by which the main process ends.
+    private static func child(_ start: String, then: String) -> String {
+        """
+        trap '' TERM HUP
+        \(start)
+        echo ready
+        \(then)
+        """
+    }
+    fileprivate static let stubborn =
+        "sh -c 'trap \"\" TERM HUP; echo $$; while :; do sleep 0.05; done'"
+
+    @Test("a command that has left is killed at its hard limit, and its slot is free")
+    func overrun() throws {
+        let scene = try Scene(settings: "queue.slots = 1")
+        let (id, left) = try scene.submitLeaving(
+            "trap '' TERM; " + Self.main, budget: Tasks.Budget(ms: 3000, grace: 300))
+        let next = try scene.client.submit(["true"])
+        #expect(try scene.ended(id).outcome == .overrun)
+        #expect(!left.contains(where: Processes.isAlive))
+        #expect(try scene.ended(next).outcome == .completed)
+        try scene.waitForLog("has left the group of its task")
+    }
+
+    @Test("a command that has left gets the signal of its handler and of a cancel, once")
+    func signalled() throws {
+        let scene = try Scene()
+        let (id, _) = try scene.submitLeaving("trap 'echo got; exit 3' TERM; " + Self.main)
+        _ = try scene.client.ask(Tasks.Cancel.self) { $0.id = id }
+        let task = try scene.ended(id)
+        #expect(task.outcome == .cancelled)
+        #expect(task.exit?.status == 3)
+        #expect(try scene.daemon.text(of: id, as: .games).hasSuffix("ready\ngot\n"))
+    }
+
+    @Test(
+        "what a command leaves behind outside of its group is gone when its end is told",
+        arguments: [
+            LeavingTests.stubborn + " & sleep 1000 & ",
+            // Nobody but the daemon is its parent when the command ends.
+            "(setsid \(LeavingTests.stubborn) &)",
+            "setsid setsid --fork \(LeavingTests.stubborn)",
+        ])
+    func descendants(start: String) throws {
+        let scene = try Scene()
+        let (id, left) = try scene.submitLeaving(
+            Self.child(start, then: "until [ -e \"$0.go\" ]; do sleep 0.02; done; exit 0")
+                .replacing("$0.go", with: Self.flag(scene)))
+        try #require(left.count == 1)
+        #expect(left.allSatisfy(Processes.isAlive))
+        try Files.write("", to: Self.flag(scene))
+        #expect(try scene.ended(id).outcome == .completed)
+        #expect(!left.contains(where: Processes.isAlive))
+        try scene.waitForLog("left the group of its task")
+    }
+
+    private static func flag(_ scene: Scene) -> String { scene.daemon.folder.path + "/go" }
+
+    @Test("one that has left lives as long as its task, whoever else ends meanwhile")
+    func others() throws {
+        let scene = try Scene()
+        let (id, left) = try scene.submitLeaving(
+            Self.child("(setsid \(Self.stubborn) &)", then: "while :; do sleep 0.05; done"))
+        let backup = try scene.daemon.connect(as: .backup)
+        for client in [backup, scene.client] {
+            // The first of them is the occasion for a look at all.
+            for script in ["true", "(setsid sleep 1000 &) ; true"] {
+                #expect(try client.ended(client.submit(script: script)).outcome == .completed)
+            }
+        }
+        #expect(left.count == 1)
+        #expect(left.allSatisfy(Processes.isAlive))
+        _ = try scene.client.ask(Tasks.Cancel.self) { $0.id = id }
+        #expect(try scene.ended(id).outcome == .cancelled)
+        #expect(!left.contains(where: Processes.isAlive))
+    }
+
+    @Test("one of whom no task of its user is left is killed")
+    func stranger() throws {
+        let scene = try Scene(as: .root)
+        let become = "setpriv --reuid=5 --regid=60 --clear-groups"
+        let (id, left) = try scene.submitLeaving(
+            Self.child("(\(become) setsid \(Self.stubborn) &)", then: "sleep 1000"), as: .root)
+        #expect(left.count == 1)
+        let backup = try scene.daemon.connect(as: .backup)
+        #expect(try backup.ended(backup.submit(["true"])).outcome == .completed)
+        try eventually("it is killed", seconds: 60) { !left.contains(where: Processes.isAlive) }
+        try scene.waitForLog("that had left the group of its task was killed")
+        #expect(try scene.client.show(id).state == .running)
+    }
+
+    @Test("a stop ends what has left, and does not wait for it in vain")
+    func stopping() throws {
+        let scene = try Scene()
+        let (_, main) = try scene.submitLeaving("trap '' TERM; " + Self.main)
+        let (_, child) = try scene.submitLeaving(
+            Self.child("(setsid \(Self.stubborn) &)", then: "while :; do sleep 0.05; done"))
+        scene.daemon.child.signal(SIGTERM)
+        try eventually("the daemon ends", seconds: 60) { !scene.daemon.child.isRunning }
+        #expect(!(main + child).contains(where: Processes.isAlive))
+    }
+
+    @Test("an application that has left is stopped for its freeze, goes on, and is terminated")
+    func application() throws {
+        let scene = try Scene(
+            settings: "applications.suspendAfter = \"100ms\"\napplications.grace = \"300ms\"")
+        let script = """
+            trap '' TERM
+            echo $$ > \(scene.daemon.folder.path)/pid; while :; do sleep 0.05; done
+            """
+        chmod(scene.daemon.folder.path, 0o777)
+        try scene.client.register("app") { $0.command = ["sh", "-c", script] }
+        _ = try scene.client.ask(Applications.Launch.self) { $0.id = "app" }
+        var main: pid_t = 0
+        try eventually("it runs") {
+            let text = Files.text(scene.daemon.folder.path + "/pid")
+            main = pid_t(text.split(separator: "\n").first ?? "") ?? 0
+            return main > 0
+        }
+        try scene.other.take(main)
+        _ = try scene.client.ask(Applications.EnterBackground.self) { $0.id = "app" }
+        try eventually("it stands still", seconds: 60) { Processes.state(main) == "T" }
+        _ = try scene.client.ask(Applications.Activate.self) { $0.id = "app" }
+        try eventually("it goes on", seconds: 60) { Processes.state(main) != "T" }
+        _ = try scene.client.ask(Applications.Terminate.self) { $0.id = "app" }
+        try eventually("it is gone", seconds: 60) { !Processes.isAlive(main) }
+    }
+
+    @Test("what tasks leave to the daemon is reaped while they run", arguments: [50])
+    func reaped(count: Int) throws {
+        let scene = try Scene()
+        let id = try scene.client.submit(
+            script: """
+                for i in $(seq \(count)); do (sleep 0.01 &); done; echo ready; sleep 1000
+                """)
+        try scene.daemon.waitForOutput("ready\n", of: id, as: .games)
+        try eventually("the command alone is left", seconds: 60) {
+            Processes.children(of: scene.daemon.processID).count == 1
+        }
+        #expect(try scene.client.show(id).state == .running)
+        _ = try scene.client.ask(Tasks.Cancel.self) { $0.id = id }
+        #expect(try scene.ended(id).outcome == .cancelled)
+    }
+}

@@ -107,7 +107,7 @@ final class Client {
     }
 
     /// Answers the call in progress with what others get too.
-    func reply(_ message: NumberedMessage, number: Int, continues: Bool) {
+    func reply(_ message: SharedMessage, number: Int = 0, continues: Bool) {
         settle(connection.reply(message, number: number, continues: continues))
     }
 

@@ -84,8 +84,8 @@ extension Daemon {
         for client in watching { deliver(.event(told), to: client) }
     }
 
-    private func told(_ event: ApplicationEvent, of key: ApplicationKey) -> NumberedMessage {
-        NumberedMessage(Applications.Event(event, of: key))
+    private func told(_ event: ApplicationEvent, of key: ApplicationKey) -> SharedMessage {
+        SharedMessage(Applications.Event(event, of: key))
     }
 
     /// What a frozen reader may leave unread; what comes then is counted and not kept.

@@ -170,6 +170,7 @@ extension Daemon {
         } while !crowded.isEmpty || index < pending.count
         pending.removeAll(keepingCapacity: pending.count <= Daemon.pendingKept)
         rounds.endTurn()
+        if rounds.isEmpty { outputPieces.removeAll() }
         if ready.count > 0 || !rounds.isEmpty { continueLater() }
     }
 
@@ -232,8 +233,8 @@ extension Daemon {
     func close(_ client: Client, at now: Instant) {
         guard clients.remove(client) else { return }
         client.isClosed = true
-        releaseBuffers(of: client)
         dropEvents(of: client)
+        releaseBuffers(of: client)
         if client.waitsForRoom {
             client.ownerUse.waiting.removeAll { $0 === client }
         }

@@ -38,7 +38,7 @@ extension Daemon {
         for piece in LineCutter.pieces(of: bytes) {
             let isWhole = piece.last == UInt8(ascii: "\n")
             event.text = String(decoding: piece.dropLast(isWhole ? 1 : 0), as: UTF8.self)
-            let told = NumberedMessage(event)
+            let told = SharedMessage(event)
             for client in readers { deliver(.event(told), to: client) }
         }
     }
@@ -58,7 +58,7 @@ extension Daemon {
 
     private func tell(_ event: Tasks.Event, to clients: [Client]) {
         // It is written once for all of them.
-        var told: NumberedMessage?
+        var told: SharedMessage?
         for client in clients where !client.isClosed {
             switch client.openCall {
             case .begin(let id):
@@ -73,7 +73,7 @@ extension Daemon {
                 written(for: client)
             case .watch(let id, _, _):
                 guard id == nil || event.kind != .ended else { continue }
-                let message = told ?? NumberedMessage(event)
+                let message = told ?? SharedMessage(event)
                 told = message
                 deliver(.event(message), to: client)
             case .wait, .output, .list, .order, .groupOrder, .lookUp, .history, .applicationWatch,
@@ -120,7 +120,7 @@ extension Daemon {
             guard !isFrozenAndFull(client) else { return }
             let event = Applications.Event(present: application, now, registry)
             client.reply(
-                NumberedMessage(event), number: client.eventCount, continues: true)
+                SharedMessage(event), number: client.eventCount, continues: true)
             written(for: client)
         }
     }
@@ -149,42 +149,47 @@ extension Daemon {
     }
 
     private func tellEnd(of record: TaskRecord, at now: Instant) {
-        var told: NumberedMessage?
-        for client in watchers.clients(of: record.task.id) {
-            guard case .watch = client.openCall else {
-                finish(client, with: record, at: now)
-                continue
+        var (told, answer): (SharedMessage?, SharedMessage?) = (nil, nil)
+        for client in watchers.clients(of: record.task.id) where !client.isClosed {
+            switch client.openCall {
+            case .watch:
+                let message =
+                    told ?? SharedMessage(Tasks.Event(endOf: record, in: registry, at: now))
+                told = message
+                deliver(.last(message), to: client)
+            case .wait:
+                let message = answer ?? waitAnswer(record, at: now)
+                answer = message
+                watchers.remove(client)
+                client.reply(message, continues: false)
+                resume(client)
+            default: finish(client, with: record, at: now)
             }
-            let message = told ?? NumberedMessage(Tasks.Event(endOf: record, in: registry, at: now))
-            told = message
-            deliver(.last(message), to: client)
         }
+    }
+
+    private func waitAnswer(_ record: TaskRecord, at now: Instant) -> SharedMessage {
+        var output = Tasks.Wait.Output()
+        output.task = Tasks.Task(record, in: registry, at: now)
+        output.task?.tellAttempts(of: record, at: now)
+        return SharedMessage(output)
     }
 
     /// A task has ended: the last reply to those who wait for just that.
     private func finish(_ client: Client, with record: TaskRecord, at now: Instant) {
-        guard let openCall = client.openCall, !client.isClosed else { return }
-        var event = Tasks.Event(endOf: record, in: registry, at: now)
-        event.number = client.eventCount + 1
-        switch openCall {
+        switch client.openCall {
         case .begin(let id):
+            var event = Tasks.Event(endOf: record, in: registry, at: now)
+            event.number = client.eventCount + 1
             var output = Tasks.Begin.Output()
             output.id = id.number
             output.event = event
             watchers.remove(client)
             client.reply(output)
-        case .wait:
-            var output = Tasks.Wait.Output()
-            output.task = event.task
-            output.task?.tellAttempts(of: record, at: now)
-            watchers.remove(client)
-            client.reply(output)
-        case .output: return wantReplies(client)
-        case .watch, .list, .order, .groupOrder, .lookUp, .history, .applicationWatch,
-            .applicationList, .application, .adoption:
-            return
+            resume(client)
+        case .output: wantReplies(client)
+        default: break
         }
-        resume(client)
     }
 
     /// The time of a `Wait` is over: the answer is without a task.
@@ -220,6 +225,7 @@ extension Daemon {
         guard let entry = client.events.popFirst() else { return }
         rounds.count(-1, bytes: -entry.byteCount, of: client.caller.owner)
         write(entry, for: client)
+        account(client)
         if !client.isClosed, !client.events.isEmpty { rounds.add(client) }
     }
 
@@ -286,14 +292,10 @@ extension Daemon {
         var made = 0
         defer { rounds.charge(made) }
         while made < Daemon.outputPieceMax, mayMakeMore(for: client),
-            let piece = outputs[id]?.piece(at: position)
+            let piece = outputPieces.piece(of: id, at: position, in: outputs[id])
         {
-            var output = Tasks.Output.Output()
-            output.stream = piece.stream.rawValue
-            output.text = String(decoding: piece.bytes, as: UTF8.self)
-            output.dropped = piece.dropped > 0 ? piece.dropped : nil
             position = piece.next
-            client.reply(output, continues: true)
+            client.reply(piece.message, continues: true)
             made = client.connection.pendingOutputCount - before + ReplyRounds.replyCost
             makePending(client)
         }
@@ -324,7 +326,7 @@ extension Daemon {
     }
 }
 
-extension NumberedMessage {
+extension SharedMessage {
     /// An event of a watch, whose readers each count their own.
     init(_ event: Tasks.Event) { self.init(event, as: "event", number: "number") }
 

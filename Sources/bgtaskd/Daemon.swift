@@ -73,6 +73,7 @@ final class Daemon {
     var users = Users()
     var launches: [TaskID] = []
     var outputs = OutputStore()
+    var outputPieces = OutputPieces()
     var notices = Notices()
     /// Pipes and sockets of tasks that flood, until they are read again.
     var resting = Deadlines<UInt64>()

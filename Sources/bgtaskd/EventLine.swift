@@ -5,9 +5,9 @@ internal import Varlink
 struct EventLine {
     /// What is written at its turn.
     enum Entry {
-        case event(NumberedMessage)
+        case event(SharedMessage)
         /// The last reply of its call.
-        case last(NumberedMessage)
+        case last(SharedMessage)
         /// The state of an application as it is then.
         case present(ApplicationKey)
         /// Events that are in the numbers alone.

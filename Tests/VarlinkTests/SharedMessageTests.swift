@@ -2,8 +2,8 @@ import Testing
 
 @testable import Varlink
 
-@Suite("Messages that many readers get, each with a number of its own")
-struct NumberedMessageTests {
+@Suite("Messages that many readers get")
+struct SharedMessageTests {
     struct Event: Message, Equatable {
         var text = ""
         var number = 0
@@ -44,7 +44,7 @@ struct NumberedMessageTests {
         event.text = text ?? ""
         event.note = text
         event.number = 4711
-        let shared = NumberedMessage(event, as: "event", number: "number")
+        let shared = SharedMessage(event, as: "event", number: "number")
         event.number = number
         var output = Output()
         output.event = event
@@ -58,9 +58,20 @@ struct NumberedMessageTests {
         #expect(shared.byteCount > 0)
     }
 
+    @Test("a message without a number is the same for all")
+    func withoutNumber() throws {
+        var event = Event()
+        event.text = "\u{1}"
+        let shared = SharedMessage(event)
+        var (one, other) = (try connection(), try connection())
+        #expect(one.reply(shared, continues: true) == .queued)
+        #expect(other.reply(event, continues: true) == .queued)
+        #expect(pending(one) == pending(other))
+    }
+
     @Test("nothing is written where nobody waits, or only one reply is wanted")
     func refused() throws {
-        let shared = NumberedMessage(Event(), as: "event", number: "number")
+        let shared = SharedMessage(Event(), as: "event", number: "number")
         var none = ServerConnection()
         #expect(none.reply(shared, number: 1, continues: true) == .noCallInProgress)
         var once = ServerConnection()

@@ -1,14 +1,22 @@
 internal import Glibc
 
-/// Parameters that many readers get, each with a number of its own in them: they are written once, and copied for
-/// each reader.
-package struct NumberedMessage: Sendable {
+/// Parameters that many readers get: they are written once, and copied for each reader, with a number of its own
+/// where one is wanted.
+package struct SharedMessage: Sendable {
     let bytes: [UInt8]
-    /// Where the number belongs.
-    let place: Int
+    /// Where the number belongs; `nil` where there is none.
+    let place: Int?
 
     /// The length without the number.
     package var byteCount: Int { bytes.count }
+
+    /// Writes a message that is the same for all.
+    package init<M: Message>(_ message: M) {
+        var writer = JSONWriter()
+        message.write(to: &writer)
+        bytes = writer.bytes
+        place = nil
+    }
 
     /// Writes a message as the only parameter, all but one whole number in it.
     ///
@@ -29,7 +37,7 @@ package struct NumberedMessage: Sendable {
         fields.writer.endObject()
         fields.writer.endObject()
         bytes = fields.writer.bytes
-        place = fields.place ?? bytes.count
+        place = fields.place
     }
 
     /// Writes all fields, and of one the name alone.
@@ -55,11 +63,12 @@ package struct NumberedMessage: Sendable {
 
 extension JSONWriter {
     /// Appends parameters with a number in them.
-    mutating func numbered(_ message: NumberedMessage, _ number: Int) {
+    mutating func shared(_ message: SharedMessage, _ number: Int) {
         message.bytes.withUnsafeBufferPointer { bytes in
-            written.append(UnsafeBufferPointer(rebasing: bytes[..<message.place]))
+            guard let place = message.place else { return written.append(bytes) }
+            written.append(UnsafeBufferPointer(rebasing: bytes[..<place]))
             integer(number)
-            written.append(UnsafeBufferPointer(rebasing: bytes[message.place...]))
+            written.append(UnsafeBufferPointer(rebasing: bytes[place...]))
         }
     }
 }
@@ -67,11 +76,13 @@ extension JSONWriter {
 extension ServerConnection {
     /// Replies to the call in progress with parameters that others get too; for the last time, unless the reply
     /// continues.
+    ///
+    /// - Parameter number: the reader's own, where the message has one.
     package mutating func reply(
-        _ message: NumberedMessage, number: Int, continues: Bool
+        _ message: SharedMessage, number: Int = 0, continues: Bool
     ) -> ReplyResult {
         let result = begunReply(continues: continues)
-        if result == .queued { output.writer.numbered(message, number) }
+        if result == .queued { output.writer.shared(message, number) }
         endReply(result, continues: continues)
         return result
     }

@@ -29,7 +29,7 @@ struct OriginSearch {
     }
 }
 
-// Whose process has opened a connection. It is looked for when that is accepted, which costs one look at one process;
+// Whose process has opened a connection. It is looked for when that is accepted, with one look at one process,
 // and again only where an application is adopted, whose processes may have connections from before.
 extension Daemon {
     func findOrigin(of client: Client) {

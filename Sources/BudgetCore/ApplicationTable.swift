@@ -103,11 +103,12 @@ struct ApplicationTable: ~Copyable, Sendable {
         // Moved out, so that what is changed is not copied first.
         entries[slot] = nil
         let before = application.state
-        let (ran, wasFrozen) = (application.run != nil, application.run?.phase == .frozen)
+        let ran = application.run?.hasProcesses == true
+        let wasFrozen = application.run?.phase == .frozen
         let wasHeldBack = application.run?.wouldBeSuspended == true
         body(&application)
         if application.state != before { moved(&application, from: before) }
-        runningCount += (application.run != nil ? 1 : 0) - (ran ? 1 : 0)
+        runningCount += (application.run?.hasProcesses == true ? 1 : 0) - (ran ? 1 : 0)
         frozenCount += (application.run?.phase == .frozen ? 1 : 0) - (wasFrozen ? 1 : 0)
         heldBackCount +=
             (application.run?.wouldBeSuspended == true ? 1 : 0) - (wasHeldBack ? 1 : 0)

@@ -49,6 +49,7 @@ extension BackgroundTaskRegistry {
             actions.append(.application(key, .answer(number, refusal)))
         case .adoption(let number):
             adoptionStored(key, number, refusal, at: now, &actions)
+        case .end: endRecorded(key, at: now, &actions)
         }
         if refusal == nil, storeFault == nil, let left = applications[key], left.isUnsaved,
             left.saves.isEmpty, left.forgetting == nil

@@ -141,7 +141,7 @@ extension BackgroundTaskRegistry {
         _ key: ApplicationKey, at now: Instant, _ actions: inout [Action]
     ) throws(Refusal) {
         let application = try application(key)
-        guard let run = application.run, application.state != .notRunning, run.phase != .ending
+        guard let run = application.run, application.state != .notRunning, !run.isEnding
         else { throw .wrongState(key.id, application.state) }
         applications.update(key) { $0.run?.comesToFront = false }
         answerWaiters(key, .wrongState(key.id, application.state), &actions) { $0 == .front }

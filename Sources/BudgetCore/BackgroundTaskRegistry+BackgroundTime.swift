@@ -58,7 +58,7 @@ extension BackgroundTaskRegistry {
         _ task: BackgroundTask, at now: Instant, _ actions: inout [Action]
     ) {
         guard let key = ApplicationKey(task), let application = applications[key],
-            let run = application.run, !run.isToldOfExpiry
+            let run = application.run, run.hasProcesses, !run.isToldOfExpiry
         else { return }
         applications.update(key) { $0.run?.isToldOfExpiry = true }
         guard application.registration.handles(.backgroundTimeExpiring) else { return }
@@ -172,7 +172,8 @@ extension BackgroundTaskRegistry {
             default: break
             }
         }
-        guard application.state == .background else { return }
+        guard application.state == .background, application.run?.hasProcesses == true
+        else { return }
         let budget = backgroundBudget(of: application.registration)
         applications.update(key) {
             $0.run?.startBackgroundTime(budget?.duration, at: now)

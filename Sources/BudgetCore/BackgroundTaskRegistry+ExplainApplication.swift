@@ -17,7 +17,7 @@ extension BackgroundTaskRegistry {
         } else {
             explanations.append(Explanation("notRunning", "it is not running"))
         }
-        if let last = application.record.lastTermination {
+        if let last = application.lastTermination {
             explanations.append(explain(last))
         }
         if !application.deferred.isEmpty {
@@ -32,7 +32,7 @@ extension BackgroundTaskRegistry {
         switch run.phase {
         case .starting: return Explanation("launch", "its command is being started")
         case .adopting: return Explanation("adopt", "its processes are being taken over")
-        case .ending:
+        case .ending, .recording:
             let text = run.verdict.map { "it is being ended: \($0.reason.text)" }
             return Explanation("end", text ?? "it is being ended", until: run.killAt, at: now)
         case .freezing: return Explanation("freeze", "its processes are being frozen")

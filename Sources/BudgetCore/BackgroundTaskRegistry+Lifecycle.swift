@@ -39,7 +39,7 @@ extension BackgroundTaskRegistry {
         guard let application = applications[key] else { return }
         guard !isDraining else { throw .notAccepting("the daemon is stopping") }
         switch application.run?.phase {
-        case .ending: throw .wrongState(key.id, application.state)
+        case .ending, .recording: throw .wrongState(key.id, application.state)
         case nil:
             guard application.registration.command != nil else { throw .notRegistered(key.id) }
             start(key, &actions)

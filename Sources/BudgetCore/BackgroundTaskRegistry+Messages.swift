@@ -40,7 +40,7 @@ extension BackgroundTaskRegistry {
             if let storeFault { throw .notAccepting(storeFault) }
             if changeBadge(key, badge, &actions) { save(key, .record, &actions) }
         }
-        guard application.run?.phase != .ending else { return .dropped }
+        guard application.run?.isEnding != true else { return .dropped }
         let route = takeRoute(of: message, to: application)
         guard route != .nowhere else { return .dropped }
         if message.kind == .silent, !application.state.isInFront {

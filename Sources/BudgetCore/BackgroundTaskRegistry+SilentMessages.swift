@@ -41,7 +41,7 @@ extension BackgroundTaskRegistry {
     ) {
         guard let message = applications[key]?.deferred.first else { return }
         updateDeferred(key) { $0.deferred.removeFirst() }
-        guard let application = applications[key], application.run?.phase != .ending else {
+        guard let application = applications[key], application.run?.isEnding != true else {
             return note(key, .messagesDropped(1), &actions)
         }
         noteWake(key, at: now)

@@ -11,8 +11,7 @@ extension BackgroundTaskRegistry {
         _ key: ApplicationKey, _ reason: TerminationReason, at now: Instant,
         _ actions: inout [Action]
     ) {
-        guard let application = applications[key], let run = application.run,
-            run.phase != .ending
+        guard let application = applications[key], let run = application.run, !run.isEnding
         else { return }
         let verdict = termination(of: application, reason, at: now)
         applications.update(key) {
@@ -47,7 +46,7 @@ extension BackgroundTaskRegistry {
     package mutating func applicationExited(
         _ key: ApplicationKey, _ exit: ProcessExit, at now: Instant, _ actions: inout [Action]
     ) {
-        guard applications[key]?.run != nil else { return }
+        guard applications[key]?.run?.hasProcesses == true else { return }
         applications.update(key) { $0.run?.exit = exit }
         concludeByItself(key, at: now)
         kill(key, at: now, &actions)
@@ -88,51 +87,76 @@ extension BackgroundTaskRegistry {
         actions.append(.application(key, .kill))
     }
 
-    /// Nothing of an application is left.
+    /// Nothing of an application is left, which is told when the disk knows how it ended.
     package mutating func applicationGone(
         _ key: ApplicationKey, at now: Instant, _ actions: inout [Action]
     ) {
-        guard applications[key]?.run != nil else { return }
+        guard applications[key]?.run?.hasProcesses == true else { return }
         concludeByItself(key, at: now)
         guard let run = applications[key]?.run, var termination = run.verdict else { return }
         termination.exit = run.exit
         termination.endedAt = boot(at: now)
-        move(key, on: .gone, reason: termination.reason.text, at: now, &actions)
-        forgetRun(key, termination, at: now, &actions)
-        note(key, .ended(termination.reason), &actions)
-        answerWaiters(key, nil, &actions) { $0 == .gone }
-        answerWaiters(key, .wrongState(key.id, .notRunning), &actions) { _ in true }
+        record(key, .ended(termination.reason), termination, at: now, &actions)
     }
 
-    /// The command of an application could not be started.
+    /// The command of an application could not be started, which is told when the disk knows that it does not
+    /// run.
     package mutating func applicationNotStarted(
         _ key: ApplicationKey, _ reason: String, at now: Instant, _ actions: inout [Action]
     ) {
-        guard let application = applications[key], application.run != nil else { return }
+        guard let application = applications[key], application.run?.hasProcesses == true
+        else { return }
         // One that was ended before it was started has ended.
         guard application.run?.verdict == nil else {
             return applicationGone(key, at: now, &actions)
         }
-        note(key, .notStarted(reason), &actions)
-        forgetRun(key, nil, at: now, &actions)
-        answerWaiters(key, .cannotStart(key.id, reason), &actions) { _ in true }
+        record(key, .notStarted(reason), nil, at: now, &actions)
     }
 
-    private mutating func forgetRun(
-        _ key: ApplicationKey, _ termination: Termination?, at now: Instant,
-        _ actions: inout [Action]
+    /// Has the end of a run written; its tasks have their own time again.
+    private mutating func record(
+        _ key: ApplicationKey, _ how: ApplicationRun.End.How, _ termination: Termination?,
+        at now: Instant, _ actions: inout [Action]
     ) {
-        let dropped = applications[key]?.deferred.count ?? 0
         applications.update(key) {
             if let run = $0.run, run.isAdopted, !run.leavesUnits { $0.record.units = [] }
-            $0.run = nil
-            $0.deferred = []
+            let end = ApplicationRun.End(how: how, before: $0.record.lastTermination)
+            $0.run?.rest()
+            $0.run?.killAt = .never
+            $0.run?.wouldBeSuspended = false
+            $0.run?.phase = .recording(end)
             if let termination { $0.record.lastTermination = termination }
             $0.record.isRunning = false
         }
         applicationMoved(key, to: nil, at: now, &actions)
+        save(key, .end, &actions)
+    }
+
+    /// The disk knows that a run is over, or has refused to: it is told.
+    mutating func endRecorded(
+        _ key: ApplicationKey, at now: Instant, _ actions: inout [Action]
+    ) {
+        guard let application = applications[key],
+            case .recording(let end) = application.run?.phase
+        else { return }
+        if case .ended(let reason) = end.how {
+            move(key, on: .gone, reason: reason.text, at: now, &actions)
+        }
+        applications.update(key) {
+            $0.run = nil
+            $0.deferred = []
+        }
+        let dropped = application.deferred.count
         if dropped > 0 { note(key, .messagesDropped(dropped), &actions) }
-        save(key, .record, &actions)
+        switch end.how {
+        case .ended(let reason):
+            note(key, .ended(reason), &actions)
+            answerWaiters(key, nil, &actions) { $0 == .gone }
+            answerWaiters(key, .wrongState(key.id, .notRunning), &actions) { _ in true }
+        case .notStarted(let reason):
+            note(key, .notStarted(reason), &actions)
+            answerWaiters(key, .cannotStart(key.id, reason), &actions) { _ in true }
+        }
     }
 
     // MARK: - The end of the daemon
@@ -142,7 +166,7 @@ extension BackgroundTaskRegistry {
         guard applications.runningCount > 0 else { return }
         for key in applications.keys {
             guard let run = applications[key]?.run else { continue }
-            guard run.isAdopted, run.phase != .ending else {
+            guard run.isAdopted, !run.isEnding else {
                 end(key, .interrupted, at: now, &actions)
                 continue
             }

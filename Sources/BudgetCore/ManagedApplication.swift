@@ -32,6 +32,8 @@ package struct ManagedApplication: Sendable {
             case registration(UInt64)
             case badge(UInt64)
             case adoption(UInt64)
+            /// The run that has ended is over with it.
+            case end
         }
 
         let purpose: Purpose
@@ -54,12 +56,18 @@ package struct ManagedApplication: Sendable {
 
     package var registration: Registration { record.registration }
 
+    /// How its last run ended; of an end that is on its way to the disk nobody knows yet.
+    package var lastTermination: Termination? {
+        if case .recording(let end) = run?.phase { return end.before }
+        return record.lastTermination
+    }
+
     /// A write was refused: where an order asked for it, what that changed is taken back.
     mutating func refuse(_ purpose: Save.Purpose) {
         switch purpose {
         case .registration: refusedRegistration = true
         case .badge: refusedBadge = true
-        case .record, .adoption: break
+        case .record, .adoption, .end: break
         }
     }
 
@@ -91,6 +99,20 @@ package struct ApplicationRun: Sendable {
         case thawing(UInt64)
         /// Told to end, or killed.
         case ending
+        /// Nothing of it is left, and the disk does not know yet.
+        case recording(End)
+    }
+
+    /// How it was over: told when the disk has it.
+    package struct End: Equatable, Sendable {
+        enum How: Equatable, Sendable {
+            case ended(TerminationReason)
+            case notStarted(String)
+        }
+
+        let how: How
+        /// What was known of the run before.
+        let before: Termination?
     }
 
     package internal(set) var phase: Phase
@@ -156,6 +178,14 @@ package struct ApplicationRun: Sendable {
     init(_ phase: Phase, isAdopted: Bool) {
         self.phase = phase
         self.isAdopted = isAdopted
+    }
+
+    /// Whether its end is decided.
+    var isEnding: Bool { phase == .ending || !hasProcesses }
+
+    /// Whether something of it may still be there.
+    var hasProcesses: Bool {
+        if case .recording = phase { false } else { true }
     }
 
     /// What is due next.

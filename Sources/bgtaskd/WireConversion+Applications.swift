@@ -37,7 +37,7 @@ extension Applications.Application {
             freezer = Applications.Freezer(running.processes.freezer)
             if running.task == nil { units = running.units.map(\.name) }
         }
-        lastTermination = application.record.lastTermination.map {
+        lastTermination = application.lastTermination.map {
             Applications.Termination($0, at: boot)
         }
     }

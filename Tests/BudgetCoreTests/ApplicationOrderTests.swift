@@ -192,8 +192,8 @@ struct ApplicationOrderTests {
         try stage.play([.drain])
         #expect(
             stage.take() == [
-                "adopted: release", "adopted: (notRunning)", "asleep: kill",
-                "front: willTerminate", "front: SIGTERM", "frozen: thaw", "asleep: (notRunning)",
+                "adopted: release", "asleep: kill", "front: willTerminate", "front: SIGTERM",
+                "frozen: thaw", "adopted: (notRunning)", "asleep: (notRunning)",
             ])
         let thaw = stage.thaws[keys[3]] ?? 0
         stage.call { $0.applicationThawed(keys[3], thaw, at: $1, &$2) }

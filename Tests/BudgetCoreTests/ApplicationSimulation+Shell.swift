@@ -169,7 +169,7 @@ extension ApplicationSimulation {
         case .freezing: .freezing
         case .frozen: .frozen
         case .thawing: .thawing
-        case .ending: .ending
+        case .ending, .recording: .ending
         }
     }
 

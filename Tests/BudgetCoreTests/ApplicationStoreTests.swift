@@ -109,6 +109,63 @@ struct ApplicationStoreTests {
         #expect(stage.application()?.saved == stage.application()?.record)
     }
 
+    @Test("how an application ended is told, asked for and answered when the disk has it")
+    func endIsStored() throws {
+        var stage = Stage()
+        stage.showsNotes = true
+        try stage.register()
+        try stage.launch()
+        try stage.home()
+        let task = try stage.begin("upload")
+        _ = stage.take()
+        stage.clerk.disk = .waits
+        try stage.play([.crash])
+        let call = try stage.terminate()
+        // It is killed, and nobody learns that it is over: a crash of the daemon would say otherwise.
+        #expect(stage.take() == ["kill"])
+        #expect(stage.state() == .background)
+        #expect(stage.last() == nil)
+        #expect(stage.replies[call] == nil)
+        let rules = try stage.clerk.registry.explain(Stage.maps, at: stage.clerk.now).map(\.rule)
+        #expect(rules == ["end"])
+        #expect(throws: Refusal.wrongState("maps", .background)) { try stage.launch() }
+        // Its processes are gone, and a stop waits for the disk alone; its task has its own time.
+        #expect(stage.clerk.registry.runningApplicationCount == 0)
+        #expect(stage.clerk.remaining(task)?.bound == .ownBudget)
+        // What comes meanwhile goes behind it.
+        _ = try stage.push(PushMessage(kind: .alert), badge: 4)
+        #expect(stage.take() == ["badgeChanged 4"])
+
+        finish(&stage, isStored: true)
+        #expect(stage.take() == ["(notRunning)", "note: \(ApplicationNote.ended(.crashed))"])
+        #expect(stage.state() == .notRunning)
+        #expect(stage.last()?.reason == .crashed)
+        #expect(stage.last()?.held.map(\.name) == ["upload"])
+        #expect(stage.replies[call] == [nil])
+        stage.clerk.disk = .writes
+        try stage.launch()
+    }
+
+    @Test(
+        "that an application could not be started is answered when the disk knows that it does not run"
+    )
+    func failedStartIsStored() throws {
+        var stage = Stage()
+        stage.showsNotes = true
+        try stage.register()
+        stage.held = [.start]
+        let call = try stage.launch()
+        _ = stage.take()
+        stage.clerk.disk = .waits
+        try stage.play([.notStarted])
+        #expect(stage.take() == [])
+        #expect(stage.replies[call] == nil)
+        finish(&stage, isStored: true)
+        #expect(stage.take().count == 1)
+        #expect(stage.replies[call] == [.cannotStart("maps", "no such file")])
+        #expect(stage.application()?.saved?.isRunning == false)
+    }
+
     @Test("the record of an end that the disk does not take is written when it heals")
     func terminationSavedAgain() throws {
         var stage = Stage()

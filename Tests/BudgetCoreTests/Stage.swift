@@ -235,6 +235,6 @@ struct Stage {
     func state(_ key: ApplicationKey = maps) -> ApplicationState? { application(key)?.state }
 
     func last(_ key: ApplicationKey = maps) -> Termination? {
-        application(key)?.record.lastTermination
+        application(key)?.lastTermination
     }
 }

@@ -48,6 +48,8 @@ struct ApplicationLedger {
     private var inHand: [StoreChange] = []
     /// What it has refused since it last took something, and may have all the same.
     private var doubtful: [[StoreChange]] = []
+    /// Whether it has refused what it was given last: an end is told then though it does not have it.
+    private var hasRefused = false
     private var facts: [ApplicationKey: Fact] = [:]
     private var orders: [UInt64: (key: ApplicationKey, order: Order)] = [:]
 
@@ -154,7 +156,12 @@ struct ApplicationLedger {
         guard isRight, !fact.wasCutOff || reason == .interrupted else {
             throw Violation("\(key) is told to have ended as \(reason): \(words(key))")
         }
-        facts[key]?.end = End(reason: reason, exit: fact.exit)
+        let end = End(reason: reason, exit: fact.exit)
+        let stored = disk[key]?.lastTermination.map { End(reason: $0.reason, exit: $0.exit) }
+        guard hasRefused || fact.wasCutOff || stored == end else {
+            throw Violation("the end of \(key) is told before the disk has it: \(words(key))")
+        }
+        facts[key]?.end = end
         facts[key]?.exit = nil
         facts[key]?.wasCutOff = false
         facts[key]?.isTerminateAsked = false
@@ -176,9 +183,11 @@ struct ApplicationLedger {
     mutating func taken() {
         disk = ApplicationLedger.applying(inHand, to: disk)
         (inHand, doubtful) = ([], [])
+        hasRefused = false
     }
 
     mutating func refused(mayBeTaken: Bool) {
+        hasRefused = true
         if mayBeTaken { doubtful.append(inHand) }
         inHand = []
     }
@@ -215,6 +224,7 @@ struct ApplicationLedger {
         for key in Set(facts.keys).union(now.keys).sorted() { try self.found(key, now[key]) }
         disk = now
         (inHand, doubtful, orders) = ([], [], [:])
+        hasRefused = false
     }
 
     private mutating func found(_ key: ApplicationKey, _ stored: StoredApplication?) throws {

@@ -85,6 +85,37 @@ struct ApplicationDurabilityTests {
     }
 
     @Test(
+        "how an application ended is told when the disk has it, or has refused it",
+        .enabled(if: DatabaseVisitor.isThere, "there is no sqlite3(1)"),
+        arguments: ContainmentMode.available)
+    func toldOnceStored(mode: ContainmentMode) throws {
+        let daemon = try DaemonProcess(mode, settings: Self.settings)
+        let client = try daemon.connect()
+        let home = daemon.folder.path
+        try client.launch("app", script: "while ! [ -e $HOME/go ]; do sleep 0.01; done; exit 5") {
+            $0.environment = ["HOME": home]
+        }
+        let watch = try ApplicationWatch("app", daemon)
+        let visitor = DatabaseVisitor(daemon)
+        try visitor.lock()
+        try Files.write("", to: home + "/go")
+        #expect(try watch.steps(until: "notRunning") == ["notRunning"])
+        // Nothing can be written: it is told since the disk was tried, and for no other reason.
+        for text in ["tasks cannot be stored", "app has ended"] { try daemon.waitForLog(text) }
+        let told = daemon.log.split(separator: "\n").filter {
+            $0.contains("tasks cannot be stored") || $0.contains("app has ended")
+        }
+        #expect(told.first?.contains("tasks cannot be stored") == true, "\(told)")
+        #expect(try client.application("app").lastTermination?.status == 5)
+        try visitor.unlock()
+        try eventually("it is stored again") { daemon.log.contains("tasks are stored again") }
+        let next = try daemon.successor(Self.settings, crashes: true)
+        let last = try #require(try next.connect().application("app").lastTermination)
+        #expect(last.reason == .exited)
+        #expect(last.status == 5)
+    }
+
+    @Test(
         "a stop ends what runs, which is told, and what is suspended, in bounded time",
         arguments: ContainmentMode.available)
     func stop(mode: ContainmentMode) throws {

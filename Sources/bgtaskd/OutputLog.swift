@@ -8,42 +8,114 @@ enum OutputStream: String, Sendable {
 
 /// What a task has printed, oldest first: the newest bytes up to a limit.
 ///
-/// Positions count the bytes since the task's start, so that a reader sees what it has missed. All
-/// bytes are in one array and the streams beside them, so that a task that writes a byte at a time
-/// to both in turn costs no more than another.
+/// Positions count the bytes since the task's start, so that a reader sees what it has missed. Bytes are kept
+/// in chunks, and beside those of a chunk the stream of each piece in two bytes, which are counted as what
+/// they cost: a task that writes a byte at a time to both streams in turn has fewer of its bytes kept, and
+/// takes no more memory than another.
 struct OutputLog: Sendable {
-    /// Bytes of one stream that follow each other, up to a position.
-    private struct Run: Sendable {
-        let stream: OutputStream
-        var end: Int
+    /// Some bytes that follow each other, whole characters where the text is UTF-8.
+    private struct Chunk: Sendable {
+        /// Bytes of one stream, up to a place in the chunk; those after it are of the other.
+        struct Run: Sendable {
+            private var word: UInt16
+
+            init(_ stream: OutputStream, end: Int) {
+                word = UInt16(truncatingIfNeeded: end) | (stream == .stderr ? 0x8000 : 0)
+            }
+
+            var stream: OutputStream { word & 0x8000 == 0 ? .stdout : .stderr }
+            var end: Int { Int(word & 0x7FFF) }
+        }
+
+        static let byteCountMax = 16_384
+
+        /// The position of its first byte.
+        let base: Int
+        private(set) var bytes: [UInt8] = []
+        private(set) var runs: [Run] = []
+
+        init(base: Int) {
+            self.base = base
+        }
+
+        var end: Int { base + bytes.count }
+        var room: Int { Chunk.byteCountMax - bytes.count }
+        var runBytes: Int { runs.count * MemoryLayout<Run>.stride }
+        var memoryBytes: Int { bytes.capacity + runs.capacity * MemoryLayout<Run>.stride }
+
+        /// Takes bytes that it has room for.
+        mutating func append(_ new: ArraySlice<UInt8>, of stream: OutputStream) {
+            let count = bytes.count + new.count
+            if bytes.capacity < count {
+                bytes.reserveCapacity(min(max(count, 2 * bytes.count), Chunk.byteCountMax))
+            }
+            bytes.append(contentsOf: new)
+            let run = Run(stream, end: count)
+            if let last = runs.indices.last, runs[last].stream == stream {
+                runs[last] = run
+            } else {
+                runs.append(run)
+            }
+        }
+
+        /// The bytes of one stream from a position on that it has.
+        func piece(at position: Int) -> (stream: OutputStream, bytes: ArraySlice<UInt8>) {
+            let place = position - base
+            let run = runs[runs.partition { $0.end > place }]
+            return (run.stream, bytes[place..<run.end])
+        }
+
+        /// Takes no more room than it needs.
+        mutating func fit() {
+            bytes = bytes.withUnsafeBufferPointer { Array($0) }
+            runs = runs.withUnsafeBufferPointer { Array($0) }
+        }
     }
 
     /// What a reader gets at once, in bytes.
     static let pieceMax = 16_384
 
-    private var bytes: [UInt8] = []
-    private var runs: [Run] = []
-    /// How many at the front of `runs` are dropped and not yet removed.
-    private var runsDropped = 0
-    /// The position of the first byte in `bytes`, which may be dropped already.
-    private var base = 0
+    /// Those at the front that are dropped are empty, until they are removed.
+    private var chunks: [Chunk] = []
+    private var chunksDropped = 0
+    /// What the streams of the pieces take.
+    private var runBytes = 0
     /// Where the first kept byte is.
     private(set) var start = 0
     private(set) var end = 0
 
     var byteCount: Int { end - start }
 
+    /// What it takes of memory, in bytes.
+    var memoryBytes: Int {
+        chunks.capacity * MemoryLayout<Chunk>.stride
+            + chunks[chunksDropped...].reduce(0) { $0 + $1.memoryBytes }
+    }
+
     /// Keeps bytes that end a line, or are a line's part that was too long to wait for its end.
+    ///
+    /// - Parameter max: how many bytes are kept, where the streams take an eighth of that; fewer where they
+    ///   take more.
     mutating func append(_ new: ArraySlice<UInt8>, of stream: OutputStream, max: Int) {
-        guard !new.isEmpty else { return }
-        end += new.count
-        bytes.append(contentsOf: new)
-        if let last = runs.indices.last, runs[last].stream == stream {
-            runs[last].end = end
-        } else {
-            runs.append(Run(stream: stream, end: end))
+        var rest = new
+        while !rest.isEmpty {
+            if chunks.last.map({ $0.room < rest.count }) ?? true { makeRoom() }
+            let last = chunks.endIndex - 1
+            let count = UTF8Cut.length(of: rest, max: chunks[last].room)
+            let runBytesBefore = chunks[last].runBytes
+            chunks[last].append(rest.prefix(count), of: stream)
+            runBytes += chunks[last].runBytes - runBytesBefore
+            end += count
+            rest = rest.dropFirst(count)
         }
         trim(to: max)
+    }
+
+    /// Begins a chunk where the last one may have no room for a whole character.
+    private mutating func makeRoom() {
+        if let last = chunks.last, last.room >= 4 { return }
+        if !chunks.isEmpty { chunks[chunks.endIndex - 1].fit() }
+        chunks.append(Chunk(base: end))
     }
 
     /// The piece at a position, or the first one that is kept after it.
@@ -55,43 +127,78 @@ struct OutputLog: Sendable {
     ) -> (stream: OutputStream, bytes: ArraySlice<UInt8>, dropped: Int, next: Int)? {
         let from = max(position, start)
         guard from < end else { return nil }
-        let run = runs[firstRun { $0.end > from }]
-        let rest = bytes[(from - base)..<(run.end - base)]
+        let (stream, rest) = chunks[chunk(at: from)].piece(at: from)
         let count = UTF8Cut.length(of: rest, max: OutputLog.pieceMax)
-        return (run.stream, rest.prefix(count), from - position, from + count)
+        return (stream, rest.prefix(count), from - position, from + count)
     }
 
     /// Drops everything; readers still learn how much they miss.
     mutating func forget() {
-        bytes = []
-        runs = []
-        runsDropped = 0
-        base = end
+        chunks = []
+        chunksDropped = 0
+        runBytes = 0
         start = end
+    }
+
+    /// Takes no more room than it needs: nothing comes for a while.
+    mutating func fit() {
+        chunks.removeFirst(chunksDropped)
+        chunksDropped = 0
+        if let last = chunks.indices.last { chunks[last].fit() }
+        chunks = chunks.withUnsafeBufferPointer { Array($0) }
     }
 
     /// Drops the oldest, up to the start of a character.
     private mutating func trim(to max: Int) {
+        let spare = max / OutputLog.spareShare
+        while byteCount + Swift.max(runBytes - spare, 0) > max, chunksDropped < chunks.endIndex - 1
+        {
+            let first = chunks[chunksDropped]
+            // A part of it is enough where its bytes are too many, and not what is beside them.
+            guard runBytes > spare || end - first.end >= max else { break }
+            dropChunk()
+        }
         guard byteCount > max else { return }
         start = end - max
-        while start < end, UTF8Cut.isContinuation(bytes[start - base]) { start += 1 }
-        runsDropped = start == end ? runs.count : firstRun { $0.end > start }
-        // What is dropped is removed in bulk, so that each byte moves once.
-        guard start - base > byteCount + OutputLog.pieceMax else { return }
-        bytes.removeFirst(start - base)
-        base = start
-        runs.removeFirst(runsDropped)
-        runsDropped = 0
+        while start < end, let byte = byte(at: start), UTF8Cut.isContinuation(byte) { start += 1 }
+        while chunksDropped < chunks.endIndex, chunks[chunksDropped].end <= start { dropChunk() }
     }
 
-    /// The first kept run for which something holds that holds for all after it.
-    private func firstRun(_ holds: (Run) -> Bool) -> Int {
-        var (low, high) = (runsDropped, runs.count)
+    private mutating func dropChunk() {
+        runBytes -= chunks[chunksDropped].runBytes
+        start = Swift.max(start, chunks[chunksDropped].end)
+        chunks[chunksDropped] = Chunk(base: start)
+        chunksDropped += 1
+        // Those that are left move once for as many that were dropped.
+        guard chunksDropped > chunks.count / 2 else { return }
+        chunks.removeFirst(chunksDropped)
+        chunksDropped = 0
+    }
+
+    private func byte(at position: Int) -> UInt8? {
+        let chunk = chunks[chunk(at: position)]
+        let place = position - chunk.base
+        return chunk.bytes.indices.contains(place) ? chunk.bytes[place] : nil
+    }
+
+    /// The place of the chunk that has a position.
+    private func chunk(at position: Int) -> Int {
+        chunksDropped + chunks[chunksDropped...].partition { $0.end > position }
+    }
+
+    /// The part of the limit that the streams may take before they are counted.
+    private static let spareShare = 8
+}
+
+extension RandomAccessCollection where Index == Int {
+    /// How many come before the first one for which something holds that holds for all after it.
+    fileprivate func partition(where holds: (Element) -> Bool) -> Int {
+        var (low, high) = (startIndex, endIndex)
         while low < high {
             let middle = (low + high) / 2
-            if holds(runs[middle]) { high = middle } else { low = middle + 1 }
+            if holds(self[middle]) { high = middle } else { low = middle + 1 }
         }
-        return low
+        return low - startIndex
     }
 }
 

@@ -5,9 +5,9 @@ struct OutputStore {
     /// What a log costs besides its bytes.
     private static let overhead = 256
 
-    /// Ended tasks of one owner that still have their bytes, oldest first.
+    /// Ended tasks of one owner that still have their bytes, oldest first, each with what it takes.
     private struct Kept {
-        var tasks: ArraySlice<TaskID> = []
+        var tasks: ArraySlice<(id: TaskID, bytes: Int)> = []
         var bytes = 0
     }
 
@@ -26,9 +26,10 @@ struct OutputStore {
     /// Counts a task's output among the ended ones, and makes room for it: the owner who has most loses
     /// the oldest bytes.
     mutating func taskEnded(_ id: TaskID, of owner: OwnerID, totalMax: Int) {
-        guard let log = logs[id] else { return }
-        let bytes = log.byteCount + OutputStore.overhead
-        kept[owner, default: Kept()].tasks.append(id)
+        guard logs[id] != nil else { return }
+        logs[id]?.fit()
+        let bytes = (logs[id]?.memoryBytes ?? 0) + OutputStore.overhead
+        kept[owner, default: Kept()].tasks.append((id, bytes))
         kept[owner]?.bytes += bytes
         keptBytes += bytes
         while keptBytes > totalMax, let most = ownerOfMost { emptyOldest(of: most) }
@@ -50,13 +51,15 @@ struct OutputStore {
     }
 
     private mutating func takeOut(_ id: TaskID, of owner: OwnerID) {
-        guard let index = kept[owner]?.tasks.firstIndex(of: id) else { return }
+        guard let index = kept[owner]?.tasks.firstIndex(where: { $0.id == id }),
+            let bytes = kept[owner]?.tasks[index].bytes
+        else { return }
         if index == kept[owner]?.tasks.startIndex {
             kept[owner]?.tasks.removeFirst()
         } else {
             kept[owner]?.tasks.remove(at: index)
         }
-        discount(id, of: owner)
+        discount(bytes, of: owner)
     }
 
     /// The same one for the same history, whatever the order of the table.
@@ -65,14 +68,13 @@ struct OutputStore {
     }
 
     private mutating func emptyOldest(of owner: OwnerID) {
-        guard let id = kept[owner]?.tasks.popFirst() else { return }
-        discount(id, of: owner)
-        logs[id]?.forget()
+        guard let oldest = kept[owner]?.tasks.popFirst() else { return }
+        discount(oldest.bytes, of: owner)
+        logs[oldest.id]?.forget()
     }
 
     /// Counts a task no longer that was among those kept.
-    private mutating func discount(_ id: TaskID, of owner: OwnerID) {
-        let bytes = (logs[id]?.byteCount ?? 0) + OutputStore.overhead
+    private mutating func discount(_ bytes: Int, of owner: OwnerID) {
         kept[owner]?.bytes -= bytes
         keptBytes -= bytes
         if kept[owner]?.tasks.isEmpty == true { kept[owner] = nil }

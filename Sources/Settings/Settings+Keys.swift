@@ -168,7 +168,13 @@ extension Settings {
             "store.historyMax",
             \.store.historyMax,
             0...1_000_000_000,
-            "Ended tasks kept in the history; the oldest go first."
+            "Ended tasks kept in the history; who has most loses the oldest."
+        ),
+        .integer(
+            "store.historyBytesMax",
+            \.store.historyBytesMax,
+            1_048_576...1_099_511_627_776,
+            "What ended tasks take on the disk, in bytes; who takes most loses the oldest."
         ),
         .time(
             "store.historyAge",

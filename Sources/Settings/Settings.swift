@@ -66,7 +66,9 @@ package struct Settings: Sendable, Equatable {
 
     package struct Store: Sendable, Equatable {
         package var historyMax = 1_000_000
-        /// `nil`: only ``historyMax`` bounds the history.
+        /// A million ordinary commands take less, so that for them ``historyMax`` is the limit.
+        package var historyBytesMax = 1_073_741_824
+        /// `nil`: only the other two bound the history.
         package var historyAge: Duration? = .seconds(30 * 86400)
         package var durability = Durability.commit
     }

@@ -48,13 +48,21 @@ package struct HistoryPage: Equatable, Sendable {
 
 /// How much of the history is kept.
 package struct HistoryBounds: Equatable, Sendable {
-    /// Ended tasks, the newest.
+    /// Ended tasks, the newest of each owner: who has most loses the oldest.
     package var countMax: Int
+    /// What they take on the disk, with their indexes and roughly; likewise.
+    package var bytesMax: Int
     /// How long ago they ended at most; `nil`: however long.
     package var ageMax: Duration?
+    /// Whose what an owner has counts as.
+    package var accounts: Accounts
 
-    package init(countMax: Int, ageMax: Duration?) {
+    package init(
+        countMax: Int, bytesMax: Int = .max, ageMax: Duration?, accounts: Accounts = Accounts()
+    ) {
         self.countMax = countMax
+        self.bytesMax = bytesMax
         self.ageMax = ageMax
+        self.accounts = accounts
     }
 }

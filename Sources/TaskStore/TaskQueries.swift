@@ -64,6 +64,50 @@ struct TaskQueries {
                     + "WHERE ended_at_us IS NOT NULL", "read"))
     }
 
+    /// How many ended tasks each owner has; the index alone is read.
+    func endedCounts() throws(StoreError) -> [OwnerID: Int] {
+        let statement = try connection.statement(
+            "SELECT owner, count(*) FROM tasks INDEXED BY tasks_ended_owner "
+                + "WHERE ended_at_us IS NOT NULL GROUP BY owner", "read")
+        defer { statement.reset() }
+        var counts: [OwnerID: Int] = [:]
+        while try statement.step() {
+            let owner = OwnerID(rawValue: UInt32(clamping: statement.integer(0) ?? 0))
+            counts[owner, default: 0] += Int(clamping: statement.integer(1) ?? 0)
+        }
+        return counts
+    }
+
+    /// What an ended task takes.
+    func keptRow(_ id: Int64) throws(StoreError) -> KeptRow? {
+        let statement = try connection.statement(
+            "SELECT \(SQL.keptRow) FROM tasks WHERE id = ? AND ended_at_us IS NOT NULL", "read")
+        try statement.bind(id)
+        return try KeptRow.only(of: statement)
+    }
+
+    /// What the next ended tasks take in the order of their ids, by their owners.
+    ///
+    /// - Returns: with the last of these ids; `nil` where there are no more.
+    func keptBytes(
+        after id: Int64, rowsMax: Int
+    ) throws(StoreError) -> (bytes: [OwnerID: Int], last: Int64?) {
+        let statement = try connection.statement(
+            "SELECT \(SQL.keptRow), ended_at_us IS NULL FROM tasks WHERE id > ? ORDER BY id LIMIT ?",
+            "read")
+        defer { statement.reset() }
+        try statement.bind(id)
+        try statement.bind(Int64(rowsMax))
+        var bytes: [OwnerID: Int] = [:]
+        var (last, count) = (id, 0)
+        while try statement.step() {
+            let row = KeptRow(statement)
+            (last, count) = (row.id, count + 1)
+            if statement.integer(3) == 0 { bytes[row.owner, default: 0] += row.bytes }
+        }
+        return (bytes, count < rowsMax ? nil : last)
+    }
+
     /// The tasks that a statement answers with, whose columns are those of a row.
     func tasks(
         _ sql: String, _ parameters: [SQLValue] = []
@@ -79,6 +123,29 @@ struct TaskQueries {
             tasks.append(try row.task(connection.path))
         }
         return tasks
+    }
+}
+
+/// An ended task, and what it takes on the disk.
+struct KeptRow {
+    let id: Int64
+    let owner: OwnerID
+    let bytes: Int
+
+    /// From the columns of `SQL.keptRow`, which come first.
+    init(_ statement: Statement) {
+        id = statement.integer(0) ?? 0
+        owner = OwnerID(rawValue: UInt32(clamping: statement.integer(1) ?? 0))
+        bytes = Int(clamping: statement.integer(2) ?? 0)
+    }
+
+    /// The only one that a statement answers with, where it does; the statement is run to its end.
+    static func only(of statement: Statement) throws(StoreError) -> KeptRow? {
+        defer { statement.reset() }
+        guard try statement.step() else { return nil }
+        let row = KeptRow(statement)
+        while try statement.step() {}
+        return row
     }
 }
 

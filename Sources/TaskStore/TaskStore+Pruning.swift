@@ -1,3 +1,5 @@
+internal import BudgetCore
+
 /// What a step of `TaskStore.prune` came to.
 package struct PruneStep: Equatable, Sendable {
     /// Ended tasks that it removed.
@@ -7,9 +9,10 @@ package struct PruneStep: Equatable, Sendable {
 }
 
 extension TaskStore {
-    /// Removes some of what is out of the bounds, the oldest ends first; then gives room that has become
-    /// free back to the file system, where it is much. One short transaction each: to be called again
-    /// until it is complete, with commits between.
+    /// Removes some of what is out of the bounds: what is too old, and of those owners who have most the
+    /// oldest ends, until all together are within the bounds; then gives room that has become free back to
+    /// the file system, where it is much. One short transaction each: to be called again until it is complete,
+    /// with commits between.
     ///
     /// The file stays within what the bounds need: removed rows leave pages that new ones take, and where
     /// more than a quarter is free the file is cut (`auto_vacuum = INCREMENTAL`).
@@ -17,37 +20,85 @@ extension TaskStore {
         to bounds: HistoryBounds, at now: WallTime, rowsMax: Int = 500
     ) throws(StoreError) -> PruneStep {
         try connection.exclusively { () throws(StoreError) in
-            let old = try oldest(beyond: bounds, at: now, rowsMax: rowsMax)
-            if !old.isEmpty {
-                try writes.transaction("prune") { () throws(StoreError) in
-                    for id in old { try writes.remove(id) }
-                }
-                return PruneStep(removed: old.count, isComplete: false)
-            }
+            if let removed = try remove(old(bounds, at: now, rowsMax: rowsMax)) { return removed }
+            if try countsBytes(for: bounds) { return PruneStep(removed: 0, isComplete: false) }
+            if let removed = try remove(excess(over: bounds, rowsMax: rowsMax)) { return removed }
             try forgetSuccesses(at: now)
             return PruneStep(removed: 0, isComplete: try !giveRoomBack())
         }
     }
 
-    /// Ids of ended tasks that are not to be kept.
-    private func oldest(
-        beyond bounds: HistoryBounds, at now: WallTime, rowsMax: Int
-    ) throws(StoreError) -> [Int64] {
-        let excess = writes.endedCount - bounds.countMax
-        let cutoff = bounds.ageMax.map { now.earlier(by: $0).microseconds } ?? .min
-        let statement = try connection.statement(
-            "SELECT id, ended_at_us FROM tasks INDEXED BY tasks_ended "
-                + "WHERE ended_at_us IS NOT NULL ORDER BY ended_at_us, id LIMIT ?", "prune")
-        defer { statement.reset() }
-        try statement.bind(Int64(rowsMax))
-        var ids: [Int64] = []
-        while try statement.step() {
-            guard let id = statement.integer(0), let endedAt = statement.integer(1),
-                ids.count < excess || endedAt < cutoff
-            else { break }
-            ids.append(id)
+    private func remove(_ rows: [KeptRow]) throws(StoreError) -> PruneStep? {
+        guard !rows.isEmpty else { return nil }
+        try writes.transaction("prune") { () throws(StoreError) in
+            for row in rows { try writes.remove(row) }
         }
-        return ids
+        return PruneStep(removed: rows.count, isComplete: false)
+    }
+
+    /// Ended tasks that are older than they may be.
+    private func old(
+        _ bounds: HistoryBounds, at now: WallTime, rowsMax: Int
+    ) throws(StoreError) -> [KeptRow] {
+        guard let ageMax = bounds.ageMax else { return [] }
+        let statement = try connection.statement(
+            "SELECT \(SQL.keptRow) FROM tasks INDEXED BY tasks_ended "
+                + "WHERE ended_at_us IS NOT NULL AND ended_at_us < ? "
+                + "ORDER BY ended_at_us, id LIMIT ?", "prune")
+        try statement.bind(now.earlier(by: ageMax).microseconds)
+        try statement.bind(Int64(rowsMax))
+        return try rows(of: statement, bytesMax: .max)
+    }
+
+    /// Looks, where the file holds more than the history may take, what each owner has of that.
+    ///
+    /// - Returns: whether there is more to be counted.
+    private func countsBytes(for bounds: HistoryBounds) throws(StoreError) -> Bool {
+        guard !writes.shares.isComplete else { return false }
+        let used = try connection.number("PRAGMA page_count", "prune") - freePages()
+        let bytes = try used * connection.number("PRAGMA page_size", "prune")
+        guard bytes > Int64(clamping: bounds.bytesMax) else { return false }
+        try writes.countBytes(rowsMax: TaskStore.rowsCountedAtOnce)
+        return !writes.shares.isComplete
+    }
+
+    /// The oldest ended tasks of those who have most.
+    private func excess(
+        over bounds: HistoryBounds, rowsMax: Int
+    ) throws(StoreError) -> [KeptRow] {
+        var excess: [KeptRow] = []
+        var left = writes.shares
+        var taken: [OwnerID: Int] = [:]
+        for _ in 0..<TaskStore.ownersAtOnce where excess.count < rowsMax {
+            guard let next = left.excess(over: bounds) else { break }
+            let statement = try connection.statement(
+                "SELECT \(SQL.keptRow) FROM tasks INDEXED BY tasks_ended_owner "
+                    + "WHERE owner = ? AND ended_at_us IS NOT NULL "
+                    + "ORDER BY ended_at_us, id LIMIT ? OFFSET ?", "prune")
+            try statement.bind(Int64(next.owner.rawValue))
+            try statement.bind(Int64(min(next.countMax, rowsMax - excess.count)))
+            try statement.bind(Int64(taken[next.owner] ?? 0))
+            let rows = try rows(of: statement, bytesMax: next.bytesMax)
+            guard !rows.isEmpty else { break }
+            for row in rows {
+                left.add(left.share(of: row.id, bytes: row.bytes, count: -1), of: row.owner)
+            }
+            taken[next.owner, default: 0] += rows.count
+            excess += rows
+        }
+        return excess
+    }
+
+    /// The rows that a statement answers with, until what they take is enough.
+    private func rows(of statement: Statement, bytesMax: Int) throws(StoreError) -> [KeptRow] {
+        defer { statement.reset() }
+        var rows: [KeptRow] = []
+        var bytes = 0
+        while bytes < bytesMax, try statement.step() {
+            rows.append(KeptRow(statement))
+            bytes += rows[rows.endIndex - 1].bytes
+        }
+        return rows
     }
 
     /// A success whose interval is over holds nothing back any more.
@@ -74,6 +125,9 @@ extension TaskStore {
         try connection.number("PRAGMA freelist_count", "prune")
     }
 
+    /// Rows whose bytes are counted in a step, and owners who lose some.
+    private static let rowsCountedAtOnce = 1000
+    private static let ownersAtOnce = 64
     private static let freePagesMax: Int64 = 256
     private static let pagesGivenBack = 256
 }

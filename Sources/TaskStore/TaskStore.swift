@@ -138,7 +138,7 @@ package final class TaskStore: Sendable {
 
     /// How many ended tasks are kept.
     package func endedCount() throws(StoreError) -> Int {
-        try connection.exclusively { () throws(StoreError) in writes.endedCount }
+        try connection.exclusively { () throws(StoreError) in writes.shares.total.count }
     }
 
     /// Ids up to this one may have been used.

@@ -20,15 +20,40 @@ enum SQL {
         "UPDATE tasks SET is_cancelled = 1 "
         + "WHERE id = ? AND started_at_us IS NOT NULL AND ended_at_us IS NULL"
 
-    /// Of a long command its first word is kept.
+    /// What is kept of an ended task is short: of a long command its first word, of a long folder the
+    /// beginning, and of the groups the first. Answers with the row's `KeptRow` columns.
     static let end =
         "UPDATE tasks SET \(endColumns.map { "\($0) = ?" }.joined(separator: ", ")), "
-        + "environment = NULL, handler_command = NULL, "
-        + "command = CASE WHEN length(command) <= \(commandLengthMax) THEN command "
-        + "ELSE json_array(substr(json_extract(command, '$[0]'), 1, \(commandLengthMax)), '…') "
-        + "END WHERE id = ? AND ended_at_us IS NULL"
+        + "environment = NULL, handler_command = NULL, supplementary_gids = "
+        + "CASE WHEN supplementary_gids IS NULL THEN NULL ELSE '[]' END, "
+        + "command = CASE WHEN \(bytes("command")) <= \(commandBytesMax) THEN command "
+        + "ELSE json_array(substr(json_extract(command, '$[0]'), 1, \(wordLengthMax)), '…') END, "
+        + "directory = CASE WHEN \(bytes("directory")) <= \(directoryBytesMax) THEN directory "
+        + "ELSE substr(directory, 1, \(directoryLengthMax)) || '…' END "
+        + "WHERE id = ? AND ended_at_us IS NULL RETURNING \(keptRow)"
 
-    private static let commandLengthMax = 4096
+    private static let commandBytesMax = 4096
+    private static let directoryBytesMax = 1024
+    /// In characters, none of which is torn, of four bytes at most.
+    private static let wordLengthMax = commandBytesMax / 4
+    private static let directoryLengthMax = directoryBytesMax / 4
+
+    /// What an ended task takes on the disk, about: the row, its entries in the indexes, and its attempts.
+    static let keptRow =
+        "id, owner, \(rowBytes) + "
+        + ["command", "directory", "profile", "conditions", "reason", "reason_text"]
+        .map { "coalesce(\(bytes($0)), 0)" }.joined(separator: " + ")
+        + " + 3 * length(CAST(name AS BLOB)) + 2 * coalesce(\(bytes("application")), 0)"
+        + " + 2 * coalesce(\(bytes("group_name")), 0)"
+        + " + CASE WHEN attempt > 1 THEN (SELECT coalesce(sum(\(attemptBytes) + "
+        + "coalesce(\(bytes("reason_text")), 0)), 0) FROM attempts WHERE task = id) ELSE 0 END"
+
+    /// What a row takes without its texts, and an attempt.
+    private static let rowBytes = 320
+    private static let attemptBytes = 80
+
+    /// How many bytes a text has.
+    private static func bytes(_ column: String) -> String { "length(CAST(\(column) AS BLOB))" }
 
     /// A success is kept where an interval may run from it: of that task itself, of one before it, or of
     /// one that waits.

@@ -5,8 +5,8 @@ internal import BudgetCore
 /// `@unchecked Sendable`: used only by who holds the connection.
 final class TaskWrites: @unchecked Sendable {
     /// Ended tasks in the database, as of the last commit.
-    private(set) var endedCount: Int
-    private var endedSince = 0
+    private(set) var shares: HistoryShares
+    private var sharesSince: [(owner: OwnerID, change: HistoryShares.Share)] = []
     let connection: Connection
     private let queries: TaskQueries
     private var inserts: TaskInserts
@@ -27,7 +27,7 @@ final class TaskWrites: @unchecked Sendable {
     init(_ connection: Connection) throws(StoreError) {
         self.connection = connection
         queries = TaskQueries(connection: connection)
-        endedCount = try queries.endedCount()
+        shares = HistoryShares(counts: try queries.endedCounts())
         inserts = try TaskInserts(connection)
         start = try connection.statement(SQL.start, "start")
         undoStart = try connection.statement(SQL.undoStart, "undo the start")
@@ -48,9 +48,20 @@ final class TaskWrites: @unchecked Sendable {
     func transaction(
         _ operation: String, _ body: () throws(StoreError) -> Void
     ) throws(StoreError) {
-        endedSince = 0
+        sharesSince.removeAll(keepingCapacity: true)
         try connection.transaction(operation, body)
-        endedCount += endedSince
+        for (owner, change) in sharesSince { shares.add(change, of: owner) }
+    }
+
+    /// Counts what some rows take that were not counted yet.
+    func countBytes(rowsMax: Int) throws(StoreError) {
+        let (bytes, last) = try queries.keptBytes(after: shares.countedThrough, rowsMax: rowsMax)
+        shares.counted(bytes, through: last)
+    }
+
+    private func count(_ row: KeptRow, _ count: Int) {
+        let change = shares.share(of: row.id, bytes: row.bytes, count: count)
+        sharesSince.append((row.owner, change))
     }
 
     /// Writes changes in their order.
@@ -99,11 +110,11 @@ final class TaskWrites: @unchecked Sendable {
     }
 
     /// Removes an ended task.
-    func remove(_ id: Int64) throws(StoreError) {
-        try remove.bind(id)
+    func remove(_ row: KeptRow) throws(StoreError) {
+        try remove.bind(row.id)
         try remove.run()
-        endedSince -= connection.changedRows
-        try removeAttempts.bind(id)
+        if connection.changedRows > 0 { count(row, -1) }
+        try removeAttempts.bind(row.id)
         try removeAttempts.run()
     }
 
@@ -113,8 +124,9 @@ final class TaskWrites: @unchecked Sendable {
             return try findSuccess(before: task, &applied)
         }
         try inserts.finish()
-        try inserts.insert(ended: TaskRow(task))
-        endedSince += 1
+        let row = TaskRow(task)
+        try inserts.insert(ended: row)
+        if let kept = try queries.keptRow(row.id) { count(kept, 1) }
         try noteSuccess(task.id, end)
     }
 
@@ -123,9 +135,9 @@ final class TaskWrites: @unchecked Sendable {
         var binder = ColumnBinder(statement: end)
         try row.visit(&binder)
         try end.bind(Int64(clamping: id.rawValue))
-        try end.run()
+        let kept = try KeptRow.only(of: end)
         try checkChanged(id, "queued or started", "end")
-        endedSince += 1
+        if let kept { count(kept, 1) }
         try noteSuccess(id, value)
     }
 

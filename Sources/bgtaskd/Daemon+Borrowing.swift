@@ -1,4 +1,5 @@
 internal import BudgetCore
+internal import Glibc
 internal import LinuxSystem
 internal import TaskAPI
 internal import Varlink
@@ -142,7 +143,10 @@ extension Work {
         directory: String?, _ environment: [String: String]?, in path: String
     ) throws(CallFailure) {
         if let directory {
-            guard directory.hasPrefix("/"), !directory.utf8.contains(0) else {
+            // The kernel takes no longer one (PATH_MAX, with the byte at the end).
+            guard directory.hasPrefix("/"), directory.utf8.count < Int(PATH_MAX),
+                !directory.utf8.contains(0)
+            else {
                 throw .invalid("\(path).directory")
             }
         }

@@ -74,6 +74,8 @@ struct FoundTasks {
 
 extension HistoryBounds {
     init(_ settings: Settings) {
-        self.init(countMax: settings.store.historyMax, ageMax: settings.store.historyAge)
+        self.init(
+            countMax: settings.store.historyMax, bytesMax: settings.store.historyBytesMax,
+            ageMax: settings.store.historyAge)
     }
 }

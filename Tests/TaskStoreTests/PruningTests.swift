@@ -102,7 +102,9 @@ struct PruningTests {
             })
         let bounds = HistoryBounds(countMax: 1, ageMax: nil)
         var steps = 0
-        while try !store.prune(to: bounds, at: Samples.time(0)).isComplete { steps += 1 }
+        while case let step = try store.prune(to: bounds, at: Samples.time(0)), !step.isComplete {
+            steps += 1
+        }
         #expect(steps == 8)
     }
 
@@ -116,5 +118,117 @@ struct PruningTests {
         }
         #expect(Folder.size(folder.database) > 5_000_000)
         #expect(sizeMax < 8_000_000)
+    }
+
+    // MARK: - Owners
+
+    private static let alice = OwnerID(rawValue: 1001)
+    private static let bob = OwnerID(rawValue: 1002)
+
+    /// Ended tasks of an owner, each with so long a command.
+    private func end(_ ids: ClosedRange<UInt64>, of owner: OwnerID, length: Int = 20) throws {
+        try store.apply(
+            ids.map { id in
+                var task = Samples.task(id, owner: owner.rawValue)
+                task.work.command = ["true", String(repeating: "x", count: length)]
+                task.end = Samples.end(Int(id))
+                return .submitted(task)
+            })
+    }
+
+    private func identifiers(of owner: OwnerID) throws -> [UInt64] {
+        try store.historyReader().history(HistoryFilter(owner: owner), countMax: 10_000)
+            .tasks.map(\.id.rawValue).reversed()
+    }
+
+    @Test("of too many those of the owner with most go, and never another's, however old")
+    func byOwner() throws {
+        try end(1...30, of: .root)
+        try end(31...60, of: Self.bob)
+        try end(1001...1500, of: Self.alice)
+        let bounds = HistoryBounds(countMax: 100, ageMax: nil)
+        _ = try pruneAll(bounds, at: 0)
+        #expect(try identifiers(of: .root) == Array(1...30))
+        #expect(try identifiers(of: Self.bob) == Array(31...60))
+        #expect(try identifiers(of: Self.alice) == Array(1461...1500))
+        // Those who have as much as another lose in turn.
+        try end(61...70, of: Self.bob)
+        try end(2001...2050, of: Self.alice)
+        _ = try pruneAll(bounds, at: 0)
+        #expect(try identifiers(of: .root) == Array(1...30))
+        #expect(try identifiers(of: Self.bob) == Array(36...70))
+        #expect(try identifiers(of: Self.alice) == Array(2016...2050))
+    }
+
+    @Test("uids that are given to a user count as that user's")
+    func byAccount() throws {
+        try end(1...30, of: Self.bob)
+        for uid in UInt32(0)..<40 {
+            let first = 1000 + UInt64(uid) * 10
+            try end(first...first + 9, of: OwnerID(rawValue: 100_000 + uid))
+        }
+        let grant = Accounts.Grant(uids: 100_000...165_535, user: Self.alice)
+        let bounds = HistoryBounds(countMax: 100, ageMax: nil, accounts: Accounts([grant]))
+        _ = try pruneAll(bounds, at: 0)
+        #expect(try identifiers(of: Self.bob) == Array(1...30))
+        #expect(try store.endedCount() == 100)
+    }
+
+    @Test("of too many bytes those of the owner with most go, and the file stays within them")
+    func byBytes() throws {
+        try end(1...300, of: Self.bob)
+        let bounds = HistoryBounds(countMax: 100_000, bytesMax: 1 << 20, ageMax: nil)
+        for round in UInt64(0)..<8 {
+            try end(10_000 + round * 200...10_199 + round * 200, of: Self.alice, length: 3900)
+            _ = try pruneAll(bounds, at: 0)
+            try store.checkpoint()
+        }
+        #expect(try identifiers(of: Self.bob) == Array(1...300))
+        let alices = try identifiers(of: Self.alice)
+        #expect(alices.count > 150 && alices == Array((11_600 - UInt64(alices.count))...11_599))
+        #expect(Folder.size(folder.database) < 3 << 20, "\(Folder.size(folder.database))")
+        // Another store counts the same.
+        try store.close()
+        let again = try folder.open()
+        #expect(try again.prune(to: bounds, at: Samples.time(0)).removed == 0)
+        #expect(try again.endedCount() == 300 + alices.count)
+    }
+
+    @Test("what ends while the rows are counted is counted once")
+    func whileCounting() throws {
+        let live = Array(UInt64(1)...50) + Array(2000...2050)
+        try store.apply(
+            live.map { .submitted(Samples.task($0, owner: Self.alice.rawValue)) })
+        try end(101...1600, of: Self.bob, length: 500)
+        let bounds = HistoryBounds(countMax: 100_000, bytesMax: 400_000, ageMax: nil)
+        // The first step has counted a thousand.
+        let first = try store.prune(to: bounds, at: Samples.time(0))
+        #expect(first.removed == 0 && !first.isComplete)
+        try end(500_000...500_100, of: Self.alice)
+        try store.apply(live.map { .ended(TaskID(rawValue: $0), Samples.end(1)) })
+        _ = try pruneAll(bounds, at: 0)
+        let left = try store.endedCount()
+        #expect((300..<1300).contains(left))
+        #expect(try identifiers(of: Self.alice).count == 202)
+        // A store that has counted all of them from the beginning comes to the same.
+        try store.close()
+        let again = try folder.open()
+        while try !again.prune(to: bounds, at: Samples.time(0)).isComplete {}
+        #expect(try again.endedCount() == left)
+    }
+
+    @Test("what is kept of an ended task is short, whatever was submitted")
+    func keptShort() throws {
+        var task = Samples.task(1)
+        task.work.command = [String(repeating: "é", count: 100_000), "x"]
+        task.work.directory = "/" + String(repeating: "日", count: 1300)
+        task.work.groups = SubmitterGroups(
+            primary: 7, supplementary: (0..<60_000).map { 100_000 + $0 })
+        try store.apply([.submitted(task), .ended(task.id, Samples.end(1))])
+        let kept = try #require(try store.historyReader().task(task.id))
+        #expect(kept == task.ended(Samples.end(1)))
+        let size = try Visitor(folder.database).rows(
+            "SELECT length(CAST(command || directory || supplementary_gids AS BLOB)) FROM tasks")
+        #expect(Int(size.first ?? "") ?? .max < 3500, "\(size)")
     }
 }

@@ -116,9 +116,15 @@ extension StoredTask {
         task.end = end
         task.work.environment = [:]
         task.work.expiration.command = nil
-        let bytes = task.work.command.reduce(1) { $0 + $1.unicodeScalars.count + 3 }
+        let bytes = task.work.command.reduce(1) { $0 + $1.utf8.count + 3 }
         if bytes > 4096, let first = task.work.command.first {
-            task.work.command = [first, "…"]
+            task.work.command = [String(first.unicodeScalars.prefix(1024)), "…"]
+        }
+        if let directory = task.work.directory, directory.utf8.count > 1024 {
+            task.work.directory = String(directory.unicodeScalars.prefix(256)) + "…"
+        }
+        if let groups = task.work.groups {
+            task.work.groups = SubmitterGroups(primary: groups.primary, supplementary: [])
         }
         return task
     }

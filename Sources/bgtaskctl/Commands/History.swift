@@ -7,9 +7,9 @@ struct History: Verb {
         abstract: "List commands that have ended, the newest first, from the daemon's history.",
         usage: "bgtaskctl history [<options>]",
         discussion: """
-            The history is on disk, and goes back as far as [store] historyMax and historyAge say. Where \
-            the output is no terminal, the fields are divided by tabs: id, (with --all) owner, name, \
-            outcome, when it ended, time used, command.
+            The history is on disk, and goes back as far as [store] historyMax, historyBytesMax and \
+            historyAge say. Where the output is no terminal, the fields are divided by tabs: id, (with \
+            --all) owner, name, outcome, when it ended, time used, command.
 
             Example: bgtaskctl history --name backup --outcome failed --since 7d
             """

@@ -3,8 +3,11 @@ struct ApplicationTable: ~Copyable, Sendable {
     private var entries: ContiguousArray<ManagedApplication?> = []
     private var freeSlots: [Int] = []
     private var slots: [ApplicationKey: Int] = [:]
+    /// Who counts as whom, of those that come from now on.
+    var accounts = Accounts()
+    /// By account.
     private var counts: [OwnerID: Int] = [:]
-    /// Bytes of their registrations.
+    /// Bytes of their registrations, by account.
     private var byteCounts: [OwnerID: Int] = [:]
     private var deadlines = DeadlineHeap()
     private var wakes = SlotHeaps<Due<BootInstant>>()
@@ -44,7 +47,8 @@ struct ApplicationTable: ~Copyable, Sendable {
         return entries.lazy.compactMap { $0?.run?.killAt }.filter { $0 != .never }.max()
     }
 
-    func count(of owner: OwnerID) -> Int { counts[owner] ?? 0 }
+    /// How many count against the limit of an owner.
+    func count(of owner: OwnerID) -> Int { counts[accounts.account(of: owner)] ?? 0 }
 
     func front(of owner: OwnerID) -> [ApplicationKey] { inFront[owner] ?? [] }
 
@@ -68,33 +72,39 @@ struct ApplicationTable: ~Copyable, Sendable {
     mutating func insert(_ application: ManagedApplication) {
         let slot = freeSlots.popLast() ?? entries.count
         if slot == entries.count { entries.append(nil) }
+        let account = accounts.account(of: application.key.owner)
         entries[slot] = application
+        entries[slot]?.account = account
         slots[application.key] = slot
-        counts[application.key.owner, default: 0] += 1
-        byteCounts[application.key.owner, default: 0] += application.registration.byteCount
+        counts[account, default: 0] += 1
+        byteCounts[account, default: 0] += application.registration.byteCount
     }
 
-    func registeredBytes(of owner: OwnerID) -> Int { byteCounts[owner] ?? 0 }
+    /// Bytes that count against the limit of an owner.
+    func registeredBytes(of owner: OwnerID) -> Int {
+        byteCounts[accounts.account(of: owner)] ?? 0
+    }
 
     func bytes(of key: ApplicationKey) -> Int { self[key]?.registration.byteCount ?? 0 }
 
     /// Gives an application other settings.
     mutating func setRegistration(_ key: ApplicationKey, _ registration: Registration) {
-        guard self[key] != nil else { return }
-        byteCounts[key.owner, default: 0] += registration.byteCount - bytes(of: key)
+        guard let account = self[key]?.account else { return }
+        byteCounts[account, default: 0] += registration.byteCount - bytes(of: key)
         update(key) { $0.record.registration = registration }
     }
 
     mutating func remove(_ key: ApplicationKey) {
         let bytes = bytes(of: key)
+        let account = self[key]?.account ?? key.owner
         guard let slot = slots.removeValue(forKey: key) else { return }
         setDeadline(.never, slot: slot)
         setWake(.never, slot: slot)
         entries[slot] = nil
         freeSlots.append(slot)
-        let count = count(of: key.owner) - 1
-        counts[key.owner] = count > 0 ? count : nil
-        byteCounts[key.owner] = count > 0 ? registeredBytes(of: key.owner) - bytes : nil
+        let count = (counts[account] ?? 0) - 1
+        counts[account] = count > 0 ? count : nil
+        byteCounts[account] = count > 0 ? (byteCounts[account] ?? 0) - bytes : nil
     }
 
     /// Changes an application; one that is not known is left alone. What is due for it follows.

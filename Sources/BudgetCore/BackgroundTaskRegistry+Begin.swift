@@ -37,7 +37,7 @@ extension BackgroundTaskRegistry {
             request.application)
         try check(application: request.application)
         let ownerPlace = table.place(of: request.owner)
-        guard ownerPlace.map({ table.owners[$0].liveCount }) ?? 0 < limits.tasksPerOwnerMax else {
+        guard table.charged(to: request.owner, at: ownerPlace).live < limits.tasksPerOwnerMax else {
             throw .limitReached(limit: "tasksPerOwnerMax", value: limits.tasksPerOwnerMax)
         }
         try checkBackgroundTime(application: request.application, owner: request.owner, at: now)
@@ -145,7 +145,7 @@ extension BackgroundTaskRegistry {
     }
 
     func liveCount(of owner: OwnerID) -> Int {
-        table[owner]?.liveCount ?? 0
+        table.charged(to: owner).live
     }
 }
 

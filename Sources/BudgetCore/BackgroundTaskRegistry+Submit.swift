@@ -102,7 +102,7 @@ extension BackgroundTaskRegistry {
         guard bytes <= limits.workBytesMax else {
             throw .limitReached(limit: "workBytesMax", value: limits.workBytesMax)
         }
-        guard bytes + (table[owner]?.workBytes ?? 0) <= limits.workBytesPerOwnerMax else {
+        guard bytes + table.charged(to: owner).workBytes <= limits.workBytesPerOwnerMax else {
             throw .limitReached(limit: "workBytesPerOwnerMax", value: limits.workBytesPerOwnerMax)
         }
     }
@@ -119,7 +119,7 @@ extension BackgroundTaskRegistry {
         guard table.queuedCount < limits.queueDepthMax else {
             throw .limitReached(limit: "queueDepthMax", value: limits.queueDepthMax)
         }
-        guard table[owner]?.queuedCount ?? 0 < limits.queueDepthPerOwnerMax else {
+        guard table.charged(to: owner).queued < limits.queueDepthPerOwnerMax else {
             throw .limitReached(
                 limit: "queueDepthPerOwnerMax", value: limits.queueDepthPerOwnerMax)
         }

@@ -63,6 +63,12 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         self.identifiers = IdentifierSource(identifiers)
     }
 
+    /// Whose limits what an owner takes counts against, of what comes from now on.
+    package mutating func replaceAccounts(_ accounts: Accounts) {
+        table.charges.accounts = accounts
+        applications.accounts = accounts
+    }
+
     /// When `deadlineReached` is due next; `nil` while nothing is.
     ///
     /// Mutating, as `applicationClock(at:)` says.

@@ -1,6 +1,8 @@
 /// An application that is known: its record, where it is, and what is under way.
 package struct ManagedApplication: Sendable {
     package let key: ApplicationKey
+    /// Whom it is charged to.
+    var account: OwnerID
     package internal(set) var record: ApplicationRecord
     package internal(set) var state = ApplicationState.notRunning
     /// While it runs, or is being started.
@@ -51,6 +53,7 @@ package struct ManagedApplication: Sendable {
 
     init(_ key: ApplicationKey, _ record: ApplicationRecord) {
         self.key = key
+        account = key.owner
         self.record = record
     }
 

@@ -8,6 +8,8 @@ struct TaskTable: ~Copyable, Sendable {
         /// Bytes of its run tasks' commands and environments.
         var workBytes = 0
         var tasks = SlotLists.List(.owner)
+        /// The user who is charged for all of it; `nil`: the owner.
+        var payer: OwnerID?
     }
 
     /// What a task counts as.
@@ -49,6 +51,8 @@ struct TaskTable: ~Copyable, Sendable {
     var everybody = SlotLists.List(.everybody)
     var lists = SlotLists()
     var queue = TaskQueue()
+    /// What subordinate uids have, charged to their users.
+    var charges = AccountCharges()
     var deadlines = DeadlineHeap()
     private var runs: [TaskID: RunTask] = [:]
     private(set) var liveCount = 0
@@ -61,6 +65,24 @@ struct TaskTable: ~Copyable, Sendable {
     /// What an owner has; `nil` for nothing.
     subscript(owner: OwnerID) -> Owner? {
         owners.slot(of: UInt64(owner.rawValue)).map { owners[$0] }
+    }
+
+    /// What counts against the limits of an owner: what the owner's account has.
+    func charged(to owner: OwnerID, at place: Int? = nil) -> AccountCharges.Charge {
+        var own = place.map { owners[$0] } ?? self[owner]
+        let payer = own?.payer ?? (own == nil ? charges.payer(of: owner) : nil)
+        if let payer { own = self[payer] }
+        var sum = charges[payer ?? owner]
+        guard let own else { return sum }
+        sum += AccountCharges.Charge(
+            live: own.liveCount, queued: own.queuedCount, workBytes: own.workBytes)
+        return sum
+    }
+
+    /// Counts a change to what an owner has for who is charged for it.
+    private mutating func charge(_ change: AccountCharges.Charge, at place: Int) {
+        guard let payer = owners[place].payer else { return }
+        charges.charge(change, to: payer)
     }
 
     subscript(slot: Int) -> BackgroundTask {
@@ -99,7 +121,9 @@ struct TaskTable: ~Copyable, Sendable {
         entries[slot].task = task
         runs[task.id] = run
         countAsQueued(slot, 1)
-        owners[Int(entries[slot].owner)].workBytes += run.work.byteCount
+        let place = Int(entries[slot].owner)
+        owners[place].workBytes += run.work.byteCount
+        charge(AccountCharges.Charge(workBytes: run.work.byteCount), at: place)
         return slot
     }
 
@@ -198,7 +222,9 @@ struct TaskTable: ~Copyable, Sendable {
     private mutating func forgetRun(_ slot: Int) {
         let task = entries[slot].task
         guard let run = runs.removeValue(forKey: task.id) else { return }
-        owners[Int(entries[slot].owner)].workBytes -= run.work.byteCount
+        let place = Int(entries[slot].owner)
+        owners[place].workBytes -= run.work.byteCount
+        charge(AccountCharges.Charge(workBytes: -run.work.byteCount), at: place)
         if let line = LineKey(OwnedName(task), run.queueing) {
             queue.untrack(line, unique: line.isUnique ? task.id : nil)
         }
@@ -221,7 +247,10 @@ struct TaskTable: ~Copyable, Sendable {
     private mutating func takeSlot(
         _ id: TaskID, of owner: OwnerID, at place: Int?, standing: Standing
     ) -> Int {
-        let place = place ?? owners.insert(Owner(), number: UInt64(owner.rawValue))
+        let place =
+            place
+            ?? owners.insert(
+                Owner(payer: charges.payer(of: owner)), number: UInt64(owner.rawValue))
         let slot = entries.take(number: id.rawValue)
         entries[slot].standing = standing
         entries[slot].owner = Int32(place)
@@ -232,12 +261,16 @@ struct TaskTable: ~Copyable, Sendable {
 
     private mutating func countAsLive(_ slot: Int, _ change: Int) {
         liveCount += change
-        owners[Int(entries[slot].owner)].liveCount += change
+        let place = Int(entries[slot].owner)
+        owners[place].liveCount += change
+        charge(AccountCharges.Charge(live: change), at: place)
     }
 
     private mutating func countAsQueued(_ slot: Int, _ change: Int) {
         queuedCount += change
-        owners[Int(entries[slot].owner)].queuedCount += change
+        let place = Int(entries[slot].owner)
+        owners[place].queuedCount += change
+        charge(AccountCharges.Charge(queued: change), at: place)
     }
 
     mutating func join(_ slot: Int, _ holder: HolderID) {

@@ -62,6 +62,8 @@ final class Client {
     /// The peer has sent all that it will.
     var isInputAtEnd = false
     var isClosed = false
+    /// Whether it is counted for its account no longer.
+    var hasLeft = false
     /// Whether it is among those for whom something came or was made in this turn.
     var isPending = false
     /// Whether it waits for its turn to have calls taken.
@@ -94,8 +96,13 @@ final class Client {
         self.credentials = credentials
         self.isOperator = isOperator
         self.ownerUse = ownerUse
-        caller = Caller(owner: ownerUse.owner)
+        caller = Caller(owner: OwnerID(rawValue: credentials.user))
         connection = ServerConnection(limits: limits, frequent: Daemon.frequentMethods)
+    }
+
+    /// Whether nobody waits for anything on it.
+    var isIdle: Bool {
+        !hasOpenCall && connection.callsWaiting == 0 && connection.pendingOutputCount == 0
     }
 
     /// What it holds for its owner's account.

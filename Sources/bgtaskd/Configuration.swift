@@ -18,6 +18,8 @@ struct Configuration {
     /// A folder that stands for / where the power supplies and the load are read, of $BGTASKD_SENSOR_ROOT; for
     /// tests. `nil` for the machine's own.
     let sensorRoot: String?
+    /// The file of subordinate uids, of $BGTASKD_SUBUID_FILE for tests; of those of the machine else.
+    let subordinateIDsPath: String
     /// The group whose members are operators.
     var operatorsGroup: UInt32?
 
@@ -39,6 +41,8 @@ struct Configuration {
         user = geteuid()
         let root = environment["BGTASKD_SENSOR_ROOT"]
         sensorRoot = root.flatMap { $0.hasPrefix("/") ? $0 : nil }
+        let file = environment["BGTASKD_SUBUID_FILE"]
+        subordinateIDsPath = file.flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/etc/subuid"
         socketPath =
             if let socket { Configuration.absolute(socket) } else {
                 try Configuration.socketPath(scope, environment)

@@ -114,7 +114,7 @@ extension Daemon {
         guard !client.isReady, client.connection.callsWaiting > 0, mayTakeCall(of: client)
         else { return }
         client.isReady = true
-        ready.add(client, of: client.caller.owner)
+        ready.add(client, of: client.ownerUse.owner)
     }
 
     /// - Returns: whether there is time for others.
@@ -248,8 +248,7 @@ extension Daemon {
         watchers.remove(client)
         // The descriptor is closed with the client; until then the epoll must not name it.
         try? epoll.remove(client.descriptor.rawValue)
-        client.ownerUse.members.remove(client)
-        if client.ownerUse.members.isEmpty { owners[client.caller.owner] = nil }
+        leave(client)
         abandonTasks(of: client.holder, .connectionClosed, at: now)
         perform(at: now)
         if !isAccepting { startAccepting() }
@@ -258,7 +257,10 @@ extension Daemon {
     /// Logs why a connection was closed, ten times a second at most for each user, so that one who is
     /// refused much does not keep the others' refusals from the log.
     func logRefusal(_ message: DaemonMessage, _ peer: PeerCredentials?, _ reason: String) {
-        if let peer, !refusals.take(OwnerID(rawValue: peer.user), at: now) {
+        let account = peer.map {
+            accountSource.accounts.account(of: OwnerID(rawValue: $0.user))
+        }
+        if let account, !refusals.take(account, at: now) {
             statistics.refusalsNotLogged += 1
             return
         }

@@ -2,6 +2,7 @@ internal import BudgetCore
 internal import LinuxSystem
 internal import Settings
 internal import Systemd
+internal import TaskStore
 internal import Varlink
 
 /// A listening socket among the descriptors of the loop.
@@ -43,13 +44,9 @@ extension Daemon {
     private func admit(_ descriptor: consuming OwnedDescriptor) {
         do {
             let credentials = try PeerCredentials(of: descriptor.rawValue)
-            let owner = OwnerID(rawValue: credentials.user)
-            if let limit = limitReached(by: credentials) {
-                return logRefusal(.connectionRefused, credentials, limit)
-            }
+            guard let use = admission(of: credentials) else { return }
             var limits = ConnectionLimits()
             limits.frameBytesMax = loaded.settings.limits.frameBytesMax
-            let use = owners[owner] ?? OwnerUse(owner)
             let client = Client(
                 holder: HolderID(rawValue: nextNumber()), descriptor: descriptor,
                 credentials: credentials,
@@ -62,7 +59,7 @@ extension Daemon {
                 throw error
             }
             use.members.add(client)
-            owners[owner] = use
+            owners[use.owner] = use
             statistics.connections += 1
             findOrigin(of: client)
         } catch {
@@ -70,16 +67,71 @@ extension Daemon {
         }
     }
 
-    /// The limit that keeps a connection out, with its value.
-    private func limitReached(by peer: PeerCredentials) -> String? {
+    /// The account that a connection counts for; `nil` where it is not let in.
+    private func admission(of peer: PeerCredentials) -> OwnerUse? {
+        let owner = OwnerID(rawValue: peer.user)
+        let account = accountSource.accounts.account(of: owner)
+        if account == owner, owners[owner] == nil { accountSource.stranger(at: now) }
         let limits = loaded.settings.limits
+        let admission = Admission(
+            countMax: limits.clientsMax, countPerAccountMax: limits.clientsPerOwnerMax)
         let reserve = configuration.isOperator(peer) ? Daemon.operatorsReserve : 0
-        guard clients.count < limits.clientsMax + reserve else {
-            return "clientsMax (\(limits.clientsMax))"
+        let decision = admission.decide(
+            connections: clients.count, ofAccount: owners[account]?.members.count ?? 0,
+            reserve: reserve
+        ) {
+            owners.max { ($0.value.members.count, $0.key) < ($1.value.members.count, $1.key) }
+                .map { ($0.key, $0.value.members.count) }
         }
-        let count = owners[OwnerID(rawValue: peer.user)]?.members.count ?? 0
-        return count < limits.clientsPerOwnerMax
-            ? nil : "clientsPerOwnerMax (\(limits.clientsPerOwnerMax))"
+        switch decision {
+        case .admitted: break
+        case .inPlaceOfOne(let other): giveUpOne(of: other, for: owner)
+        case .refused(let limit, let value):
+            logRefusal(.connectionRefused, peer, "\(limit) (\(value))")
+            return nil
+        }
+        return owners[account] ?? OwnerUse(account)
+    }
+
+    /// Closes a connection of an account: the newest of those that do nothing, else the newest.
+    private func giveUpOne(of account: OwnerID, for owner: OwnerID) {
+        var chosen: Client?
+        for client in owners[account]?.members.all ?? [] where !client.isClosed {
+            guard let other = chosen else {
+                chosen = client
+                continue
+            }
+            let isBetter =
+                (client.isIdle ? 1 : 0, client.holder.rawValue)
+                > (other.isIdle ? 1 : 0, other.holder.rawValue)
+            if isBetter { chosen = client }
+        }
+        guard let client = chosen else { return }
+        logRefusal(
+            .noRoomForConnection, client.credentials,
+            "clientsMax (\(loaded.settings.limits.clientsMax)), and user \(owner) had none")
+        leave(client)
+        client.isClosed = true
+        // Closed at the end of the turn: until then nobody else may have its token.
+        releaseBuffers(of: client)
+        makePending(client)
+    }
+
+    /// Counts a connection no longer for its account.
+    func leave(_ client: Client) {
+        guard !client.hasLeft else { return }
+        client.hasLeft = true
+        client.ownerUse.members.remove(client)
+        guard client.ownerUse.members.isEmpty, owners[client.ownerUse.owner] === client.ownerUse
+        else { return }
+        owners[client.ownerUse.owner] = nil
+    }
+
+    /// Who counts as whom was read anew: what is open stays as it was counted.
+    func accountsReady() {
+        guard accountSource.take() else { return }
+        registry.replaceAccounts(accountSource.accounts)
+        storeThread.keep(HistoryBounds(loaded.settings, accountSource.accounts))
     }
 
     /// Descriptors are used up: connections wait until one is closed, or for a second, since it may be

@@ -102,7 +102,8 @@ extension Daemon {
             }
             registry.limitsChanged(at: now, &actions)
             host.containment.tree?.processesPerTaskMax = loaded.settings.limits.processesPerTaskMax
-            storeThread.keep(HistoryBounds(loaded.settings))
+            accountSource.readIfChanged()
+            storeThread.keep(HistoryBounds(loaded.settings, accountSource.accounts))
             journal.allowance.perSecondMax = loaded.settings.limits.auditRatePerOwnerMax
             var fields: [JournalField: String] = [
                 .changed: "\(difference.changed.joined(separator: " "))",

@@ -38,7 +38,9 @@ final class Daemon {
     /// When connections are tried again, where there were no descriptors for them.
     var acceptAgainAt: Instant?
     var clients = Clients()
+    /// By account: subordinate uids count as their user.
     var owners: [OwnerID: OwnerUse] = [:]
+    let accountSource: AccountSource
     var watched: [UInt64: Watched] = [:]
     var numberLast: UInt64 = 0
     /// Clients for whom something came or was made in this turn.
@@ -125,9 +127,11 @@ final class Daemon {
         journal = parts.journal
         log = parts.log
         host = parts.host
+        accountSource = try AccountSource(
+            path: configuration.servesEverybody ? configuration.subordinateIDsPath : nil)
         storeThread = try StoreThread(
             parts.store.store, identifiers: parts.store.identifierStore,
-            bounds: HistoryBounds(loaded.settings))
+            bounds: HistoryBounds(loaded.settings, accountSource.accounts))
         historyThread = try HistoryThread(parts.store.reader)
         taskEnvironment = parts.taskEnvironment
         epoll = try Epoll()
@@ -140,6 +144,7 @@ final class Daemon {
             identifiers: parts.store.identifiers
         )
         registry.applicationRules = ApplicationRules(loaded.settings)
+        registry.replaceAccounts(accountSource.accounts)
     }
 
     deinit {
@@ -156,9 +161,11 @@ final class Daemon {
         let taskEnvironment: TaskEnvironment
     }
 
-    /// What one owner has of the connections and their buffers; each of the owner's clients has it at hand.
+    /// What one account has of the connections and their buffers; each of the account's clients has it at
+    /// hand.
     final class OwnerUse {
         let owner: OwnerID
+        /// Those that are not being closed.
         var members = ClientList()
         var bufferedBytes = 0
         /// Clients that are not read, because the buffers are full.
@@ -219,6 +226,9 @@ final class Daemon {
             adoptionThread.descriptor, events: .readable, priority: .clients
         ) { [unowned self] _ in adoptionReady() }
         try loop.enableWatchdog { [unowned self] in feedWatchdog() }
+        try loop.addDescriptor(
+            accountSource.descriptor, events: .readable, priority: .processes
+        ) { [unowned self] _ in accountsReady() }
         openNotices()
         thawLeftUnits()
         try notifier.ready(status: statusText())

@@ -73,9 +73,9 @@ struct FoundTasks {
 }
 
 extension HistoryBounds {
-    init(_ settings: Settings) {
+    init(_ settings: Settings, _ accounts: Accounts) {
         self.init(
             countMax: settings.store.historyMax, bytesMax: settings.store.historyBytesMax,
-            ageMax: settings.store.historyAge)
+            ageMax: settings.store.historyAge, accounts: accounts)
     }
 }

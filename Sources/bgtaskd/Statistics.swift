@@ -16,7 +16,8 @@ struct Statistics {
         let use = daemon.registry.use(of: owner)
         return [
             Manager.Counter(
-                "connections", "Connections open now.", daemon.owners[owner]?.members.count ?? 0),
+                "connections", "Connections open now.",
+                daemon.owners[daemon.accountSource.accounts.account(of: owner)]?.members.count ?? 0),
             Manager.Counter("tasks_live", "Tasks that have begun and not ended.", use.live),
             Manager.Counter("tasks_queued", "Tasks that wait for a slot.", use.queued),
         ]

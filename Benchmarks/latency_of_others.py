@@ -27,6 +27,8 @@ import traceback
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TASKS, APPLICATIONS = "org.bgtaskd.Tasks.", "org.bgtaskd.Applications."
+# One that every user may run.
+PYTHON = "/usr/bin/python3"
 SETUP_SECONDS = 90
 SETTINGS = """
 daemon.containment = "{containment}"
@@ -309,7 +311,7 @@ def many_processes(alice):
         f"open('{alice.folder}/forked', 'w').close()\n"
         "while True: signal.pause()\n")
     number = alice.task_id(
-        [sys.executable, "-c", program], budget={"durationMs": 500000, "graceMs": 400000})
+        [PYTHON, "-c", program], budget={"durationMs": 500000, "graceMs": 400000})
     while not os.path.exists(alice.folder + "/forked"):
         time.sleep(0.05)
     yield

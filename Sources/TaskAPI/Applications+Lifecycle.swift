@@ -30,7 +30,7 @@ extension Applications {
 
     /// Take running processes of the caller's user as the application, in the state active; they are suspended
     /// through the systemd unit that they live in. An id that is not registered becomes known by this, without a
-    /// command. The units must hold no other processes, be no login session, and have no watchdog.
+    /// command. The units, 16 at most, must hold no other processes, be no login session, and have no watchdog.
     package enum Adopt: Method {
         package static let name = "org.bgtaskd.Applications.Adopt"
 

@@ -95,8 +95,9 @@ extension Daemon {
 
     /// Closes a connection of an account: the newest of those that do nothing, else the newest.
     private func giveUpOne(of account: OwnerID, for owner: OwnerID) {
+        guard let use = owners[account] else { return }
         var chosen: Client?
-        for client in owners[account]?.members.all ?? [] where !client.isClosed {
+        for client in use.members.all where !client.isClosed {
             guard let other = chosen else {
                 chosen = client
                 continue

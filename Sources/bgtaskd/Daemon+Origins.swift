@@ -43,8 +43,10 @@ extension Daemon {
     }
 
     func findOriginsAnew(of owner: OwnerID) {
-        guard let use = owners[owner] else { return }
-        originSearch.add(use.members.all.lazy.filter { $0.origin == nil }, of: owner)
+        guard let use = owners[accountSource.accounts.account(of: owner)] else { return }
+        originSearch.add(
+            use.members.all.lazy.filter { $0.origin == nil && $0.caller.owner == owner },
+            of: owner)
     }
 
     /// Goes on with that, as far as a turn goes.

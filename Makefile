@@ -138,7 +138,7 @@ demo: deps
 # each of FUZZ_TARGETS=. Ends with what was found, which lies in .build/fuzz/crashes; inputs that reach
 # something new are kept in .build/fuzz/corpus.
 FUZZ_RUNS ?= 2500000
-FUZZ_TARGETS ?= frames json notices parameters settings
+FUZZ_TARGETS ?= calls frames json notices parameters settings
 FUZZ := .build/fuzz
 FUZZ_FLAGS := -sanitize=fuzzer,address
 
@@ -146,7 +146,7 @@ fuzz: deps
 	BGTASKD_FUZZ=1 $(SWIFT) build -c release --scratch-path $(FUZZ) --product FuzzEntry \
 	    -Xswiftc $(FUZZ_FLAGS)
 	$(SWIFTC) $(FUZZ_FLAGS) -use-ld=lld -o $(FUZZ)/fuzz \
-	    -Xlinker --whole-archive $(FUZZ)/release/libFuzzEntry.a -Xlinker --no-whole-archive
+	    -Xlinker --whole-archive $(FUZZ)/release/libFuzzEntry.a -Xlinker --no-whole-archive -lsqlite3
 	for target in $(FUZZ_TARGETS); do \
 	    mkdir -p $(FUZZ)/corpus/$$target $(FUZZ)/crashes; \
 	    FUZZ_TARGET=$$target $(FUZZ)/fuzz -runs=$(FUZZ_RUNS) -max_len=4096 -timeout=10 \

@@ -294,7 +294,9 @@ let package = Package(
         ),
         .testTarget(
             name: "FuzzTests",
-            dependencies: ["BudgetCore", "CallFuzz", "FuzzTargets", "TaskAPI", "Varlink"],
+            dependencies: [
+                "BudgetCore", "CallFuzz", "FuzzTargets", "TaskAPI", "TestKit", "Varlink",
+            ],
             exclude: ["Corpus"],
             swiftSettings: swiftSettings
         ),

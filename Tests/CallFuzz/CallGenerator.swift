@@ -4,7 +4,8 @@ import Varlink
 ///
 /// Commands are a few harmless programs, whatever else is random.
 package struct CallGenerator<Source: RandomNumberGenerator> {
-    private var random: Source
+    /// What the choices are drawn from.
+    package private(set) var random: Source
     /// What answers have told.
     package var known = KnownValues()
     /// The numbers of processes that may hold tasks.
@@ -20,10 +21,18 @@ package struct CallGenerator<Source: RandomNumberGenerator> {
         DescribedMethods.weighted
     }
 
+    /// Any number, for choices that are not about calls.
+    package mutating func choose() -> UInt64 { random.next() }
+
     /// Makes the next call.
     package mutating func next() -> Generated {
         let method = Self.methods.randomElement(using: &random) ?? DescribedMethod.all[0]
         if chance(400) { return broken(method) }
+        if chance(5), let extreme = ExtremeField.all.randomElement(using: &random),
+            let value = extreme.values.randomElement(using: &random)
+        {
+            return extreme.call(value)
+        }
         var flags = ""
         let streams = method.name.hasSuffix(".Watch") || method.name.hasSuffix(".Output")
         if streams ? !chance(10) : chance(12) { flags += ",\"more\":true" }

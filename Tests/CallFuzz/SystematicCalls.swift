@@ -6,20 +6,34 @@ package enum SystematicCalls {
     ///
     /// - Parameter extra: numbers besides the extremes, such as ids that there are.
     package static func all<E: Error>(
-        of methods: [DescribedMethod] = DescribedMethod.all, extra: [Int] = [],
-        _ body: (Generated) throws(E) -> Void
+        extra: [Int] = [], _ body: (Generated) throws(E) -> Void
     ) throws(E) {
-        for method in methods {
-            for field in method.fields {
-                var values = Extremes.values(of: field.type)
-                if case .int = field.type { values += extra.map(String.init) }
-                for value in values {
-                    let parameters = Usual.value(
-                        of: method.input, named: "", path: field.path[...], replacement: value)
-                    try body(Generated(method.name, parameters))
-                }
-            }
+        for extreme in ExtremeField.all {
+            var values = extreme.values
+            if case .int = extreme.field.type { values += extra.map(String.init) }
+            for value in values { try body(extreme.call(value)) }
         }
+    }
+}
+
+/// A field of a method, and what is put there.
+struct ExtremeField: Sendable {
+    let method: DescribedMethod
+    let field: InputField
+    let values: [String]
+
+    /// Every field of every method.
+    static let all = DescribedMethod.all.flatMap { method in
+        method.fields.map {
+            ExtremeField(method: method, field: $0, values: Extremes.values(of: $0.type))
+        }
+    }
+
+    /// A call with a value there, and all others as usual.
+    func call(_ value: String) -> Generated {
+        let parameters = Usual.value(
+            of: method.input, named: "", path: field.path[...], replacement: value)
+        return Generated(method.name, parameters)
     }
 }
 
@@ -65,7 +79,8 @@ package struct Generated: Sendable {
 
 /// How a call is written.
 package enum CallText {
-    static func call(_ method: String, _ parameters: String, flags: String = "") -> String {
+    /// The text of a call.
+    package static func call(_ method: String, _ parameters: String, flags: String = "") -> String {
         "{\"method\":\"\(method)\",\"parameters\":\(parameters)\(flags)}"
     }
 

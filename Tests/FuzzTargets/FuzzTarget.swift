@@ -2,6 +2,8 @@
 ///
 /// The fuzzer feeds them mutants, and the tests the inputs that are kept in the corpus.
 package enum FuzzTarget: String, CaseIterable, Sendable {
+    /// Calls of every method with every field, at the extremes and in sequences.
+    case calls
     /// A client's bytes, in pieces of any size.
     case frames
     /// JSON texts, and what is written of them again.
@@ -16,6 +18,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     /// Takes one input; traps where something does not hold that must.
     package func run(_ bytes: [UInt8]) {
         switch self {
+        case .calls: Calls.run(bytes)
         case .frames: Frames.run(bytes)
         case .json: JSONTexts.run(bytes)
         case .notices: Notices.run(bytes)

@@ -18,7 +18,6 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client, StrayHunt
     /// What it used in all, from the event `gone` on.
     private var useInAll: ProcessUse?
     private var wasFrozen = false
-    private var wantsFrozen = false
     /// The group has been given back.
     private var isReleased = false
     private var isGone = false
@@ -30,13 +29,7 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client, StrayHunt
     let beganAt = BootTimeClock.ticks()
     /// The group is empty and no command runs; what a look that was begun later finds has left the group.
     private var lookBeforeGone: Int?
-    /// Signals that those who left have not got yet, oldest first.
-    private var signalsForStrays: [SignalSweep] = []
-    /// Those that were stopped, because no freeze of the group holds them.
-    private var stopped: [Stray] = []
-    /// The first that was found outside of the group, until it is told.
-    private var untoldLeaver: (processID: Int32, group: String)?
-    private var hasToldLeaver = false
+    private var left = LeftProcesses()
 
     private static let groupRole = -1
 
@@ -102,30 +95,33 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client, StrayHunt
         // nothing, and a look before it could come too early.
         if number != SIGKILL {
             try group.setFrozen(false)
-            letStoppedGoOn()
+            left.letGoOn()
         }
         // The commands get it through their pidfds, wherever they are.
         let sweep = SignalSweep(number, to: group, ofUser: nil, except: commandIDs)
-        let leavers = findLeavers()
+        let haveLeft = haveLeft()
         let signalled = runningCommands.filter { $0.signal(number) }.count
-        if leavers.isEmpty, !mayHaveStrays {
-            return try host.sweeps.begin(sweep, of: group).map { $0 + signalled }
+        if haveLeft || mayHaveStrays {
+            left.add(sweep)
+            host.strays?.look()
         }
-        signalsForStrays.append(sweep)
-        host.strays?.look()
         return try host.sweeps.begin(sweep, of: group).map { $0 + signalled }
     }
 
     func kill() throws(SystemError) {
         if isReleased { return }
-        isKilled = true
-        signalsForStrays = []
-        host.sweeps.end(of: group)
-        findLeavers()
-        try group.kill()
-        for command in runningCommands { command.signal(SIGKILL) }
-        if mayHaveStrays { host.strays?.look() }
+        try killAll()
         try watchGroup()
+    }
+
+    private func killAll() throws(SystemError) {
+        isKilled = true
+        left.forgetSignals()
+        host.sweeps.end(of: group)
+        let haveLeft = haveLeft()
+        for command in runningCommands { command.signal(SIGKILL) }
+        if haveLeft || mayHaveStrays { host.strays?.look() }
+        try group.kill()
     }
 
     func setFrozen(_ frozen: Bool) throws(SystemError) {
@@ -134,12 +130,11 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client, StrayHunt
         // Frozen, thawed and frozen again before anybody looked is a freeze that has to be told too.
         if frozen { wasFrozen = false }
         try group.setFrozen(frozen)
-        wantsFrozen = frozen
         if frozen {
-            // Who has left is stopped by a signal, as far as that goes: the user may let it go on.
-            if !findLeavers().isEmpty || mayHaveStrays { host.strays?.look() }
+            left.stop()
+            if haveLeft() || mayHaveStrays { host.strays?.look() }
         } else {
-            letStoppedGoOn()
+            left.letGoOn()
         }
         // A freeze that nobody has read of is told to be over all the same, by the thaw.
         if !frozen, try group.stateNow().isFrozen { wasFrozen = true }
@@ -155,12 +150,8 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client, StrayHunt
         if isGone || commands.isEmpty {
             release()
         } else {
-            isKilled = true
-            host.sweeps.end(of: group)
             // Fails only where the group is gone, and then nobody is in it.
-            try? group.kill()
-            for command in runningCommands { command.signal(SIGKILL) }
-            if mayHaveStrays { host.strays?.look() }
+            try? killAll()
         }
     }
 
@@ -177,37 +168,24 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client, StrayHunt
     /// Whether there may be processes that outlived their parents, of whatever task.
     private var mayHaveStrays: Bool { host.strays != nil && clx_may_have_adopted() }
 
-    /// The commands that are not in the group any more, the first of which is told.
-    @discardableResult
-    private func findLeavers() -> [WatchedChild] {
-        runningCommands.filter { command in
-            guard let name = LinuxSystem.groupName(of: command.processID),
-                name != group.name, !name.hasPrefix(group.name + "/")
-            else { return false }
-            noteLeaver(command.processID, name)
-            return true
-        }
-    }
-
-    private func noteLeaver(_ processID: Int32, _ group: String) {
-        if !hasToldLeaver, untoldLeaver == nil { untoldLeaver = (processID, group) }
-    }
-
-    private func letStoppedGoOn() {
-        for stray in stopped { stray.signal(SIGCONT) }
-        stopped = []
+    /// Whether commands are not in the group any more; the first that is found is told.
+    private func haveLeft() -> Bool {
+        let leavers = commandIDs.compactMap { id in LinuxSystem.groupName(of: id).map { (id, $0) } }
+            .filter { StrayLook.taskGroup(of: $0.1, in: tree.name) != group.name }
+        for (command, name) in leavers { left.note(command, in: name) }
+        return !leavers.isEmpty
     }
 
     func looked(
         _ number: Int, strays: [Stray], isInhabited: Bool, _ events: inout [TaskEvent]
     ) {
         if isReleased { return }
-        for stray in strays { noteLeaver(stray.processID, stray.group) }
-        tellLeaver(&events)
+        for stray in strays { left.note(stray.processID, in: stray.group) }
+        if let what = left.takeUntold() { tell(what, &events) }
         if isEnding {
             for stray in strays { stray.signal(SIGKILL) }
         } else {
-            pass(on: strays)
+            left.pass(on: strays, except: Set(commandIDs))
         }
         guard let needed = lookBeforeGone else {
             // A command that cannot end either keeps them from having the last look.
@@ -223,33 +201,10 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client, StrayHunt
         }
     }
 
-    /// Signals and stops those that left as those in the group were, each process once.
-    private func pass(on strays: [Stray]) {
-        let commandIDs = Set(commandIDs)
-        for sweep in signalsForStrays {
-            for stray in strays
-            where !commandIDs.contains(stray.processID) && !sweep.seen.contains(stray.processID) {
-                stray.signal(sweep.number)
-            }
-        }
-        signalsForStrays = []
-        guard wantsFrozen else { return }
-        for stray in strays where !stopped.contains(stray) {
-            if stray.signal(SIGSTOP) { stopped.append(stray) }
-        }
-    }
-
-    private func tellLeaver(_ events: inout [TaskEvent]) {
-        guard let leaver = untoldLeaver else { return }
-        untoldLeaver = nil
-        hasToldLeaver = true
-        tell(.left(processID: leaver.processID, group: leaver.group), &events)
-    }
-
     // MARK: - What happens
 
     func ready(role: Int, _ events: inout [TaskEvent]) {
-        tellLeaver(&events)
+        if let what = left.takeUntold() { tell(what, &events) }
         if role != Self.groupRole {
             guard case .running(let child, _) = commands[role], let exit = child.reap() else {
                 return

@@ -3,7 +3,8 @@ internal import Glibc
 
 /// What holds the processes of a task together.
 package enum Containment {
-    /// A cgroup for each task: nothing leaves it, and one write kills it whole.
+    /// A cgroup for each task: one write kills it whole. Nothing leaves it but by root's leave, as by the
+    /// service manager's, and what does is found by its parents (`StrayHunt`).
     case cgroup(CgroupTree)
     /// A supervisor process for each command, found at this path.
     case supervisor(path: String)

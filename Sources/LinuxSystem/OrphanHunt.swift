@@ -4,7 +4,8 @@ internal import Glibc
 /// Ends what a killed supervisor left behind: its processes have become children of this one.
 ///
 /// Sweeps every few milliseconds until none is left, so that a process that cannot die at once
-/// does not hold up the loop.
+/// does not hold up the loop; ever more seldom, for one that cannot die at all. A client waits for those
+/// that have come since it began, and for no other's.
 final class OrphanHunt: WatchOwner {
     /// Told once no orphan is left.
     protocol Client: AnyObject {
@@ -13,12 +14,16 @@ final class OrphanHunt: WatchOwner {
         func orphansAreGone(_ events: inout [TaskEvent])
     }
 
-    private static let intervalNanoseconds = 5_000_000
+    private static let pauseMin = 5_000_000
+    private static let pauseMax = 640_000_000
     /// Of /proc, within one turn of the loop.
     private static let sweepsMax: Int32 = 4
 
     private unowned let host: ProcessHost
-    private var clients: [any Client] = []
+    private var clients: [(client: any Client, before: Set<Int32>)] = []
+    /// Those that the last sweep has left.
+    private var left: Set<Int32> = []
+    private var pause = OrphanHunt.pauseMin
     private var timer: OwnedDescriptor?
     private var token: WatchList.Token?
 
@@ -28,9 +33,10 @@ final class OrphanHunt: WatchOwner {
 
     /// Begins to look for orphans, or goes on; tells the client when there are no more.
     func begin(for client: any Client, _ events: inout [TaskEvent]) {
-        clients.append(client)
+        clients.append((client, left))
+        pause = Self.pauseMin
         do {
-            if timer == nil { try startTimer() }
+            try startTimer()
         } catch {
             // No timer can be had: what can be done at once is done, and later ends sweep again.
             sweep(&events)
@@ -49,37 +55,48 @@ final class OrphanHunt: WatchOwner {
         let known = Array(host.children.keys)
         _ = clx_descendants_kill(known, known.count, Self.sweepsMax)
         guard let orphans = try? adoptedOrphans(known: Set(host.children.keys)) else { return }
-        var isDone = true
+        var hasReaped = false
+        left = []
         for orphan in orphans {
             var end = clx_exit()
             guard clx_reap(orphan, &end) == 1 else {
-                isDone = false
+                left.insert(orphan)
                 continue
             }
-            for client in clients { client.orphanEnded(orphan, Exit(end), &events) }
+            hasReaped = true
+            for (client, _) in clients { client.orphanEnded(orphan, Exit(end), &events) }
         }
         // What was reaped may have left children of its own to us.
-        guard isDone, orphans.isEmpty else { return }
-        stopTimer()
-        let finished = clients
-        clients = []
-        for client in finished { client.orphansAreGone(&events) }
+        if hasReaped {
+            pause = Self.pauseMin
+        } else {
+            let finished = clients.filter { left.isSubset(of: $0.before) }
+            clients.removeAll { left.isSubset(of: $0.before) }
+            for (client, _) in finished { client.orphansAreGone(&events) }
+        }
+        if left.isEmpty, clients.isEmpty {
+            stopTimer()
+        } else {
+            // Where it cannot be had, later ends sweep again.
+            try? startTimer()
+        }
     }
 
+    /// Has a sweep come after the pause, which grows.
     private func startTimer() throws(SystemError) {
-        let flags = Int32(TFD_CLOEXEC | TFD_NONBLOCK)
-        let timer = OwnedDescriptor(
-            try systemCall("timerfd_create") { timerfd_create(CLOCK_MONOTONIC, flags) }
-        )
-        let interval = timespec(tv_sec: 0, tv_nsec: Self.intervalNanoseconds)
-        var times = itimerspec(
-            it_interval: interval,
-            it_value: timespec(tv_sec: 0, tv_nsec: 1)
-        )
-        let descriptor = timer.rawValue
+        if timer == nil {
+            let flags = Int32(TFD_CLOEXEC | TFD_NONBLOCK)
+            let timer = OwnedDescriptor(
+                try systemCall("timerfd_create") { timerfd_create(CLOCK_MONOTONIC, flags) }
+            )
+            token = try host.watches.add(timer.rawValue, .input, owner: self, role: 0)
+            self.timer = consume timer
+        }
+        guard let descriptor = timer?.rawValue else { return }
+        var times = itimerspec()
+        times.it_value.tv_nsec = pause
+        pause = min(pause * 2, Self.pauseMax)
         try systemCall("timerfd_settime") { timerfd_settime(descriptor, 0, &times, nil) }
-        token = try host.watches.add(descriptor, .input, owner: self, role: 0)
-        self.timer = consume timer
     }
 
     private func stopTimer() {

@@ -146,17 +146,19 @@ extension Daemon {
     private func take(_ event: TaskEvent, at now: Instant) {
         let id = TaskID(rawValue: event.task)
         if case .left(let processID, let group) = event.what {
-            return tellLeaver(processID, group, of: event.task)
+            tellLeaver(processID, group, of: event.task)
+        } else if let application = applications[id] {
+            take(event.what, of: application, at: now)
+        } else if !id.isOfApplication {
+            take(event.what, of: id, at: now)
+        } else if event.what == .gone {
+            adoptionIsOver(id)
         }
-        if id.isOfApplication {
-            if let application = applications[id] {
-                take(event.what, of: application, at: now)
-            } else if event.what == .gone {
-                adoptionIsOver(id)
-            }
-            return perform(at: now)
-        }
-        switch event.what {
+        perform(at: now)
+    }
+
+    private func take(_ what: TaskEvent.What, of id: TaskID, at now: Instant) {
+        switch what {
         case .started(index: 0, let processID):
             registry.started(id, as: ProcessID(rawValue: processID), at: now, &actions)
             performWaiting(for: id, at: now)
@@ -182,7 +184,6 @@ extension Daemon {
         case .started, .frozen, .freezeFailed, .left:
             break
         }
-        perform(at: now)
     }
 
     /// Logs that a process is outside of the group that it was started in.

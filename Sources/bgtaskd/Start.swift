@@ -40,8 +40,7 @@ enum Start {
         defer { report(writer.close(within: journalEnd)) }
         let log = Logger(label: "bgtaskd") { _ in JournalLogHandler(writer: writer) }
         try makeFolder(configuration.stateFolder)
-        let lock = try lock(configuration.stateFolder)
-        say(Leftovers(unkillable: lock.unkillable), log)
+        let lock = try lock(configuration.stateFolder, log)
         let openFilesSoft = raiseOpenFiles()
         try endLeftovers(configuration.stateFolder, log)
         let opened = try openStore(configuration.stateFolder, loaded.settings)
@@ -100,9 +99,11 @@ enum Start {
         }
     }
 
-    private static func lock(_ folder: String) throws -> StateLock {
+    private static func lock(_ folder: String, _ log: Logger) throws -> StateLock {
         do {
-            return try StateLock(folder: folder)
+            let lock = try StateLock(folder: folder)
+            say(Leftovers(unkillable: lock.unkillable), log)
+            return lock
         } catch {
             throw StartFailure(
                 "cannot use the state folder: \(error); name another with --state-dir",

@@ -15,6 +15,7 @@ struct UnkillableTests {
             $0.budget = Tasks.Budget(ms: 1000, grace: 100)
         }
         try files.takeRequest()
+        try eventually("it is told to run") { try client.show(id).pid != nil }
         return pid_t(try #require(try client.show(id).pid))
     }
 

@@ -40,7 +40,9 @@ final class TemporaryFolder {
     }
 
     deinit {
-        for name in ["lock", "group", "socket", "file", "a/b/socket"] { unlink("\(path)/\(name)") }
+        for name in ["lock", "supervisors", "group", "socket", "file", "a/b/socket"] {
+            unlink("\(path)/\(name)")
+        }
         for name in ["a/b", "a", ""] { rmdir("\(path)/\(name)") }
     }
 }

@@ -87,7 +87,7 @@ struct SettingsTableTests {
     @Test("the limits are listed with their plain names")
     func limits() {
         let list = Settings().limitList
-        #expect(list.count == 14)
+        #expect(list.count == 15)
         #expect(list.first?.name == "tasksPerOwnerMax")
         #expect(list.first?.value == 1000)
     }

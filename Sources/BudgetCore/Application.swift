@@ -66,8 +66,7 @@ package struct Registration: Equatable, Sendable {
     package var profile: String?
     /// `nil`: every callback.
     package var handles: Callbacks?
-    /// The groups that its command runs with; `nil`: those of the daemon, whose own user registered it.
-    package var groups: SubmitterGroups?
+    package var submitter = Submitter()
 
     package init(command: [String]? = nil) {
         self.command = command

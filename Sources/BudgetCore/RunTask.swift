@@ -52,27 +52,57 @@ package struct SubmitterGroups: Equatable, Sendable {
     }
 }
 
+/// Who had a command registered, as far as it decides with which rights that is started; the core carries it and
+/// does not look inside.
+package struct Submitter: Equatable, Sendable {
+    /// The name of their account then; empty where the user database had none, `nil` where it was not asked.
+    package var name: String?
+    /// `nil`: those of the daemon, whose own user it was.
+    package var groups: SubmitterGroups?
+    /// Whether no program could give them rights that they had not (PR_SET_NO_NEW_PRIVS), nor can one the command.
+    package var hasNoNewPrivileges = false
+
+    package init(
+        name: String? = nil, groups: SubmitterGroups? = nil, hasNoNewPrivileges: Bool = false
+    ) {
+        self.name = name
+        self.groups = groups
+        self.hasNoNewPrivileges = hasNoNewPrivileges
+    }
+
+    /// The submitter of an application's command as somebody else has it launched: with the groups of the launcher,
+    /// and without new privileges where one of the two may have none. A message launches it as it was registered.
+    package func launched(by launcher: Submitter?) -> Submitter {
+        guard let launcher else { return self }
+        return Submitter(
+            name: name, groups: launcher.groups,
+            hasNoNewPrivileges: hasNoNewPrivileges || launcher.hasNoNewPrivileges)
+    }
+
+    /// What it takes in memory, about.
+    var byteCount: Int { (groups?.supplementary.count ?? 0) * 4 + (name?.utf8.count ?? 0) }
+}
+
 /// A command and what it needs to run; the core carries it and does not look inside.
 package struct Work: Equatable, Sendable {
     package var command: [String]
     package var directory: String?
     package var environment: [String: String]
     package var expiration: ExpirationHandler
-    /// `nil`: those of the daemon, whose own user submitted it.
-    package var groups: SubmitterGroups?
+    package var submitter: Submitter
 
     package init(
         command: [String],
         directory: String? = nil,
         environment: [String: String] = [:],
         expiration: ExpirationHandler = ExpirationHandler(),
-        groups: SubmitterGroups? = nil
+        submitter: Submitter = Submitter()
     ) {
         self.command = command
         self.directory = directory
         self.environment = environment
         self.expiration = expiration
-        self.groups = groups
+        self.submitter = submitter
     }
 
     /// What it takes in memory, about.
@@ -83,7 +113,7 @@ package struct Work: Equatable, Sendable {
             for argument in command { count += argument.utf8.count + 16 }
         }
         for (name, value) in environment { count += name.utf8.count + value.utf8.count + 32 }
-        return count + (groups?.supplementary.count ?? 0) * 4
+        return count + submitter.byteCount
     }
 
     /// What is kept of it once its task has ended.

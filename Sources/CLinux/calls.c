@@ -3,7 +3,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <shadow.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -19,6 +21,9 @@
 #endif
 #ifndef __WNOTHREAD
 #define __WNOTHREAD 0x20000000
+#endif
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD 77
 #endif
 
 int clx_pipe(int ends[2]) {
@@ -87,6 +92,33 @@ int clx_peer_credentials(int socket, pid_t *pid, uid_t *user, gid_t *group) {
     *user = credentials.uid;
     *group = credentials.gid;
     return 0;
+}
+
+int clx_peer_pidfd(int socket) {
+    int pidfd = -1;
+    socklen_t length = sizeof pidfd;
+    return getsockopt(socket, SOL_SOCKET, SO_PEERPIDFD, &pidfd, &length) < 0 ? -1 : pidfd;
+}
+
+// The supervisor, which has no use for it, is linked statically; the library's data bases do not go with that.
+#pragma weak getspnam_r
+
+int clx_account_expiry(const char *name, long *day) {
+    enum { BYTES_MAX = 1 << 20 };
+    if (getspnam_r == NULL) return ENOENT;
+    int error = ERANGE;
+    for (size_t bytes = 1024; error == ERANGE && bytes <= BYTES_MAX; bytes *= 2) {
+        char *buffer = malloc(bytes);
+        if (buffer == NULL) return ENOMEM;
+        struct spwd record;
+        struct spwd *found = NULL;
+        do error = getspnam_r(name, &record, buffer, bytes, &found);
+        while (error == EINTR);
+        if (error == 0 && found == NULL) error = ENOENT;
+        if (error == 0) *day = found->sp_expire;
+        free(buffer);
+    }
+    return error;
 }
 
 long clx_peer_groups(int socket, gid_t *groups, size_t capacity) {

@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -113,18 +114,36 @@ static int drop_capabilities(uid_t user) {
     return (int)syscall(SYS_capset, &header, sets);
 }
 
+/// Tells the audit of the kernel for whom all that follows is done, as pam_loginuid(8) does for
+/// cron(8) and at(1): the session it is counted in is new too. Where there is no audit, in a container
+/// that may not set it, and where it cannot be changed any more, the caller's stays.
+static void set_login_user(uid_t user) {
+    char text[16];
+    char *digit = text + sizeof text;
+    do *--digit = (char)('0' + user % 10);
+    while ((user /= 10) > 0);
+    long file = syscall(SYS_openat, AT_FDCWD, "/proc/self/loginuid", O_WRONLY | O_CLOEXEC, 0);
+    if (file < 0) return;
+    syscall(SYS_write, file, digit, text + sizeof text - digit);
+    syscall(SYS_close, file);
+}
+
 /// Until the execve(2) the new user's process has the memory of the caller. It is safe from that
 /// user because a change of user makes the memory undumpable (PR_SET_DUMPABLE), which closes it to
 /// ptrace(2), /proc/PID/mem and /proc/PID/fd: with the new credentials, and not after them
 /// (commit_creds in the kernel), unless fs.suid_dumpable is 1, for which see
-/// `clx_user_change_check`. What follows until the execve(2) does not change it again. The caller must never make it dumpable again: the
-/// child of another of its threads may be just here.
+/// `clx_user_change_check`. Where that is 2 a core dump would still be made, of all of the caller's
+/// memory; the 0 that is set below forbids that too, and a program that is executed is dumpable
+/// again by itself. What follows until the execve(2) does not change it again. The caller must never
+/// make it dumpable again: the child of another of its threads may be just here.
 int clx_change_user(const struct clx_spawn_request *request) {
     if (!request->changes_user) return 0;
+    set_login_user(request->user);
     if (leave_session_keyring() < 0) return -1;
     // The library's setuid() would signal the threads of the parent, whose memory this is.
     if (syscall(SYS_setgroups, request->group_count, request->groups) < 0) return -1;
     if (syscall(SYS_setresgid, request->group, request->group, request->group) < 0) return -1;
     if (syscall(SYS_setresuid, request->user, request->user, request->user) < 0) return -1;
+    if (syscall(SYS_prctl, PR_SET_DUMPABLE, 0, 0, 0, 0) < 0) return -1;
     return drop_capabilities(request->user);
 }

@@ -25,8 +25,26 @@ enum {
     SIGNALS_MAX = 64,
 };
 
-/// The kernel's own struct sigaction is not longer than this; all zero means SIG_DFL.
-static const uint64_t default_action[8];
+/// The kernel's own struct sigaction, which is not longer than this; all zero means SIG_DFL.
+struct kernel_action {
+    void (*handler)(int);
+    unsigned long flags;
+    /// x86 takes no action without one; this one's handler does not return.
+    void (*restorer)(void);
+    uint64_t mask[4];
+};
+
+static const struct kernel_action default_action;
+
+enum {
+    /// <asm/signal.h>; the library's headers keep it to themselves. Architectures without it ignore it.
+    KERNEL_SA_RESTORER = 0x04000000,
+};
+
+/// Signals whose default makes a core dump (signal(7)).
+static const int dumping_signals[] = {
+    SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGXCPU, SIGXFSZ, SIGSYS,
+};
 
 /// Shared between the two processes; the parent is suspended while the child writes.
 struct child_context {
@@ -41,6 +59,11 @@ struct child_context {
 };
 
 // MARK: - In the child: async-signal-safe calls only, and none that glibc spreads to all threads.
+
+static int refuse_new_privileges(const struct clx_spawn_request *request) {
+    if (!request->no_new_privileges) return 0;
+    return (int)syscall(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+}
 
 /// After the change of user, which clears the setting.
 static int follow_parent_death(const struct child_context *context) {
@@ -81,9 +104,31 @@ static int arrange_descriptors(struct child_context *context) {
     return (int)syscall(SYS_close_range, (unsigned)count, ~0U, 0U);
 }
 
+static void end_at_once(int number) {
+    (void)number;
+    syscall(SYS_kill, getpid(), SIGKILL);
+    for (;;) syscall(SYS_exit_group, 127);
+}
+
+static void end_without_return(void) {
+    end_at_once(0);
+}
+
+/// All signals have their defaults once a program is executed, which takes handlers back to them.
+///
+/// Until then a signal of which there would be a core dump ends the process without one: it would show
+/// the caller's memory, and the execve(2) may take as long as the user's own file system likes.
 static void reset_signals(void) {
     for (int number = 1; number <= SIGNALS_MAX; number++) {
-        syscall(SYS_rt_sigaction, number, default_action, NULL, SIGNALS_MAX / 8);
+        syscall(SYS_rt_sigaction, number, &default_action, NULL, SIGNALS_MAX / 8);
+    }
+    const struct kernel_action ending = {
+        .handler = end_at_once,
+        .flags = KERNEL_SA_RESTORER,
+        .restorer = end_without_return,
+    };
+    for (size_t i = 0; i < sizeof dumping_signals / sizeof dumping_signals[0]; i++) {
+        syscall(SYS_rt_sigaction, dumping_signals[i], &ending, NULL, SIGNALS_MAX / 8);
     }
     const uint64_t none = 0;
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &none, NULL, SIGNALS_MAX / 8);
@@ -133,6 +178,7 @@ static enum clx_stage set_up_and_execute(struct child_context *context) {
     if (arrange_descriptors(context) < 0) return CLX_STAGE_DESCRIPTORS;
     if (clx_change_user(request) < 0) return CLX_STAGE_USER;
     if (follow_parent_death(context) < 0) return CLX_STAGE_SESSION;
+    if (refuse_new_privileges(request) < 0) return CLX_STAGE_SESSION;
     if (enter_directory(request) < 0) return CLX_STAGE_DIRECTORY;
     reset_signals();
     execute(context);

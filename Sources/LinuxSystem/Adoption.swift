@@ -26,23 +26,26 @@ final class OpenedProcess: Sendable {
         func refusal(_ reason: String) -> AdoptionRefusal {
             AdoptionRefusal(processID: processID, reason: reason)
         }
-        guard processID > 0 else { throw refusal("there is no such process") }
-        let owner: UInt32
+        // The same of another's as of none: nobody learns here which numbers others' processes have.
+        let owner = processID > 0 ? try? realUser(of: processID) : nil
+        guard owner == user else { throw refusal("user \(user) has no such process") }
         do throws(SystemError) {
             process = try .process(processID)
-            owner = try realUser(of: processID)
+            // Again: another may have had the number before.
+            guard try realUser(of: processID) == user else {
+                throw SystemError(operation: "open", errno: ESRCH)
+            }
             group = try cgroupName(of: processID)
         } catch {
-            throw refusal(Self.reason(error))
+            throw refusal(Self.reason(error, user))
         }
         guard !process.waitReadable(milliseconds: 0) else { throw refusal("it has ended") }
-        guard owner == user else { throw refusal("it belongs to user \(owner), not to \(user)") }
         self.processID = processID
     }
 
-    private static func reason(_ error: SystemError) -> String {
+    private static func reason(_ error: SystemError, _ user: UInt32) -> String {
         switch (error.operation, error.errno) {
-        case (_, ESRCH), ("open", ENOENT): "there is no such process"
+        case (_, ESRCH), ("open", ENOENT): "user \(user) has no such process"
         case ("pidfd_open", EINVAL), ("pidfd_open", ENOENT): "it is a thread, no process"
         default: error.description
         }

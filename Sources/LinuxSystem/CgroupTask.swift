@@ -65,7 +65,7 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client, StrayHunt
         let ends = pipes.writingEnds
         let prepared = try NativeRequest(
             request,
-            descriptors: [host.emptyInput.rawValue, ends.output, ends.error],
+            descriptors: [ends.output, ends.error],
             cgroup: group.descriptor
         )
         let index = commands.count

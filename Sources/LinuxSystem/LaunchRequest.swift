@@ -21,6 +21,8 @@ package struct LaunchRequest: Equatable, Sendable {
     package var openFilesSoft: UInt64
     /// Who runs it; `nil`: whoever runs the daemon.
     package var user: User?
+    /// Whether no program gives it rights that it has not (PR_SET_NO_NEW_PRIVS), as set-user-id ones do.
+    package var hasNoNewPrivileges = false
 
     /// A user with their groups. Becoming one needs root (of its capabilities CAP_SETUID,
     /// CAP_SETGID, and CAP_CHOWN for the output).

@@ -9,6 +9,13 @@ package struct PeerCredentials: Equatable, Sendable {
     /// The supplementary groups, in the kernel's order.
     package let groups: [UInt32]
 
+    init(user: UInt32, group: UInt32, processID: Int32, groups: [UInt32]) {
+        self.user = user
+        self.group = group
+        self.processID = processID
+        self.groups = groups
+    }
+
     /// Asks SO_PEERCRED and SO_PEERGROUPS (unix(7)) of a connected socket.
     ///
     /// - Throws: ENOTSOCK, ENODATA and the like where `descriptor` has no peer.

@@ -11,8 +11,6 @@ package final class ProcessHost {
     let stateLock: Int32?
     let watches: WatchList
     let launches: LaunchBoard
-    /// /dev/null, which every command reads.
-    let emptyInput: OwnedDescriptor
     /// The children that this host started and has not reaped.
     var children: [Int32: WatchedChild] = [:]
     var inheritedPeak = InheritedPeak()
@@ -35,7 +33,6 @@ package final class ProcessHost {
         self.stateLock = stateLock
         watches = try WatchList()
         launches = try LaunchBoard(watches: watches)
-        emptyInput = try .open("/dev/null", flags: O_RDONLY)
         sweeps = try SignalSweeps(watches: watches)
         clx_keep_ended_children()
         try becomeSubreaper()

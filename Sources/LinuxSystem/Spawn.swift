@@ -16,7 +16,10 @@ struct SpawnedProcess: ~Copyable {
 /// A request in the form in which the C half takes it, with the memory that it points to.
 final class NativeRequest {
     let request: LaunchRequest
-    /// Element i becomes descriptor i of the child. Of the caller, like the group.
+    /// An open /dev/null of the child's own, its descriptor 0: what one user did to a shared one, as with
+    /// fcntl(2) and flock(2), would be seen by the others.
+    private let input: OwnedDescriptor
+    /// Element i becomes descriptor i of the child. But for the first they are the caller's, like the group.
     private let descriptors: UnsafeMutableBufferPointer<Int32>
     private let groups: UnsafeMutableBufferPointer<UInt32>
     private let arguments: CStringList
@@ -25,7 +28,7 @@ final class NativeRequest {
     private let places: CStringList
     private let cgroup: Int32
 
-    /// Takes the folder of the cgroup to start in, or -1.
+    /// Takes what the child has from its descriptor 1 on, and the folder of the cgroup to start in, or -1.
     init(
         _ request: LaunchRequest,
         descriptors: [Int32],
@@ -43,13 +46,19 @@ final class NativeRequest {
                 subject: request.arguments.first ?? ""
             )
         }
+        do throws(SystemError) {
+            input = try .open("/dev/null", flags: O_RDONLY)
+        } catch {
+            throw LaunchError(
+                stage: .prepare, errno: error.errno, subject: request.arguments.first ?? "")
+        }
         self.request = request
         self.arguments = arguments
         self.environment = environment
         self.places = places
         self.cgroup = cgroup
-        self.descriptors = .allocate(capacity: descriptors.count)
-        _ = self.descriptors.initialize(from: descriptors)
+        self.descriptors = .allocate(capacity: descriptors.count + 1)
+        _ = self.descriptors.initialize(from: [input.rawValue] + descriptors)
         let groups = request.user?.groups ?? []
         self.groups = .allocate(capacity: groups.count)
         _ = self.groups.initialize(from: groups)
@@ -74,6 +83,7 @@ final class NativeRequest {
         native.cgroup = cgroup
         native.file_mode_mask = request.fileModeMask
         native.open_files_soft = request.openFilesSoft
+        native.no_new_privileges = request.hasNoNewPrivileges
         native.changes_user = request.user != nil
         native.user = request.user?.user ?? 0
         native.group = request.user?.group ?? 0
@@ -83,8 +93,8 @@ final class NativeRequest {
     }
 }
 
-/// Starts a process (see `clx_spawn`), in the cgroup whose folder is given; returns when it runs
-/// the program or has failed to.
+/// Starts a process (see `clx_spawn`) with these descriptors from 1 on, in the cgroup whose folder is
+/// given; returns when it runs the program or has failed to.
 func spawn(
     _ request: LaunchRequest,
     descriptors: [Int32],

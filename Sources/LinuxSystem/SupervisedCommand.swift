@@ -273,8 +273,7 @@ final class SupervisedCommand {
             spawned = try spawn(
                 supervisor,
                 descriptors: [
-                    host.emptyInput.rawValue, output.output, output.error, control.rawValue,
-                    file.rawValue,
+                    output.output, output.error, control.rawValue, file.rawValue,
                 ] + (host.stateLock.map { [$0] } ?? [])
             )
         } catch {

@@ -21,6 +21,7 @@ func supervisorRequestFile(_ request: LaunchRequest) throws(SystemError) -> Owne
     header.user = request.user?.user ?? 0
     header.group = request.user?.group ?? 0
     header.file_mode_mask = request.fileModeMask
+    header.no_new_privileges = request.hasNoNewPrivileges ? 1 : 0
     header.open_files_soft = request.openFilesSoft
 
     var bytes = withUnsafeBytes(of: header) { Array($0) }

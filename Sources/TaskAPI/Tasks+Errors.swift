@@ -97,4 +97,17 @@ extension Tasks {
             try fields.field("reason", &reason)
         }
     }
+
+    /// The error `Confined`.
+    package struct Confined: WireError {
+        package static let name = "org.bgtaskd.Tasks.Confined"
+
+        package var reason = ""
+
+        package init() {}
+
+        package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
+            try fields.field("reason", &reason)
+        }
+    }
 }

@@ -20,8 +20,11 @@ extension ApplicationRow {
         backgroundMode = registration.hasBackgroundMode ? 1 : 0
         profile = registration.profile
         handles = registration.handles.map { JSONText.array(of: $0.words) }
-        primaryGroup = registration.groups.map { Int64($0.primary) }
-        supplementaryGroups = registration.groups.map { JSONText.array(of: $0.supplementary) }
+        let submitter = registration.submitter
+        primaryGroup = submitter.groups.map { Int64($0.primary) }
+        supplementaryGroups = submitter.groups.map { JSONText.array(of: $0.supplementary) }
+        userName = submitter.name
+        noNewPrivileges = submitter.hasNoNewPrivileges ? 1 : 0
     }
 
     private mutating func setTermination(_ termination: StoredTermination) {
@@ -68,12 +71,9 @@ extension ApplicationRow {
             let words = try check.known(JSONText.strings(handles), "handles")
             registration.handles = try check.known(Callbacks(words: words), "handles")
         }
-        if let primary: UInt32 = try check.number(primaryGroup, "primary_gid") {
-            let supplementary = supplementaryGroups.flatMap(JSONText.numbers)
-            registration.groups = SubmitterGroups(
-                primary: primary,
-                supplementary: try check.known(supplementary, "supplementary_gids"))
-        }
+        registration.submitter = Submitter(
+            name: userName, groups: try check.groups(primaryGroup, supplementaryGroups),
+            hasNoNewPrivileges: noNewPrivileges != 0)
         return registration
     }
 

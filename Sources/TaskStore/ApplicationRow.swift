@@ -11,6 +11,8 @@ struct ApplicationRow {
     var handles: String?
     var primaryGroup: Int64?
     var supplementaryGroups: String?
+    var userName: String?
+    var noNewPrivileges: Int64 = 0
     var badge: Int64 = 0
     var isRunning: Int64 = 0
     var units: String?
@@ -33,6 +35,8 @@ struct ApplicationRow {
         try row.column("handles", &handles)
         try row.column("primary_gid", &primaryGroup)
         try row.column("supplementary_gids", &supplementaryGroups)
+        try row.column("user_name", &userName)
+        try row.column("no_new_privs", &noNewPrivileges)
         try row.column("badge", &badge)
         try row.column("is_running", &isRunning)
         try row.column("units", &units)

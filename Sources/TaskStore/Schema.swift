@@ -6,7 +6,7 @@ enum Schema {
 
     /// What brings a database from one version to the next; the first makes the tables. The version of a
     /// database (`user_version`) is the number of steps that it has been through.
-    static let steps = [version1, version2, version3]
+    static let steps = [version1, version2, version3, version4]
 
     static var version: Int { steps.count }
 
@@ -61,6 +61,17 @@ enum Schema {
         ) STRICT, WITHOUT ROWID;
 
         """
+
+    /// With which rights commands are started.
+    private static let version4 = ["tasks", "applications"].map { table in
+        """
+        ALTER TABLE \(table) ADD COLUMN user_name TEXT
+            /* of the owner when it came; empty: had none; NULL: not known */;
+        ALTER TABLE \(table) ADD COLUMN no_new_privs INTEGER
+            /* 1: its processes cannot get more rights */ NOT NULL DEFAULT 0;
+
+        """
+    }.joined()
 
     private static let tasks = """
         CREATE TABLE tasks (

@@ -27,8 +27,11 @@ extension TaskRow {
         environment = work.environment.isEmpty ? nil : JSONText.object(of: work.environment)
         handlerSignal = work.expiration.signal.map { Int64($0.rawValue) }
         handlerCommand = work.expiration.command.map(JSONText.array)
-        primaryGroup = work.groups.map { Int64($0.primary) }
-        supplementaryGroups = work.groups.map { JSONText.array(of: $0.supplementary) }
+        let submitter = work.submitter
+        primaryGroup = submitter.groups.map { Int64($0.primary) }
+        supplementaryGroups = submitter.groups.map { JSONText.array(of: $0.supplementary) }
+        userName = submitter.name
+        noNewPrivileges = submitter.hasNoNewPrivileges ? 1 : 0
     }
 
     private mutating func setQueueing(_ queueing: Queueing) {
@@ -88,13 +91,9 @@ extension TaskRow {
             work.expiration.command = try check.known(
                 JSONText.strings(handlerCommand), "handler_command")
         }
-        guard let primary: UInt32 = try check.number(primaryGroup, "primary_gid") else {
-            return work
-        }
-        let supplementary = supplementaryGroups.flatMap(JSONText.numbers)
-        work.groups = SubmitterGroups(
-            primary: primary,
-            supplementary: try check.known(supplementary, "supplementary_gids"))
+        work.submitter = Submitter(
+            name: userName, groups: try check.groups(primaryGroup, supplementaryGroups),
+            hasNoNewPrivileges: noNewPrivileges != 0)
         return work
     }
 
@@ -137,6 +136,16 @@ struct RowCheck {
     ) throws(StoreError) -> Value? {
         guard let value else { return nil }
         return try known(Value(exactly: value), column)
+    }
+
+    /// The groups of a submitter; `nil` where none are recorded.
+    func groups(
+        _ primary: Int64?, _ supplementary: String?
+    ) throws(StoreError) -> SubmitterGroups? {
+        guard let primary: UInt32 = try number(primary, "primary_gid") else { return nil }
+        let numbers = supplementary.flatMap(JSONText.numbers)
+        return SubmitterGroups(
+            primary: primary, supplementary: try known(numbers, "supplementary_gids"))
     }
 }
 

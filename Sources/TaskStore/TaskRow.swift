@@ -26,6 +26,8 @@ struct TaskRow {
     var handlerCommand: String?
     var primaryGroup: Int64?
     var supplementaryGroups: String?
+    var userName: String?
+    var noNewPrivileges: Int64 = 0
     var group: String?
     var priority: Int64 = 0
     var earliestBeginMs: Int64?
@@ -75,6 +77,8 @@ struct TaskRow {
         try row.column("handler_command", &handlerCommand)
         try row.column("primary_gid", &primaryGroup)
         try row.column("supplementary_gids", &supplementaryGroups)
+        try row.column("user_name", &userName)
+        try row.column("no_new_privs", &noNewPrivileges)
     }
 
     private mutating func visitQueueing<V: ColumnVisitor>(_ row: inout V) throws(V.Failure) {

@@ -46,6 +46,7 @@ static int parse(struct reader *reader, struct clx_spawn_request *spawn) {
         .cgroup = -1,
         .file_mode_mask = header->file_mode_mask,
         .open_files_soft = header->open_files_soft,
+        .no_new_privileges = header->no_new_privileges != 0,
         .changes_user = header->changes_user != 0,
         .user = header->user,
         .group = header->group,

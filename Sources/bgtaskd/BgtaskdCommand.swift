@@ -58,6 +58,7 @@ struct BgtaskdCommand: ParsableCommand {
                 return print(([Self.sayFine(loaded)] + checks.notes()).joined(separator: "\n"))
             }
             configuration.operatorsGroup = try checks.operatorsGroup()
+            configuration.access = try checks.access()
             let status = try Start.serve(configuration, loaded, inherited)
             throw ExitCode(status)
         } catch let failure as StartFailure {

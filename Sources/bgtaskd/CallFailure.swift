@@ -7,6 +7,8 @@ enum CallFailure: Error {
     case refused(Refusal)
     case service(ServiceError)
     case badSettings(Manager.BadSettings)
+    /// Why no command is started for a caller who is confined.
+    case confined(String)
     /// Why processes cannot be an application.
     case cannotContain(Int32, String)
 
@@ -23,6 +25,7 @@ extension Client {
         case .badSettings(let error): replyError(Manager.BadSettings.name, error)
         case .cannotContain(let processID, let reason):
             replyError(Applications.CannotContain(pid: Int(processID), reason: reason))
+        case .confined(let reason): replyError(Tasks.Confined(reason: reason))
         case .refused(let refusal): reply(refusal)
         }
     }

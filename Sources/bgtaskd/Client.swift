@@ -26,6 +26,8 @@ final class Client {
         case application(UInt64)
         /// Processes whose units are being looked at.
         case adoption(ApplicationKey)
+        /// A command that is registered when the user database has answered.
+        case account
     }
 
     /// What an order is that waits for the disk.
@@ -48,6 +50,10 @@ final class Client {
     let credentials: PeerCredentials
     /// Whether it may reach the tasks of all owners.
     let isOperator: Bool
+    /// Whether its calls are answered at all.
+    let isServed: Bool
+    /// When it had connected, on CLOCK_BOOTTIME in nanoseconds.
+    let acceptedAt: Int64
     let ownerUse: Daemon.OwnerUse
     let caller: Caller
     let holder: HolderID
@@ -86,15 +92,21 @@ final class Client {
     var origin: ConnectionOrigin?
     /// Whether that is to be looked for again.
     var awaitsOrigin = false
+    /// What confines its process; `nil` before it has had a command registered.
+    var standing: PeerStanding?
+    var isDenialLogged = false
 
     init(
         holder: HolderID, descriptor: consuming OwnedDescriptor, credentials: PeerCredentials,
-        isOperator: Bool, ownerUse: Daemon.OwnerUse, limits: ConnectionLimits
+        isOperator: Bool, isServed: Bool, acceptedAt: Int64, ownerUse: Daemon.OwnerUse,
+        limits: ConnectionLimits
     ) {
         self.holder = holder
         self.descriptor = descriptor
         self.credentials = credentials
         self.isOperator = isOperator
+        self.isServed = isServed
+        self.acceptedAt = acceptedAt
         self.ownerUse = ownerUse
         caller = Caller(owner: OwnerID(rawValue: credentials.user))
         connection = ServerConnection(limits: limits, frequent: Daemon.frequentMethods)

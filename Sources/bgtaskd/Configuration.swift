@@ -22,6 +22,7 @@ struct Configuration {
     let subordinateIDsPath: String
     /// The group whose members are operators.
     var operatorsGroup: UInt32?
+    var access = AccessSettings()
 
     /// A place that cannot be found out.
     struct Missing: Error, CustomStringConvertible {

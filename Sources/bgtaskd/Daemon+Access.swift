@@ -13,7 +13,7 @@ extension Configuration {
     func isOperator(_ peer: PeerCredentials) -> Bool {
         if peer.user == user { return true }
         guard let operatorsGroup else { return false }
-        return peer.group == operatorsGroup || peer.groups.contains(operatorsGroup)
+        return peer.isMember(of: operatorsGroup)
     }
 }
 

@@ -24,6 +24,7 @@ extension Daemon {
 
     private func start(_ key: ApplicationKey, at now: Instant) {
         let number = TaskID(ofApplication: nextNumber())
+        let launcher = applications.takeLauncher(of: key)
         do {
             let limits = loaded.settings.limits
             let processes = try host.makeTask(number.rawValue)
@@ -33,7 +34,7 @@ extension Daemon {
             let task = RunningTask(
                 id: number, owner: key.owner, processes: processes, output: output)
             running[number] = task
-            applications.add(RunningApplication(key, launched: task))
+            applications.add(RunningApplication(key, launched: task, by: launcher))
         } catch {
             return registry.applicationNotStarted(key, "\(error)", at: now, &actions)
         }
@@ -45,13 +46,15 @@ extension Daemon {
     }
 
     /// Starts the command of an application, whose user is known now.
-    func startMain(of application: RunningApplication, as user: UserEntry, at now: Instant) {
-        guard let task = application.task, task.user == nil,
+    func startMain(of application: RunningApplication, as user: KnownUser, at now: Instant) {
+        guard let task = application.task, task.runsAs == nil,
             let registration = registry.applicationRecord(application.key)?.registration
         else { return }
-        task.user = user
         do {
-            let request = taskEnvironment.request(for: application.key, registration, as: user)
+            let submitter = registration.submitter.launched(by: application.launcher)
+            let runsAs = try taskEnvironment.runsAs(submitter, task.owner, known: user)
+            task.runsAs = runsAs
+            let request = taskEnvironment.request(for: application.key, registration, as: runsAs)
             try start(request, of: task)
             applications.settle(application)
         } catch {
@@ -124,7 +127,7 @@ extension Daemon {
 
     private func kill(_ key: ApplicationKey, at now: Instant) {
         guard let application = applications[key] else { return }
-        if let task = application.task, task.user == nil {
+        if let task = application.task, task.runsAs == nil {
             // There is nothing to kill, and nobody knows when the user database will answer.
             return notStarted(application, "it was ended before it was started", at: now)
         }

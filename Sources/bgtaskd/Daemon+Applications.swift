@@ -10,11 +10,22 @@ extension Daemon {
     ) throws(CallFailure) {
         let input = try decode(call, as: Applications.Register.Input.self).registration
         var registration = try Registration(checking: input)
-        if configuration.servesEverybody {
-            registration.groups = SubmitterGroups(
-                primary: client.credentials.group, supplementary: client.credentials.groups)
-        }
         let key = ApplicationKey(owner: client.caller.owner, id: input.id)
+        guard registration.command != nil else {
+            return try register(key, registration, client, now)
+        }
+        registration.submitter = try submitter(client, at: now)
+        let ready = registration
+        try withAccountName(of: client, at: now) { daemon, name, now throws(CallFailure) in
+            var registration = ready
+            registration.submitter.name = name
+            try daemon.register(key, registration, client, now)
+        }
+    }
+
+    private func register(
+        _ key: ApplicationKey, _ registration: Registration, _ client: Client, _ now: Instant
+    ) throws(CallFailure) {
         let number = nextNumber()
         try ask { registry, actions throws(Refusal) in
             try registry.register(key, registration, number: number, at: now, &actions)
@@ -36,17 +47,24 @@ extension Daemon {
     func launchApplication(
         _ client: Client, _ call: Call, _ now: Instant
     ) throws(CallFailure) {
+        let key = try key(in: call, of: client)
+        let launcher = try submitter(client, at: now)
         try order(client, call) { registry, key, number, actions throws(Refusal) in
             try registry.launch(key, number: number, at: now, &actions)
         }
+        start(key, by: launcher, at: now)
     }
 
     func activateApplication(
         _ client: Client, _ call: Call, _ now: Instant
     ) throws(CallFailure) {
+        let key = try key(in: call, of: client)
+        // What runs already is not started by it.
+        let launcher = applications[key] == nil ? try submitter(client, at: now) : nil
         try order(client, call) { registry, key, number, actions throws(Refusal) in
             try registry.activate(key, number: number, at: now, &actions)
         }
+        if let launcher { start(key, by: launcher, at: now) }
     }
 
     func resignApplication(
@@ -187,6 +205,13 @@ extension Daemon {
         }
         guard waits else { return client.reply(Empty()) }
         wait(client, for: number, key, .nothing)
+    }
+
+    /// Performs the order to start an application, where there is one.
+    private func start(_ key: ApplicationKey, by launcher: Submitter, at now: Instant) {
+        applications.setLauncher(launcher, of: key)
+        perform(at: now)
+        _ = applications.takeLauncher(of: key)
     }
 
     /// The application that a call names; it is the caller's own, whoever else has one of that name.

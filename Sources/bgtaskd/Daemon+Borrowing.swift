@@ -63,14 +63,22 @@ extension Daemon {
         if work.limits != nil { throw .invalid("work.limits") }
         var submission = Submission(
             name: work.name, owner: client.caller.owner, work: try Work(checking: work))
-        if configuration.servesEverybody {
-            submission.work.groups = SubmitterGroups(
-                primary: client.credentials.group, supplementary: client.credentials.groups)
-        }
+        submission.work.submitter = try submitter(client, at: now)
         submission.application = work.application
         submission.profile = work.profile
         submission.budget = work.budget.map(RequestedBudget.init)
         submission.queueing = Queueing(work)
+        let ready = submission
+        try withAccountName(of: client, at: now) { daemon, name, now throws(CallFailure) in
+            var submission = ready
+            submission.work.submitter.name = name
+            try daemon.submit(submission, client, now)
+        }
+    }
+
+    private func submit(
+        _ submission: Submission, _ client: Client, _ now: Instant
+    ) throws(CallFailure) {
         let submitted = try ask { registry, actions throws(Refusal) in
             do throws(Refusal) {
                 return try registry.submit(submission, at: now, &actions)

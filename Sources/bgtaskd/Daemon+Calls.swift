@@ -64,9 +64,7 @@ extension Daemon {
 
     /// Carries a call out, or answers what is wrong with it.
     func answer(_ call: Call, of client: Client, at now: Instant) {
-        guard configuration.servesEverybody || client.credentials.user == configuration.user else {
-            return client.reply(.permissionDenied)
-        }
+        guard client.isServed else { return deny(client) }
         do throws(CallFailure) {
             // Begin and end are most of the calls; the table costs several times as much.
             if call.isOf(Tasks.Begin.name) {

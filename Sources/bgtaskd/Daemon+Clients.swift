@@ -198,7 +198,7 @@ extension Daemon {
         guard client.isInputAtEnd else { return false }
         // A streaming call ends when the peer closes; other calls that came are still answered.
         switch client.openCall {
-        case .wait, .order, .groupOrder, .lookUp, .application, .adoption: return false
+        case .wait, .order, .groupOrder, .lookUp, .application, .adoption, .account: return false
         case .begin, .watch, .output, .list, .history, .applicationWatch, .applicationList, nil:
             break
         }

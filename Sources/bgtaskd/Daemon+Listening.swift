@@ -47,10 +47,12 @@ extension Daemon {
             guard let use = admission(of: credentials) else { return }
             var limits = ConnectionLimits()
             limits.frameBytesMax = loaded.settings.limits.frameBytesMax
+            let isOperator = configuration.isOperator(credentials)
             let client = Client(
                 holder: HolderID(rawValue: nextNumber()), descriptor: descriptor,
-                credentials: credentials,
-                isOperator: configuration.isOperator(credentials), ownerUse: use, limits: limits)
+                credentials: credentials, isOperator: isOperator,
+                isServed: access.serves(credentials, isOperator: isOperator),
+                acceptedAt: BootTimeClock.now(), ownerUse: use, limits: limits)
             clients.add(client)
             do {
                 try epoll.add(client.descriptor.rawValue, client.watchedFor, token: client.token)

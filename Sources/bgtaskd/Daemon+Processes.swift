@@ -37,25 +37,35 @@ extension Daemon {
     }
 
     /// Starts the main command of a task, whose user is known now.
-    func startMain(of id: TaskID, as user: UserEntry, at now: Instant) {
+    func startMain(of id: TaskID, as user: KnownUser, at now: Instant) {
         if let application = applications[id] {
             return startMain(of: application, as: user, at: now)
         }
         // A task may wait twice for its user, where an attempt was killed before the answer came.
-        guard let task = running[id], task.user == nil, let record = registry.record(id),
+        guard let task = running[id], task.runsAs == nil, let record = registry.record(id),
             let run = record.run
         else { return }
-        task.user = user
-        task.notices = takeNoticeSource(for: task)
-        var request = taskEnvironment.request(
-            for: record.task, run, as: user, noticePath: task.notices?.path)
-        request.arguments = run.work.command
         do {
+            let runsAs = try taskEnvironment.runsAs(run.work.submitter, task.owner, known: user)
+            task.runsAs = runsAs
+            task.notices = takeNoticeSource(for: task)
+            var request = taskEnvironment.request(
+                for: record.task, run, as: runsAs, noticePath: task.notices?.path)
+            request.arguments = run.work.command
             try start(request, of: task)
         } catch {
-            forgetProcesses(of: id)
-            registry.startFailed(id, "\(error)", at: now, &actions)
+            notStarted(id, "\(error)", at: now)
         }
+    }
+
+    /// The main command of a task, or that of an application, does not run and never did.
+    func notStarted(_ id: TaskID, _ reason: String, at now: Instant) {
+        guard running[id] != nil else { return }
+        if let application = applications[id] {
+            return notStarted(application, reason, at: now)
+        }
+        forgetProcesses(of: id)
+        registry.startFailed(id, reason, at: now, &actions)
     }
 
     /// Starts the command of an expiration handler beside its task.
@@ -65,11 +75,11 @@ extension Daemon {
         else {
             return registry.handlerExited(id, at: now, &actions)
         }
-        guard task.hasStarted, let user = task.user else {
+        guard task.hasStarted, let runsAs = task.runsAs else {
             return task.ordersWaiting.append(.launchHandler(id))
         }
         var request = taskEnvironment.request(
-            for: record.task, run, as: user, noticePath: task.notices?.path)
+            for: record.task, run, as: runsAs, noticePath: task.notices?.path)
         request.arguments = command
         do {
             try start(request, of: task)
@@ -113,7 +123,7 @@ extension Daemon {
     func killAll(_ id: TaskID, at now: Instant) {
         launchNow(id, at: now)
         guard let task = running[id] else { return }
-        guard task.user != nil else {
+        guard task.runsAs != nil else {
             // There is nothing to kill, and nobody knows when the user database will answer.
             forgetProcesses(of: id)
             let text = "its user could not be looked up in time"

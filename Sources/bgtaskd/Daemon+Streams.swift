@@ -51,7 +51,7 @@ extension Daemon {
             switch client.openCall {
             case .watch(_, output: true, by: _): !client.events.isEmpty
             case .output: client.isInRounds
-            default: false
+            default, .account: false
             }
         }
     }
@@ -188,7 +188,7 @@ extension Daemon {
             client.reply(output)
             resume(client)
         case .output: wantReplies(client)
-        default: break
+        default, .account: break
         }
     }
 

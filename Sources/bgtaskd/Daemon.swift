@@ -29,6 +29,7 @@ final class Daemon {
     let historyThread: HistoryThread
     let taskEnvironment: TaskEnvironment
     let userDatabase: UserDatabase
+    let access: AccessControl
 
     /// Clients, pipes and holders in one inner epoll, which is a single source of the loop.
     let epoll: Epoll
@@ -137,6 +138,7 @@ final class Daemon {
         epoll = try Epoll()
         userDatabase = try UserDatabase()
         adoptionThread = try AdoptionThread()
+        access = AccessControl(configuration)
         service = Daemon.serviceInterface
         registry = BackgroundTaskRegistry(
             limits: RegistryLimits(loaded.settings),

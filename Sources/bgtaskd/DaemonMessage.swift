@@ -74,6 +74,9 @@ extension DaemonMessage {
     /// A limit keeps it out.
     static let connectionRefused = DaemonMessage(
         "06887df56d586bb31d91875195e05feb", .notice, "a connection was refused")
+    /// Their calls are answered with PermissionDenied.
+    static let userNotServed = DaemonMessage(
+        "c1d7f0b25a6e4e0f9b3a8d4476e0529b", .notice, "a user who is not served called")
     /// Those of one user came faster than the log takes them.
     static let connectionsNotNamed = DaemonMessage(
         "16235fb975c145b782b76ce5b122714f", .notice, "closed connections of a user were not named")

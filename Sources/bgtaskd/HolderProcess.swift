@@ -59,7 +59,8 @@ extension Daemon {
         } catch {
             throw .invalid("pid")
         }
-        guard user == client.credentials.user else { throw .service(.permissionDenied) }
+        // As of one that is not there: nobody learns here which numbers others' processes have.
+        guard user == client.credentials.user else { throw .invalid("pid") }
         guard holder.isRunning else { throw .invalid("pid") }
     }
 

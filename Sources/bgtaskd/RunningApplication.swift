@@ -10,6 +10,8 @@ final class RunningApplication {
     let processes: any ProcessSet
     /// Its command and what that prints; `nil` where it was adopted.
     let task: RunningTask?
+    /// Who had it launched; `nil` where a message did.
+    let launcher: Submitter?
     /// The freeze or the thaw that is under way.
     var order: Order?
     /// Units that it lives in; empty where it was launched.
@@ -22,11 +24,12 @@ final class RunningApplication {
         case thaw(UInt64)
     }
 
-    init(_ key: ApplicationKey, launched task: RunningTask) {
+    init(_ key: ApplicationKey, launched task: RunningTask, by launcher: Submitter?) {
         self.key = key
         number = task.id
         processes = task.processes
         self.task = task
+        self.launcher = launcher
     }
 
     init(_ key: ApplicationKey, number: TaskID, adopted processes: any ProcessSet) {
@@ -34,6 +37,7 @@ final class RunningApplication {
         self.number = number
         self.processes = processes
         task = nil
+        launcher = nil
     }
 
     /// By which it is found to be the same, and not another of its name.
@@ -85,6 +89,18 @@ struct RunningApplications {
     private var byHome: [ProcessHome: RunningApplication] = [:]
     private var homes: [TaskID: [ProcessHome]] = [:]
     private var counts: [OwnerID: Int] = [:]
+    /// Who has ordered launches in this turn.
+    private var launchers: [ApplicationKey: Submitter] = [:]
+
+    /// Notes who has ordered the launch that comes next.
+    mutating func setLauncher(_ launcher: Submitter, of key: ApplicationKey) {
+        launchers[key] = launcher
+    }
+
+    /// Who has ordered the launch of an application; `nil` where a message did.
+    mutating func takeLauncher(of key: ApplicationKey) -> Submitter? {
+        launchers.removeValue(forKey: key)
+    }
 
     subscript(key: ApplicationKey) -> RunningApplication? { byKey[key] }
     subscript(number: TaskID) -> RunningApplication? { byNumber[number] }

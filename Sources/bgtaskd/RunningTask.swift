@@ -9,7 +9,7 @@ final class RunningTask {
     /// What it shares with the other live tasks of its owner.
     let output: OwnerOutput
     /// Whom its commands run as; `nil` until the user database has answered.
-    var user: UserEntry?
+    var runsAs: RunsAs?
     var pipes: [OutputPipe] = []
     /// Where it speaks to the daemon; `nil` where it cannot.
     var notices: NoticeSource?
@@ -30,6 +30,14 @@ final class RunningTask {
     func readUse() -> ResourceUse? {
         processes.readUse().map(ResourceUse.init)
     }
+}
+
+/// Whom the commands of a task or an application run as, decided at the start of the first.
+struct RunsAs {
+    let user: UserEntry
+    /// `nil`: those of the daemon, whose own user it is.
+    let groups: SubmitterGroups?
+    let hasNoNewPrivileges: Bool
 }
 
 extension ResourceUse {

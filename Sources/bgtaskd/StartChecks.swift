@@ -13,7 +13,7 @@ struct StartChecks {
     func findings() -> [StartFailure] {
         [
             checkSettingsFolder, checkStateFolder, checkSocket, checkContainment, checkOperators,
-            checkDumpable,
+            checkAccess, checkDumpable,
         ].compactMap { check in
             do {
                 try check()
@@ -40,14 +40,35 @@ struct StartChecks {
 
     /// The group whose members are operators; `nil` where the settings name none.
     func operatorsGroup() throws(StartFailure) -> UInt32? {
-        let name = settings.access.operators
+        try group(settings.access.operators, "access.operators")
+    }
+
+    /// What the settings say of access, by numbers.
+    func access() throws(StartFailure) -> AccessSettings {
+        AccessSettings(
+            usersGroup: try group(settings.access.users, "access.users"),
+            confinedUsers: try users(settings.access.confinedUsers, "access.confinedUsers"))
+    }
+
+    /// The number of a group; `nil` where none is named.
+    private func group(_ name: String, _ key: String) throws(StartFailure) -> UInt32? {
         guard !name.isEmpty else { return nil }
         do throws(SystemError) {
             return try groupNumber(named: name)
         } catch {
             throw StartFailure(
-                "access.operators: \(error); make it with groupadd, or name another",
+                "\(key): \(error); make it with groupadd, or name another",
                 ExitStatus.settings)
+        }
+    }
+
+    /// The numbers of users.
+    private func users(_ names: [String], _ key: String) throws(StartFailure) -> Set<UInt32> {
+        do throws(SystemError) {
+            return Set(try names.map { name throws(SystemError) in try userNumber(named: name) })
+        } catch {
+            throw StartFailure(
+                "\(key): \(error); name users that there are", ExitStatus.settings)
         }
     }
 
@@ -64,6 +85,8 @@ struct StartChecks {
     }
 
     private func checkOperators() throws { _ = try operatorsGroup() }
+
+    private func checkAccess() throws { _ = try access() }
 
     private func checkSettingsFolder() throws {
         guard let file = configuration.settingsLocation?.file else { return }

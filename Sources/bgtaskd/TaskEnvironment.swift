@@ -23,13 +23,27 @@ struct TaskEnvironment: Sendable {
         common = inherited.filter { names.contains($0.key) }
     }
 
+    /// Whom a command runs as for its submitter.
+    ///
+    /// - Throws: where their account is no longer theirs, or of no use.
+    func runsAs(
+        _ submitter: Submitter, _ owner: OwnerID, known user: KnownUser
+    ) throws(StartRefusal) -> RunsAs {
+        let groups =
+            changesUser
+            ? try submitter.groupsGranted(
+                to: owner, by: user.account, today: WallClock.today()) : nil
+        return RunsAs(
+            user: user.entry, groups: groups, hasNoNewPrivileges: submitter.hasNoNewPrivileges)
+    }
+
     /// A request to run a command of a task; its arguments are still to be set.
     ///
     /// - Parameter noticePath: where the command speaks to the daemon.
     func request(
-        for task: BackgroundTask, _ run: RunTask, as user: UserEntry, noticePath: String?
+        for task: BackgroundTask, _ run: RunTask, as runsAs: RunsAs, noticePath: String?
     ) -> LaunchRequest {
-        var variables = variables(of: user, task.owner, run.work.environment)
+        var variables = variables(of: runsAs.user, task.owner, run.work.environment)
         variables.set("BGTASK_ID", "\(task.id)")
         variables.set("BGTASK_NAME", task.name)
         variables.set("BGTASK_ATTEMPT", "\(run.attempt)")
@@ -39,17 +53,16 @@ struct TaskEnvironment: Sendable {
         variables.set(
             "BGTASK_BUDGET_MS", task.budget.map { "\($0.duration.wholeMilliseconds)" })
         variables.set("BGTASK_GRACE_MS", "\(task.grace.wholeMilliseconds)")
-        return request(variables, in: run.work.directory, of: user, task.owner, run.work.groups)
+        return request(variables, in: run.work.directory, of: task.owner, as: runsAs)
     }
 
     /// A request to run the command of an application.
     func request(
-        for key: ApplicationKey, _ registration: Registration, as user: UserEntry
+        for key: ApplicationKey, _ registration: Registration, as runsAs: RunsAs
     ) -> LaunchRequest {
-        var variables = variables(of: user, key.owner, registration.environment)
+        var variables = variables(of: runsAs.user, key.owner, registration.environment)
         variables.set("BGTASK_APPLICATION", key.id)
-        var request = request(
-            variables, in: registration.directory, of: user, key.owner, registration.groups)
+        var request = request(variables, in: registration.directory, of: key.owner, as: runsAs)
         request.arguments = registration.command ?? []
         return request
     }
@@ -72,20 +85,20 @@ struct TaskEnvironment: Sendable {
     }
 
     private func request(
-        _ variables: Variables, in directory: String?, of user: UserEntry,
-        _ owner: OwnerID, _ groups: SubmitterGroups?
+        _ variables: Variables, in directory: String?, of owner: OwnerID, as runsAs: RunsAs
     ) -> LaunchRequest {
         let sorted = variables.sorted()
         var request = LaunchRequest(
             arguments: [],
             environment: sorted.map { $0.name + "=" + $0.value },
-            directory: directory ?? TaskEnvironment.home(of: user),
+            directory: directory ?? TaskEnvironment.home(of: runsAs.user),
             searchPath: sorted.first { $0.name == "PATH" }?.value ?? "",
             openFilesSoft: openFilesSoft
         )
         // A home that is not there stops nobody; a directory that was asked for does.
         request.directoryFallback = directory == nil ? "/" : nil
-        if changesUser { request.user = LaunchRequest.User(owner, groups) }
+        if changesUser { request.user = LaunchRequest.User(owner, runsAs.groups) }
+        request.hasNoNewPrivileges = runsAs.hasNoNewPrivileges
         return request
     }
 
@@ -125,7 +138,7 @@ private struct Variables {
 }
 
 extension LaunchRequest.User {
-    /// A submitter. Without the groups that the kernel reported, nobody but their own group is given.
+    /// A submitter. Without groups, nobody but their own group is given.
     init(_ owner: OwnerID, _ groups: SubmitterGroups?) {
         self.init(
             user: owner.rawValue, group: groups?.primary ?? owner.rawValue,

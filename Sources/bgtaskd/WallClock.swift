@@ -21,6 +21,9 @@ enum WallClock {
         return WallTime(microseconds: Int64(now.tv_sec) * 1_000_000 + Int64(now.tv_nsec) / 1000)
     }
 
+    /// The day, in days since 1970-01-01 UTC, as shadow(5) has them.
+    static func today() -> Int { Int(wallClockSeconds() / 86_400) }
+
     private static func wallClockSeconds() -> Int64 {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)

@@ -79,7 +79,7 @@ struct Watchers {
             ofOwner[caller.owner]?.remove(client)
             if ofOwner[caller.owner]?.isEmpty == true { ofOwner[caller.owner] = nil }
         case .list, .groupOrder, .lookUp, .history, .applicationWatch, .applicationList,
-            .application, .adoption:
+            .application, .adoption, .account:
             break
         }
     }

@@ -52,6 +52,13 @@ extension Tasks.NotAccepting {
     }
 }
 
+extension Tasks.Confined {
+    init(reason: String) {
+        self.init()
+        self.reason = reason
+    }
+}
+
 extension Applications.NoSuchApplication {
     init(id: String) {
         self.init()

@@ -76,7 +76,8 @@ extension CrashHistory {
         registration.directory = "/srv"
         registration.environment = ["A": "é\u{0}"]
         registration.profile = "default"
-        registration.groups = SubmitterGroups(primary: 7, supplementary: [8, 9])
+        registration.submitter = Submitter(
+            name: "", groups: SubmitterGroups(primary: 7, supplementary: [8, 9]))
         return registration
     }
 

@@ -62,7 +62,9 @@ extension CrashHistory {
             work.environment = ["NUMBER": "\(number)"]
             work.directory = "/srv"
             work.expiration = ExpirationHandler(signal: nil, command: ["flush"])
-            work.groups = SubmitterGroups(primary: 7, supplementary: [8, 9])
+            work.submitter = Submitter(
+                name: "dave", groups: SubmitterGroups(primary: 7, supplementary: [8, 9]),
+                hasNoNewPrivileges: true)
         }
         var submission = Submission(name: "upload \(number % 3)", owner: owner, work: work)
         if number.isMultiple(of: 4) {

@@ -214,7 +214,9 @@ struct ConditionTests {
         "a task that wants a network waits for a default route, and nobody listens for one before or after",
         .enabled(if: geteuid() == 0, "a network namespace needs root"))
     func network() throws {
-        let daemon = try DaemonProcess(.supervisor, within: ["/usr/bin/unshare", "--net"])
+        let daemon = try DaemonProcess(
+            .supervisor, settings: "access.confinedUsers = [\"root\"]",
+            within: ["/usr/bin/unshare", "--net"])
         let client = try daemon.connect()
         func isListening() -> Bool {
             // The protocol is the second field, and 0 for routes; the third is the process (netlink(7)).

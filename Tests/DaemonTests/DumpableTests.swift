@@ -14,8 +14,10 @@ struct DumpableTests {
         try Files.write("0\n", to: setting)
         // A file of the test's own is the kernel's, for this daemon alone.
         let mount = "mount --bind \(setting) /proc/sys/fs/suid_dumpable && exec \"$0\" \"$@\""
+        // The test's own process is in another mount namespace.
         let daemon = try DaemonProcess(
-            mode, in: folder, arguments: ["--system"],
+            mode, settings: "access.confinedUsers = [\"games\"]", in: folder,
+            arguments: ["--system"],
             within: ["/usr/bin/unshare", "--mount", "/bin/sh", "-c", mount])
         let client = try daemon.connect(as: .games)
         #expect(try client.ended(client.submit(["true"])).outcome == .completed)

@@ -3,7 +3,8 @@ import TaskAPI
 import Testing
 import Varlink
 
-private func isBuildFolderOpen() throws -> Bool {
+/// Whether other users may run the programs of this build.
+func isBuildFolderOpen() throws -> Bool {
     let child = try Child(
         "/usr/bin/setpriv", TestUser.backup.privileges + ["test", "-x", DaemonProcess.program])
     return try child.waitForEnd() == .status(0)

@@ -165,7 +165,8 @@ struct UserPrivacyTests {
                     $0.name = "not mine"
                     $0.pid = pid
                 }
-                #expect(ServiceError(refusal) == .permissionDenied, "\(user)")
+                // As a number that no process has.
+                #expect(ServiceError(refusal) == .invalidParameter(parameter: "pid"), "\(user)")
             }
         }
         try expectRefused()

@@ -68,6 +68,7 @@ struct DescriptionTests {
             Self.differences(text, Tasks.TooLittleTime.self),
             Self.differences(text, Tasks.AlreadyEnded.self),
             Self.differences(text, Tasks.NotAccepting.self),
+            Self.differences(text, Tasks.Confined.self),
         ]
         #expect(differences.count == text.errors.count)
         #expect(differences.flatMap(\.self) == [])

@@ -134,7 +134,7 @@ struct ApplicationTests {
         ] as [(String, String?)])
     func senseless(column: String, value: String?) throws {
         var application = Samples.application("a")
-        application.registration.groups = SubmitterGroups(primary: 1, supplementary: [2])
+        application.registration.submitter.groups = SubmitterGroups(primary: 1, supplementary: [2])
         application.lastTermination = StoredTermination(at: Samples.time(1), reason: .exited)
         try store.apply([.applicationSaved(application)])
         let text = value.map { "'\($0)'" } ?? "NULL"

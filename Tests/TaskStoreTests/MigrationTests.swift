@@ -50,6 +50,8 @@ struct MigrationTests {
         #expect(live.map(\.id.rawValue) == [4, 5])
         #expect(live.map(\.state) == [.started, .queued])
         #expect(live.allSatisfy { !$0.isCancelled })
+        // What their submitters were called is not known.
+        #expect(live.allSatisfy { $0.work.submitter == Submitter() })
         let first = try #require(live.first)
         #expect(first.attempts.map(\.end.outcome) == [.failed])
         #expect(first.queueing.conditions == .idle)
@@ -63,7 +65,21 @@ struct MigrationTests {
         #expect(try store.lastSuccesses(of: live) == [first.id: success])
     }
 
-    @Test("what version 2 brought is there in version 3")
+    @Test("what version 3 knew of applications is there, and their owners have no name")
+    func applications() throws {
+        try make(3)
+        try Visitor(folder.database).execute(
+            "INSERT INTO applications (owner, id, command, exits_on_suspend, background_mode, "
+                + "primary_gid, supplementary_gids, badge, is_running) "
+                + "VALUES (1000, 'a', '[\"true\"]', 0, 1, 7, '[8]', 3, 0)")
+        let application = try #require(try folder.open().applications().first)
+        #expect(application.registration.command == ["true"])
+        #expect(application.badge == 3)
+        let groups = SubmitterGroups(primary: 7, supplementary: [8])
+        #expect(application.registration.submitter == Submitter(groups: groups))
+    }
+
+    @Test("what version 2 brought is there in the present one")
     func queue() throws {
         try make(2)
         try Visitor(folder.database).execute(
@@ -89,7 +105,7 @@ struct MigrationTests {
         #expect(try store.applications() == [application])
         try store.apply([.ended(id, Samples.end(1))])
         let visitor = try Visitor(folder.database)
-        #expect(try visitor.rows("PRAGMA user_version") == ["3"])
+        #expect(try visitor.rows("PRAGMA user_version") == ["4"])
         #expect(try visitor.rows("PRAGMA integrity_check") == ["ok"])
         #expect(
             try visitor.rows("SELECT id, state, attempt FROM tasks_readable ORDER BY id")
@@ -113,6 +129,7 @@ struct MigrationTests {
         let visitor = try Visitor(folder.database)
         #expect(try visitor.rows("PRAGMA user_version") == ["\(version)"])
         let columns = try visitor.rows("SELECT name FROM pragma_table_info('tasks')")
-        #expect(columns.contains("is_cancelled") == (version == 2))
+        #expect(columns.contains("is_cancelled") == (version >= 2))
+        #expect(!columns.contains("user_name"))
     }
 }

@@ -53,10 +53,7 @@ extension Samples {
         let masks: [UInt16?] = [nil, 0, .random(in: 0...Callbacks.all.rawValue, using: &random)]
         registration.handles =
             masks.randomElement(using: &random)?.map(Callbacks.init(rawValue:)) ?? nil
-        if Bool.random(using: &random) {
-            registration.groups = SubmitterGroups(
-                primary: .max, supplementary: Bool.random(using: &random) ? [] : [4, 7])
-        }
+        registration.submitter = submitter(using: &random)
         return registration
     }
 

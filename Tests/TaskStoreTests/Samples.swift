@@ -59,11 +59,16 @@ enum Samples {
         work.expiration = ExpirationHandler(
             signal: maybe(SignalNumber(rawValue: 10), &random),
             command: maybe(["notify", ""], &random))
-        work.groups = maybe(
-            SubmitterGroups(
-                primary: .max, supplementary: Bool.random(using: &random) ? [] : [4, 7]),
-            &random)
+        work.submitter = submitter(using: &random)
         return work
+    }
+
+    static func submitter(using random: inout SeededGenerator) -> Submitter {
+        let groups = SubmitterGroups(
+            primary: .max, supplementary: Bool.random(using: &random) ? [] : [4, 7])
+        return Submitter(
+            name: [nil, "", "é"].randomElement(using: &random) ?? nil,
+            groups: maybe(groups, &random), hasNoNewPrivileges: Bool.random(using: &random))
     }
 
     private static func queueing(using random: inout SeededGenerator) -> Queueing {

@@ -3,7 +3,7 @@ enum Rules {
     /// Files that may read the wall clock, each with its reason. Never for a deadline.
     static let wallClockReaders: [String: String] = [
         "Sources/bgtaskd/WallClock.swift":
-            "STATUS names the next expiry by the time of day, and the history says when tasks ended",
+            "STATUS names the next expiry by the time of day, the history says when tasks ended, and accounts expire",
         "Sources/bgtaskctl/Rendering/WallClock.swift": "shows when tasks ended",
     ]
 

@@ -52,6 +52,14 @@ int clx_reap(pid_t pid, struct clx_exit *end);
 /// SO_PEERCRED of a connected Unix socket.
 int clx_peer_credentials(int socket, pid_t *pid, uid_t *user, gid_t *group);
 
+/// SO_PEERPIDFD of a connected Unix socket: a pidfd of the process that connected, close-on-exec. Fails
+/// with ENOPROTOOPT before Linux 6.5.
+int clx_peer_pidfd(int socket);
+
+/// The day since 1970-01-01 on which an account expires, from shadow(5); -1 for never. Returns 0 or an errno:
+/// ENOENT where nothing is known of it there. It may ask a server, and only root is told.
+int clx_account_expiry(const char *name, long *day);
+
 /// SO_PEERGROUPS: up to `capacity` groups. Returns their number; where that is larger than
 /// `capacity`, nothing was written.
 long clx_peer_groups(int socket, gid_t *groups, size_t capacity);

@@ -12,7 +12,7 @@ enum clx_stage {
     CLX_STAGE_NONE = 0,
     /// Nothing was cloned: memory, process limits, the cgroup.
     CLX_STAGE_CLONE = 1,
-    /// setsid(2), prctl(2); the nice value, the scheduling policy and the out-of-memory score.
+    /// setsid(2), prctl(2), PR_SET_NO_NEW_PRIVS among them; the nice value, the scheduling policy and the out-of-memory score.
     CLX_STAGE_SESSION = 2,
     /// Resource limits.
     CLX_STAGE_LIMITS = 3,
@@ -46,6 +46,8 @@ struct clx_spawn_request {
     uint32_t file_mode_mask;
     /// The soft RLIMIT_NOFILE of the child; 0 keeps the caller's.
     uint64_t open_files_soft;
+    /// Whether no program that the child executes gives it rights it has not (PR_SET_NO_NEW_PRIVS).
+    bool no_new_privileges;
     /// The signal the child gets when the calling thread ends, or 0.
     int parent_death_signal;
     /// Whether the child becomes the user below (needs CAP_SETUID and CAP_SETGID). The caller is
@@ -74,7 +76,7 @@ struct clx_spawn_result {
 ///
 /// No child has a nice value or an oom_score_adj below 0 or a real-time scheduling policy, which
 /// the caller may have. One that changes its user has a new session keyring, and no inheritable
-/// or ambient capabilities.
+/// or ambient capabilities; its user is its login user for the kernel's audit.
 ///
 /// Returns 0, or the errno with `result->stage` saying where; nothing is left behind then:
 /// no zombie, no descriptor.

@@ -14,7 +14,7 @@ enum clx_supervisor_descriptor {
     CLX_SUPERVISOR_LOCK = 5,
 };
 
-enum { CLX_SUPERVISOR_MAGIC = 0x62677332 };
+enum { CLX_SUPERVISOR_MAGIC = 0x62677333 };
 
 /// Followed by `group_count` gids, then by strings that end with NUL: the search path,
 /// the directory (empty: stay), where to go if it cannot be entered (empty: fail then), the
@@ -28,6 +28,8 @@ struct clx_supervisor_request {
     uint32_t user;
     uint32_t group;
     uint32_t file_mode_mask;
+    uint32_t no_new_privileges;
+    uint32_t reserved;
     uint64_t open_files_soft;
 };
 

@@ -64,6 +64,9 @@ extension Failure {
         case Tasks.NotAccepting.name:
             guard let refused = try? error.decode(Tasks.NotAccepting.self) else { return nil }
             return "bgtaskd does not take this now: \(refused.reason)"
+        case Tasks.Confined.name:
+            guard let refused = try? error.decode(Tasks.Confined.self) else { return nil }
+            return "bgtaskd starts nothing for you from here: \(refused.reason)"
         case Tasks.TooLittleTime.name:
             guard let time = try? error.decode(Tasks.TooLittleTime.self) else { return nil }
             return "the application has \(TimeText.span(time.remainingMs)) of background time "

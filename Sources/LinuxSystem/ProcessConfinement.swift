@@ -1,0 +1,208 @@
+internal import CLinux
+internal import Glibc
+
+/// What keeps a process from doing what its user may, as far as the kernel tells others of it.
+///
+/// Landlock is not told; but who restricts themselves by it without a privilege has NoNewPrivileges.
+package struct ProcessConfinement: Equatable, Sendable {
+    /// The namespaces that decide what a process reaches (namespaces(7)), by their names in /proc/PID/ns.
+    package enum Namespace: String, CaseIterable, Sendable {
+        case user
+        case mount = "mnt"
+        case network = "net"
+        case process = "pid"
+    }
+
+    /// PR_SET_NO_NEW_PRIVS: no program gives it rights that it has not.
+    package var hasNoNewPrivileges: Bool
+    /// How many seccomp(2) filters its system calls go through; strict mode counts as one.
+    package var filterCount: Int
+    /// Those of them that everybody around has; fewer for a service that has some of its own.
+    package var commonFilterCount: Int
+    /// The control group of the service or scope that it is in; `nil` where it is in none.
+    package var unit: String?
+    /// The namespaces it is in, each by an identity of the kernel's; one that the kernel has not is missing.
+    package var namespaces: [Namespace: String]
+
+    package init(
+        hasNoNewPrivileges: Bool = false, filterCount: Int = 0, unit: String? = nil,
+        namespaces: [Namespace: String] = [:]
+    ) {
+        self.hasNoNewPrivileges = hasNoNewPrivileges
+        self.filterCount = filterCount
+        commonFilterCount = filterCount
+        self.unit = unit
+        self.namespaces = namespaces
+    }
+
+    /// What this confines more than another does, in words; none where that is all there is.
+    ///
+    /// - Parameter other: what holds for the daemon itself, and thus for all that it starts.
+    package func limits(beyond other: ProcessConfinement) -> [String] {
+        var limits: [String] = []
+        if hasNoNewPrivileges, !other.hasNoNewPrivileges { limits.append("NoNewPrivileges") }
+        // Filters only ever come on top: what runs in the other's own unit and has as many has the same.
+        let isOfUnit = unit != nil && unit == other.unit
+        if filterCount > (isOfUnit ? other.filterCount : other.commonFilterCount) {
+            limits.append("a seccomp filter")
+        }
+        let foreign = Namespace.allCases.filter { namespaces[$0] != other.namespaces[$0] }
+        guard !foreign.isEmpty else { return limits }
+        let names = foreign.map { "\($0)" }.joined(separator: ", ")
+        limits.append("another \(names) namespace")
+        return limits
+    }
+}
+
+extension ProcessConfinement {
+    /// What holds for this process, as for the programs that it starts.
+    ///
+    /// Filters of its own are common where its parent has them too, as in a container whose every process is
+    /// filtered. Those that its service alone has say nothing of what others may do: a peer with as many, but
+    /// with stricter ones, would pass for one without.
+    package static func own() throws(SystemError) -> ProcessConfinement {
+        var own = try read(of: "self")
+        // Another process may be in its place by now; at worst that counts too many or too few.
+        if own.filterCount > 0, getppid() > 0, let parent = try? read(of: "\(getppid())") {
+            own.commonFilterCount = min(own.filterCount, parent.filterCount)
+        }
+        return own
+    }
+
+    /// What holds now for the process that connected a Unix socket, whoever has that socket by now.
+    ///
+    /// - Parameter connectedBy: an instant of CLOCK_BOOTTIME in nanoseconds by which it was connected; for
+    ///   kernels that do not know the process but by its number (SO_PEERPIDFD, Linux 6.5).
+    /// - Throws: where it is gone, is of a PID namespace that is not seen from here, or may not be looked at.
+    package static func ofPeer(
+        _ socket: Int32, _ peer: PeerCredentials, connectedBy: Int64
+    ) throws(SystemError) -> ProcessConfinement {
+        guard peer.processID > 0 else {
+            throw SystemError(
+                operation: "look at the caller", errno: ESRCH,
+                detail: "it is in a PID namespace that is not seen from here")
+        }
+        let number = clx_peer_pidfd(socket)
+        let isNamed = number >= 0
+        guard isNamed || errno == ENOPROTOOPT else { throw gone(peer) }
+        let process = isNamed ? OwnedDescriptor(number) : try .process(peer.processID)
+        let confinement = try read(of: "\(peer.processID)")
+        if !isNamed, try startTime(of: peer.processID) > connectedBy { throw gone(peer) }
+        // It has lived until after the reading, so that the number was its own.
+        guard !process.waitReadable(milliseconds: 0) else { throw gone(peer) }
+        return confinement
+    }
+
+    private static func gone(_ peer: PeerCredentials) -> SystemError {
+        SystemError(
+            operation: "look at process \(peer.processID)", errno: ESRCH, detail: "it is gone")
+    }
+
+    /// - Parameter process: its number, or `self`.
+    private static func read(of process: String) throws(SystemError) -> ProcessConfinement {
+        let folder = try OwnedDescriptor.open(
+            "/proc/" + process, flags: O_RDONLY | O_DIRECTORY)
+        // The groups stand before what is looked for, and there may be 65,536 of them.
+        let status = try readText("status", relativeTo: folder.rawValue)
+        func number(_ key: String) -> Int? {
+            let line = status.split(separator: "\n").first { $0.hasPrefix(key + ":") }
+            return line.flatMap { Int($0.drop { !$0.isNumber }) }
+        }
+        var confinement = ProcessConfinement()
+        guard let noNewPrivileges = number("NoNewPrivs") else {
+            throw SystemError(
+                operation: "read", errno: EINVAL, subject: "/proc/\(process)/status",
+                detail: "it says nothing of NoNewPrivs")
+        }
+        confinement.hasNoNewPrivileges = noNewPrivileges != 0
+        // A kernel without seccomp(2) has no such line.
+        if number("Seccomp") ?? 0 != 0 {
+            confinement.filterCount = max(number("Seccomp_filters") ?? 1, 1)
+            confinement.commonFilterCount = confinement.filterCount
+            confinement.unit = unit(in: try readText("cgroup", relativeTo: folder.rawValue))
+        }
+        for namespace in Namespace.allCases {
+            confinement.namespaces[namespace] = try identity(
+                of: namespace, in: folder.rawValue, process)
+        }
+        return confinement
+    }
+
+    /// The group of the innermost service or scope that /proc/PID/cgroup names; nobody but root, or whoever the
+    /// unit belongs to, can enter it.
+    private static func unit(in text: String) -> String? {
+        guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix("0::/") })
+        else { return nil }
+        var parts = line.dropFirst("0::/".count).split(separator: "/")
+        while let last = parts.last, !last.hasSuffix(".service"), !last.hasSuffix(".scope") {
+            parts.removeLast()
+        }
+        return parts.isEmpty ? nil : parts.joined(separator: "/")
+    }
+
+    /// - Returns: `nil` where the kernel has no such namespaces.
+    private static func identity(
+        of namespace: Namespace, in folder: Int32, _ process: String
+    ) throws(SystemError) -> String? {
+        do throws(SystemError) {
+            return try link(of: namespace, in: folder, process)
+        } catch {
+            guard error.errno == EACCES || error.errno == EPERM else { throw error }
+            // No CAP_SYS_PTRACE, as in most containers, where nobody can make a network of their own either.
+            let own = try OwnedDescriptor.open("/proc/self", flags: O_RDONLY | O_DIRECTORY)
+            let isOwn = try mark(of: namespace, in: folder) == mark(of: namespace, in: own.rawValue)
+            return isOwn ? try link(of: namespace, in: own.rawValue, "self") : "another"
+        }
+    }
+
+    /// What everybody may read of a namespace, and differs between most of them.
+    private static func mark(
+        of namespace: Namespace, in folder: Int32
+    ) throws(SystemError) -> Substring? {
+        switch namespace {
+        case .user: return try readText("uid_map", relativeTo: folder, countMax: 4096)[...]
+        case .mount:
+            // The number of the first mount; each namespace has numbers of its own.
+            let mounts = try readText("mountinfo", relativeTo: folder, countMax: 4096)
+            return mounts.prefix { $0 != " " }
+        case .process:
+            // One number for each namespace that it has a number in.
+            let status = try readText("status", relativeTo: folder)
+            let numbers = status.split(separator: "\n").first { $0.hasPrefix("NSpid:") }
+            let depth = numbers?.split { $0.isWhitespace }.count
+            return depth.map { "\($0)" }
+        case .network: return nil
+        }
+    }
+
+    private static func link(
+        of namespace: Namespace, in folder: Int32, _ process: String
+    ) throws(SystemError) -> String? {
+        var buffer = [CChar](repeating: 0, count: 64)
+        let path = "ns/\(namespace.rawValue)"
+        do throws(SystemError) {
+            let count = try systemCall("read", "/proc/\(process)/\(path)") {
+                readlinkat(folder, path, &buffer, buffer.count)
+            }
+            return String(
+                decoding: buffer.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
+        } catch {
+            if error.errno == ENOENT { return nil }
+            throw error
+        }
+    }
+
+    /// When a process started, on CLOCK_BOOTTIME in nanoseconds, rounded down to a tick of the clock.
+    private static func startTime(of process: Int32) throws(SystemError) -> Int64 {
+        let path = "/proc/\(process)/stat"
+        let text = try readText(path, countMax: 4096)
+        // The name, in parentheses, may have any characters; after it the state is the third field.
+        let fields = text[(text.lastIndex(of: ")") ?? text.startIndex)...].split(separator: " ")
+        let ticks = fields.count > 20 ? Int64(fields[20]) : nil
+        let perSecond = Int64(max(sysconf(Int32(_SC_CLK_TCK)), 1))
+        guard let ticks, perSecond <= 1_000_000_000 else {
+            throw SystemError(operation: "read", errno: EINVAL, subject: path)
+        }
+        return ticks.multipliedReportingOverflow(by: 1_000_000_000 / perSecond).partialValue
+    }
+}

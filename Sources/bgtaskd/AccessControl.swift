@@ -1,0 +1,118 @@
+internal import BudgetCore
+internal import Glibc
+internal import LinuxSystem
+internal import TaskAPI
+internal import Varlink
+
+/// Who may use the daemon, and for whose confined processes commands are started.
+///
+/// A command of the daemon's is not confined as whoever asks for it is: it has the daemon's namespaces and none
+/// of the filters. So who is confined more than the daemon has none started, unless the settings name their user.
+struct AccessControl {
+    /// What holds for the daemon itself; what is wrong where that cannot be found out.
+    private let own: Result<ProcessConfinement, SystemError>
+    private let settings: AccessSettings
+    /// The one user whom the daemon serves; `nil`: everybody whom the settings do not leave out.
+    private let onlyUser: UInt32?
+
+    init(_ configuration: Configuration) {
+        onlyUser = configuration.servesEverybody ? nil : configuration.user
+        settings = configuration.access
+        own = Result { () throws(SystemError) in try ProcessConfinement.own() }
+    }
+
+    /// Whether calls of a peer are answered.
+    func serves(_ peer: PeerCredentials, isOperator: Bool) -> Bool {
+        if let onlyUser { return peer.user == onlyUser }
+        guard let group = settings.usersGroup, !isOperator else { return true }
+        return peer.user == 0 || peer.isMember(of: group)
+    }
+
+    /// Who a command is registered for, their name aside.
+    ///
+    /// - Throws: `Confined` where it would get out of what confines the peer.
+    func submitter(_ peer: PeerStanding, _ credentials: PeerCredentials) throws(CallFailure)
+        -> Submitter
+    {
+        var submitter = Submitter()
+        if onlyUser == nil {
+            submitter.groups = SubmitterGroups(
+                primary: credentials.group, supplementary: credentials.groups)
+        }
+        let mayLeave = settings.confinedUsers.contains(credentials.user)
+        switch (peer.confinement, own) {
+        case (.success(let confinement), .success(let own)):
+            let limits = confinement.limits(beyond: own)
+            guard limits.isEmpty || mayLeave else {
+                let list = limits.joined(separator: " and ")
+                throw confined("the caller has \(list), and its command would not")
+            }
+            submitter.hasNoNewPrivileges = confinement.hasNoNewPrivileges
+        case (.failure(let error), _), (_, .failure(let error)):
+            guard mayLeave else { throw confined("whether the caller is confined: \(error)") }
+            submitter.hasNoNewPrivileges = true
+        }
+        return submitter
+    }
+
+    private func confined(_ reason: String) -> CallFailure {
+        .confined(reason + "; access.confinedUsers in the settings can name its user")
+    }
+}
+
+/// What the settings say of access, with the numbers of users and groups for their names.
+struct AccessSettings {
+    /// `nil`: everybody may use the daemon.
+    var usersGroup: UInt32?
+    var confinedUsers: Set<UInt32> = []
+}
+
+/// What confines the process at the other end of a connection.
+///
+/// It is looked at when that has a command registered, and again after a second: a program may confine itself
+/// after it has connected, and what confined it before stays. Before each single command it would cost more than
+/// all else that a submission does. It is the process that connected: one that hands its socket to another, or
+/// leaves it to it, lends what it may do.
+struct PeerStanding {
+    private static let validity = Duration.seconds(1)
+
+    let confinement: Result<ProcessConfinement, SystemError>
+    private let until: Instant
+
+    init(_ client: Client, at now: Instant) {
+        confinement = Result { () throws(SystemError) in
+            try ProcessConfinement.ofPeer(
+                client.descriptor.rawValue, client.credentials, connectedBy: client.acceptedAt)
+        }
+        until = now + PeerStanding.validity
+    }
+
+    func isValid(at now: Instant) -> Bool { now < until }
+}
+
+extension PeerCredentials {
+    func isMember(of group: UInt32) -> Bool { self.group == group || groups.contains(group) }
+}
+
+extension Daemon {
+    /// Who a client has a command registered for, their name aside.
+    func submitter(_ client: Client, at now: Instant) throws(CallFailure) -> Submitter {
+        let standing: PeerStanding
+        if let known = client.standing, known.isValid(at: now) {
+            standing = known
+        } else {
+            standing = PeerStanding(client, at: now)
+            client.standing = standing
+        }
+        return try access.submitter(standing, client.credentials)
+    }
+
+    /// Answers a call of somebody who is not served, and says so once for each connection.
+    func deny(_ client: Client) {
+        if !client.isDenialLogged {
+            client.isDenialLogged = true
+            logRefusal(.userNotServed, client.credentials, "access.users")
+        }
+        client.reply(.permissionDenied)
+    }
+}

@@ -1,0 +1,76 @@
+import Glibc
+import Testing
+
+@testable import LinuxSystem
+
+@Suite("What confines a process")
+struct ConfinementTests {
+    private static let own = ProcessConfinement(
+        filterCount: 1,
+        namespaces: [.user: "1", .mount: "2", .network: "3", .process: "4"])
+
+    @Test("only what goes beyond one's own counts, and is named")
+    func words() {
+        #expect(Self.own.limits(beyond: Self.own) == [])
+        var other = Self.own
+        other.hasNoNewPrivileges = true
+        #expect(other.limits(beyond: Self.own) == ["NoNewPrivileges"])
+        #expect(Self.own.limits(beyond: other) == [])
+        other.filterCount = 2
+        other.namespaces[.mount] = "20"
+        other.namespaces[.process] = nil
+        #expect(
+            other.limits(beyond: Self.own)
+                == ["NoNewPrivileges", "a seccomp filter", "another mount, process namespace"])
+        other.filterCount = 0
+        #expect(!other.limits(beyond: Self.own).contains("a seccomp filter"))
+    }
+
+    @Test("the filters of one's own service count for who runs in it alone")
+    func ownFilters() {
+        var daemon = ProcessConfinement(filterCount: 3, unit: "system.slice/d.service")
+        daemon.commonFilterCount = 0
+        let task = ProcessConfinement(filterCount: 3, unit: "system.slice/d.service")
+        #expect(task.limits(beyond: daemon) == [])
+        let stricter = ProcessConfinement(filterCount: 4, unit: "system.slice/d.service")
+        #expect(stricter.limits(beyond: daemon) == ["a seccomp filter"])
+        for unit in ["system.slice/w.service", nil] {
+            let other = ProcessConfinement(filterCount: 3, unit: unit)
+            #expect(other.limits(beyond: daemon) == ["a seccomp filter"])
+        }
+        daemon.unit = nil
+        #expect(!ProcessConfinement(filterCount: 3).limits(beyond: daemon).isEmpty)
+    }
+
+    @Test("a peer that is this process is confined as it is")
+    func ownSocket() throws {
+        var ends: [Int32] = [0, 0]
+        try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
+        defer { for end in ends { close(end) } }
+        let peer = try PeerCredentials(of: ends[0])
+        let confinement = try ProcessConfinement.ofPeer(
+            ends[0], peer, connectedBy: BootTimeClock.now())
+        #expect(confinement.limits(beyond: try .own()) == [])
+        #expect(confinement.namespaces.count == 4)
+    }
+
+    @Test("a peer that is gone is not known")
+    func gone() throws {
+        var ends: [Int32] = [0, 0]
+        try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
+        defer { for end in ends { close(end) } }
+        let own = try PeerCredentials(of: ends[0])
+        #expect(own.processID == getpid())
+        // The pair names this process by its pidfd; the number alone is another's, who is not there.
+        let fields = PeerCredentials(
+            user: own.user, group: own.group, processID: .max, groups: own.groups)
+        #expect(throws: SystemError.self) {
+            try ProcessConfinement.ofPeer(ends[0], fields, connectedBy: BootTimeClock.now())
+        }
+        #expect(throws: SystemError.self) {
+            let unseen = PeerCredentials(
+                user: own.user, group: own.group, processID: 0, groups: own.groups)
+            return try ProcessConfinement.ofPeer(ends[0], unseen, connectedBy: 0)
+        }
+    }
+}

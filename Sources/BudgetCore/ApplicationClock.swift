@@ -19,6 +19,7 @@ extension BackgroundTaskRegistry {
         _ actions: inout [Action]
     ) {
         applicationClocks[key] = clock
+        var freesSlots = false
         for id in applications.tasks(of: key) {
             guard let slot = table.slot(of: id), table[slot].isLive, !isStopping(slot),
                 !isConcluded(slot)
@@ -28,7 +29,9 @@ extension BackgroundTaskRegistry {
             } else {
                 resume(slot, at: now, &actions)
             }
+            if followSlot(slot) { freesSlots = true }
         }
+        if freesSlots { startQueued(at: now, &actions) }
     }
 
     /// What its application's place means for a task; most have none.

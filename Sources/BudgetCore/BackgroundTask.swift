@@ -54,6 +54,10 @@ package indirect enum Reason: Equatable, Sendable {
     /// The words that an earlier daemon recorded.
     case recorded(String)
 
+    /// The daemon stopped, and no kill had ended its processes.
+    package static let stillThere = Reason.recorded(
+        "the daemon stopped while its processes, which were killed, were still there")
+
     static let textBytesMax = 1024
 
     /// The same with a text of the cause that is no longer than that.

@@ -94,7 +94,7 @@ extension BackgroundTaskRegistry {
         guard let application = applications[key], let saved = application.saved,
             application.saves.isEmpty
         else { return }
-        let hadMode = application.registration.hasBackgroundMode
+        let hadMode = hasBackgroundMode(key)
         if application.refusedRegistration {
             applications.setRegistration(key, saved.registration)
         }
@@ -104,7 +104,7 @@ extension BackgroundTaskRegistry {
             $0.refusedBadge = false
             $0.isUnsaved = $0.record != saved
         }
-        guard hadMode != applications[key]?.registration.hasBackgroundMode else { return }
+        guard hadMode != hasBackgroundMode(key) else { return }
         backgroundModeChanged(key, at: now, &actions)
     }
 

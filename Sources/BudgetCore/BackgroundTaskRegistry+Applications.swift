@@ -44,11 +44,11 @@ extension BackgroundTaskRegistry {
             let record = ApplicationRecord(registration: registration)
             applications.insert(ManagedApplication(key, record))
         }
-        let hadMode = applications[key]?.registration.hasBackgroundMode ?? false
+        let hadMode = hasBackgroundMode(key)
         applications.setRegistration(key, registration)
         if applications[key]?.saved == nil { note(key, .registered, &actions) }
         save(key, .registration(number), &actions)
-        guard hadMode != registration.hasBackgroundMode else { return }
+        guard hadMode != hasBackgroundMode(key) else { return }
         backgroundModeChanged(key, at: now, &actions)
     }
 
@@ -69,10 +69,18 @@ extension BackgroundTaskRegistry {
                 limit: "registrationBytesPerOwnerMax",
                 value: applicationRules.registrationBytesPerOwnerMax)
         }
+        let mayBeUnlimited = limits.allowsUnlimited(key.owner)
+        guard !registration.hasBackgroundMode || mayBeUnlimited else { throw .permissionDenied }
         guard let name = registration.profile else { return }
         guard let profile = profiles[name] else { throw .noSuchProfile(name) }
-        let mayBeUnlimited = registration.hasBackgroundMode || key.owner == .root
         guard profile.budget != nil || mayBeUnlimited else { throw .permissionDenied }
+    }
+
+    /// Whether an application has a background mode that counts: one that was registered when its owner might have
+    /// one, and may not any more, is as if it were not there (DESIGN.md rule 8).
+    func hasBackgroundMode(_ key: ApplicationKey) -> Bool {
+        applications[key]?.registration.hasBackgroundMode == true
+            && limits.allowsUnlimited(key.owner)
     }
 
     func checkRoom(for owner: OwnerID) throws(Refusal) {
@@ -159,14 +167,6 @@ extension BackgroundTaskRegistry {
         applications.update(key) { $0.waiters.append(.init(number: number, goal: .gone)) }
         end(key, .terminated, at: now, &actions)
         return true
-    }
-
-    /// Whether tasks may go without a limit: those of root, and of applications with a background mode.
-    func mayBeUnlimited(_ owner: OwnerID, _ application: String?) -> Bool {
-        guard owner != .root else { return true }
-        guard let application, application.utf8.count <= limits.nameBytesMax else { return false }
-        let known = applications[ApplicationKey(owner: owner, id: application)]
-        return known?.isKnown == true && known?.registration.hasBackgroundMode == true
     }
 
     func note(_ key: ApplicationKey, _ note: ApplicationNote, _ actions: inout [Action]) {

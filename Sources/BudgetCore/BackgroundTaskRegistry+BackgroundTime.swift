@@ -1,9 +1,13 @@
 // What the tasks of an application mean for it, and its time in the background for them.
 extension BackgroundTaskRegistry {
     /// The background time of an application and its grace; `nil` where it has no limit.
-    func backgroundBudget(of registration: Registration) -> Budget? {
-        guard !registration.hasBackgroundMode else { return nil }
-        if let profile = registration.profile.flatMap({ profiles[$0] }) { return profile.budget }
+    func backgroundBudget(of key: ApplicationKey) -> Budget? {
+        guard !hasBackgroundMode(key) else { return nil }
+        let profile = applications[key]?.registration.profile.flatMap { profiles[$0] }
+        // A profile without a limit may be of a time when its owner might have one.
+        if let profile, profile.budget != nil || limits.allowsUnlimited(key.owner) {
+            return profile.budget
+        }
         return Budget(
             duration: applicationRules.backgroundTime, grace: applicationRules.grace)
     }
@@ -102,7 +106,7 @@ extension BackgroundTaskRegistry {
         else { return }
         let isBusy =
             applications.hasTasks(key) || !run.deliveries.isEmpty
-            || application.registration.hasBackgroundMode
+            || hasBackgroundMode(key)
         let isPrompt = promptly || application.registration.exitsOnSuspend
         let buffer = isPrompt ? .zero : applicationRules.suspendAfter
         let retry = run.freezeFailure == nil ? .zero : BackgroundTaskRegistry.freezeRetry
@@ -166,7 +170,7 @@ extension BackgroundTaskRegistry {
         _ key: ApplicationKey, at now: Instant, _ actions: inout [Action]
     ) {
         guard let application = applications[key] else { return }
-        if application.registration.hasBackgroundMode {
+        if hasBackgroundMode(key) {
             switch application.run?.phase {
             case .freezing, .frozen: thaw(key, at: now, &actions)
             default: break
@@ -174,7 +178,7 @@ extension BackgroundTaskRegistry {
         }
         guard application.state == .background, application.run?.hasProcesses == true
         else { return }
-        let budget = backgroundBudget(of: application.registration)
+        let budget = backgroundBudget(of: key)
         applications.update(key) {
             $0.run?.startBackgroundTime(budget?.duration, at: now)
         }

@@ -33,8 +33,7 @@ extension BackgroundTaskRegistry {
         _ request: BeginRequest, at now: Instant, _ actions: inout [Action]
     ) throws(Refusal) -> TaskID {
         let grant = try checkedGrant(
-            request.name, request.profile, request.budget, for: request.owner,
-            request.application)
+            request.name, request.profile, request.budget, for: request.owner)
         try check(application: request.application)
         let ownerPlace = table.place(of: request.owner)
         guard table.charged(to: request.owner, at: ownerPlace).live < limits.tasksPerOwnerMax else {
@@ -78,14 +77,13 @@ extension BackgroundTaskRegistry {
     ///
     /// Mutating, like all that is asked whenever a task begins, as `applicationClock(at:)` says.
     mutating func checkedGrant(
-        _ name: String, _ profile: String?, _ budget: RequestedBudget?, for owner: OwnerID,
-        _ application: String?
+        _ name: String, _ profile: String?, _ budget: RequestedBudget?, for owner: OwnerID
     ) throws(Refusal) -> Grant {
         guard !isDraining else { throw .notAccepting("the daemon is stopping") }
         try BackgroundTaskRegistry.check(name, "name", bytesMax: limits.nameBytesMax)
         let known = if let profile { profiles[profile]?.terms } else { usualTerms }
         guard let terms = known else { throw .noSuchProfile(profile ?? Profile.defaultName) }
-        guard terms.budget != nil || mayBeUnlimited(owner, application) else {
+        guard terms.budget != nil || limits.allowsUnlimited(owner) else {
             throw .permissionDenied
         }
         guard let budget else { return Grant(terms: terms, budget: nil, isCut: false) }

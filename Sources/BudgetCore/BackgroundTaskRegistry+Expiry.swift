@@ -5,6 +5,7 @@ extension BackgroundTaskRegistry {
         if table[slot].warnAt <= now { reportAge(slot, at: now, &actions) }
         if isStopping(slot) {
             takeTeardownStep(slot, at: now, &actions)
+            guard !isConcluded(slot) else { return }
             return updateDeadlines(slot)
         }
         if table[slot].state == .running, table[slot].handlerAt <= now {
@@ -34,7 +35,9 @@ extension BackgroundTaskRegistry {
                     table[run: table[slot].id]?.isAdmitted == true
                 else { continue }
                 conclude(slot, .interrupted, reason: .queueLost, at: now, &actions)
-            } else if !isStopping(slot) {
+            } else if isStopping(slot) {
+                hastenTeardown(slot, at: now)
+            } else {
                 fireEarly(slot, .shutdown, at: now, &actions)
             }
         }
@@ -65,11 +68,13 @@ extension BackgroundTaskRegistry {
     /// The hard limit as it applies to the task, and what is due next for it.
     mutating func updateDeadlines(_ slot: Int) {
         let clock = table[slot].hasApplication ? applicationClock(at: slot) : nil
-        guard table[slot].findLimits(clock) else {
-            return table.setDeadline(table[slot].warnAt, slot: slot)
-        }
+        let isTicking = table[slot].findLimits(clock)
         let nextStepAt =
             table[slot].kind == .run ? table[run: table[slot].id]?.nextStepAt ?? .never : .never
+        guard isTicking else {
+            // A dormant one may be stopped all the same, as what is left of it is when its command has ended.
+            return table.setDeadline(min(nextStepAt, table[slot].warnAt), slot: slot)
+        }
         let due = nextStepAt == .never ? min(table[slot].handlerAt, table[slot].hardAt) : nextStepAt
         table.setDeadline(min(due, table[slot].warnAt), slot: slot)
     }
@@ -86,6 +91,8 @@ extension BackgroundTaskRegistry {
         } else {
             table[slot].reason = reason
         }
+        // One that was dormant takes a slot again.
+        if table[slot].hasApplication { _ = followSlot(slot) }
         updateDeadlines(slot)
     }
 

@@ -21,9 +21,18 @@ extension BackgroundTaskRegistry {
         case .dormant:
             let text = "its application is in the foreground, where no time is spent"
             return [Explanation(rule: "foreground", text: text, value: nil, earliestChange: nil)]
-        case .running, .expiring: return [explainLimit(record.task, at: now)]
+        case .running, .expiring:
+            let limit = explainLimit(record.task, at: now)
+            return record.run?.isStuck == true ? [BackgroundTaskRegistry.stuck, limit] : [limit]
         }
     }
+
+    private static let stuck = Explanation(
+        rule: "stuck",
+        text:
+            "its processes were killed and are still there; its slot is free for others, and it counts "
+            + "among its owner's until they are gone",
+        value: nil, earliestChange: nil)
 
     private func explainWaiting(
         _ id: TaskID, for caller: Caller, at now: Instant
@@ -53,7 +62,7 @@ extension BackgroundTaskRegistry {
     private func earliestEnd(
         for caller: Caller, at now: Instant, where isMeant: (RunTask) -> Bool
     ) -> Duration? {
-        let ends = occupants.compactMap { id -> Instant? in
+        let ends = holders.inSlots.compactMap { id -> Instant? in
             guard let record = record(id), let run = record.run, isMeant(run),
                 caller.seesAll || record.task.owner == caller.owner
             else { return nil }

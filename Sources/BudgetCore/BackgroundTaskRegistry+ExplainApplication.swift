@@ -23,6 +23,13 @@ extension BackgroundTaskRegistry {
         if !application.deferred.isEmpty {
             explanations.append(explainDeferred(application, at: now))
         }
+        if application.registration.hasBackgroundMode, !hasBackgroundMode(key) {
+            explanations.append(
+                Explanation(
+                    "unlimitedUsers",
+                    "its background mode is ignored, since access.unlimitedUsers does not name its owner"
+                ))
+        }
         return explanations
     }
 
@@ -52,7 +59,7 @@ extension BackgroundTaskRegistry {
     private func explainBackground(
         _ application: ManagedApplication, _ run: ApplicationRun, at now: Instant
     ) -> Explanation {
-        if application.registration.hasBackgroundMode {
+        if hasBackgroundMode(application.key) {
             return Explanation("backgroundMode", "it has a background mode and is not suspended")
         }
         if run.wouldBeSuspended {

@@ -7,10 +7,12 @@ extension BackgroundTaskRegistry {
         guard let run = table[run: task.id] else { return [] }
         let gate = TaskQueue.Gate(run.queueing)
         guard !table.isLive(slot) else { return [storeHold ?? .starting] }
-        var result = [storeHold, drainHold, pauseHold(gate), timeHold(run)].compactMap { $0 }
+        var result = [storeHold, drainHold, shortageHold, pauseHold(gate), timeHold(run)]
+            .compactMap { $0 }
         result += conditionHolds(gate)
         result += [
-            nameHold(task, run), ownerHold(task.owner), groupSlotsHold(gate), slotsHold,
+            nameHold(task, run), ownerHold(task.owner), ownShareHold(task.owner),
+            groupSlotsHold(gate), slotsHold,
         ].compactMap { $0 }
         return result.isEmpty ? [.starting] : result
     }
@@ -41,7 +43,24 @@ extension BackgroundTaskRegistry {
 
     var drainHold: Hold? { isDraining ? .shutdown : nil }
 
-    var slotsHold: Hold? { occupants.count < limits.slots ? nil : .slots(limits.slots) }
+    var slotsHold: Hold? { holders.slotsTaken < limits.slots ? nil : .slots(limits.slots) }
+
+    /// The machine had no room, and is left alone for a while.
+    var shortageHold: Hold? {
+        guard let (reason, until) = shortage.present, until > table.queue.clock else { return nil }
+        return .shortage(reason, until: until)
+    }
+
+    func shareHold(_ owner: OwnerID) -> Hold? {
+        let max = limits.slotsMax(of: owner)
+        return table.queue.runningCount(of: owner) < max ? nil : .slotsPerOwnerMax(max)
+    }
+
+    /// The same to be told: where the share is all slots, and they are taken, that says it already.
+    private func ownShareHold(_ owner: OwnerID) -> Hold? {
+        if slotsHold != nil, limits.slotsMax(of: owner) >= limits.slots { return nil }
+        return shareHold(owner)
+    }
 
     func ownerHold(_ owner: OwnerID) -> Hold? {
         let max = limits.tasksPerOwnerMax
@@ -76,6 +95,9 @@ extension BackgroundTaskRegistry {
 
     private func timeHold(_ run: RunTask) -> Hold? {
         guard run.notBefore > table.queue.clock else { return nil }
+        if let postponed = run.postponed {
+            return .postponed(postponed.reason, until: run.notBefore, count: postponed.count)
+        }
         guard run.attempt > 1 else { return .earliestBegin(until: run.notBefore) }
         return .retry(until: run.notBefore, attempt: run.attempt)
     }

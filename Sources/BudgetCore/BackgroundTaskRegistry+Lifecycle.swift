@@ -91,8 +91,8 @@ extension BackgroundTaskRegistry {
     mutating func leaveFront(
         _ key: ApplicationKey, at now: Instant, _ actions: inout [Action]
     ) {
-        guard let application = applications[key] else { return }
-        let budget = backgroundBudget(of: application.registration)
+        guard applications[key] != nil else { return }
+        let budget = backgroundBudget(of: key)
         let boot = boot(at: now)
         applications.update(key) {
             $0.run?.leftFrontAt = boot
@@ -112,8 +112,7 @@ extension BackgroundTaskRegistry {
         let wasSuspended = applications[key]?.state == .suspended
         let isTold = applications[key]?.run?.messages.isEmpty == false
         if wasSuspended {
-            let hasMode = applications[key]?.registration.hasBackgroundMode ?? false
-            let duration = hasMode ? nil : applicationRules.messageTime
+            let duration = hasBackgroundMode(key) ? nil : applicationRules.messageTime
             applications.update(key) { $0.run?.startBackgroundTime(duration, at: now) }
             move(key, on: .woken, at: now, &actions)
             applicationMoved(key, to: clock(of: key), at: now, &actions)

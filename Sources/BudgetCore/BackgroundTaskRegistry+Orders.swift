@@ -126,11 +126,13 @@ extension BackgroundTaskRegistry {
         _ slot: Int, _ reason: Reason, at now: Instant, _ actions: inout [Action]
     ) {
         let id = table[slot].id
+        if table[slot].state == .dormant { table[slot].startClock(at: now) }
         table[slot].state = .expiring
         table[slot].reason = reason
         table[run: id]?.verdict = .cancelled
         actions.append(.tell(.cancelling, id))
         if table[run: id]?.queueing.retry != nil { storeCancel(id, &actions) }
+        _ = followSlot(slot)
         let grace = min(table[slot].grace, table[slot].hardAt - now)
         startTeardown(slot, TeardownStep.cancellation(grace: grace), at: now, &actions)
     }

@@ -7,8 +7,8 @@ extension BackgroundTaskRegistry {
     /// When `deadlineReached` is due next for the queue, on the clock that goes on while the machine
     /// sleeps; `nil` while nothing there waits for a time.
     package var nextQueueDeadline: BootInstant? {
-        guard let next = applications.nextWake else { return table.queue.nextWake }
-        return min(next, table.queue.nextWake ?? .never)
+        let next = [applications.nextWake, table.queue.nextWake, shortageEndsAt]
+        return next.compactMap { $0 }.min()
     }
 
     /// Conditions that tasks of the queue wait for, whose own time has come.
@@ -29,7 +29,7 @@ extension BackgroundTaskRegistry {
             let limit = wakesMax ?? BackgroundTaskRegistry.wakesAtOnce
             table.queue.wake(through: boot(at: now), limit: limit)
         }
-        guard storeHold == nil, drainHold == nil else { return }
+        guard storeHold == nil, drainHold == nil, shortageHold == nil else { return }
         while slotsHold == nil, let slot = nextToStart() {
             takeSlot(slot)
             actions.append(.store(.started(table[slot].id)))
@@ -37,39 +37,63 @@ extension BackgroundTaskRegistry {
     }
 
     private func nextToStart() -> Int? {
-        table.queue.next { owner, gate in
-            ownerHold(owner) == nil && gateHold(gate) == nil
+        table.queue.next { owner, runningCount in
+            runningCount < limits.slotsMax(of: owner) && ownerHold(owner) == nil
+        } where: {
+            gateHold($0) == nil
         }
+    }
+
+    /// When the pause is over that the machine needs; `nil` where nobody waits for that.
+    private var shortageEndsAt: BootInstant? {
+        guard table.queuedCount > 0 else { return nil }
+        return shortageHold?.until
     }
 
     /// Whether a task that is new in the table starts at once. Those that waited before it have taken
     /// the slots that are free, or may not start; those that came before it and are not on disk yet have
     /// not had their turn.
-    func mayStart(_ slot: Int) -> Bool {
+    func mayStart(_ slot: Int, at now: Instant) -> Bool {
         let task = table[slot]
         guard arrivalCount == 0, let run = table[run: task.id], !run.queueing.isByName,
             run.notBefore == .distantPast
         else { return false }
         let gate = TaskQueue.Gate(run.queueing)
-        return storeHold == nil && drainHold == nil && slotsHold == nil
-            && ownerHold(task.owner) == nil && gateHold(gate) == nil
+        let isShort = shortage.present.map { $0.until > boot(at: now) } ?? false
+        return storeHold == nil && drainHold == nil && !isShort && slotsHold == nil
+            && shareHold(task.owner) == nil && ownerHold(task.owner) == nil
+            && gateHold(gate) == nil
     }
 
     /// Gives a task a slot; it begins once the disk knows.
     mutating func takeSlot(_ slot: Int) {
         table.dequeue(slot)
         let task = table[slot]
-        guard let queueing = table[run: task.id]?.queueing, occupants.insert(task.id).inserted
-        else { return }
+        guard let queueing = table[run: task.id]?.queueing, holders.insert(task.id) else { return }
         table.queue.countRunning(task, queueing, 1)
+        table.queue.countSlot(task, queueing, 1)
     }
 
-    /// Takes the slot of a task back, where it has one.
+    /// Takes the slot of a task back, where it has one, and what it has of its owner's share.
     mutating func freeSlot(_ slot: Int) {
         let task = table[slot]
-        guard occupants.remove(task.id) != nil, let queueing = table[run: task.id]?.queueing
+        guard let hadSlot = holders.remove(task.id), let queueing = table[run: task.id]?.queueing
         else { return }
         table.queue.countRunning(task, queueing, -1)
+        if hadSlot { table.queue.countSlot(task, queueing, -1) }
+    }
+
+    /// Lets a command that begins, becomes dormant or stuck, or goes on, have a slot or not. It gets one back though
+    /// none may be free: then nothing else starts until there are as many as before.
+    ///
+    /// - Returns: whether a slot is free by it.
+    mutating func followSlot(_ slot: Int) -> Bool {
+        let task = table[slot]
+        guard let run = table[run: task.id] else { return false }
+        let isAside = task.state == .dormant || run.isStuck
+        guard holders.setAside(task.id, isAside) else { return false }
+        table.queue.countSlot(task, run.queueing, isAside ? -1 : 1)
+        return isAside
     }
 
     /// Follows the name of a task that others of its name can hold back.
@@ -97,7 +121,7 @@ extension BackgroundTaskRegistry {
 
     /// For each task of a name that has a slot, whether it is unique.
     private func liveTasks(of name: OwnedName) -> [Bool] {
-        occupants.compactMap { id in
+        holders.ids.compactMap { id in
             guard let slot = table.slot(of: id), table[slot].owner == name.owner,
                 table[slot].name == name.name
             else { return nil }
@@ -115,10 +139,12 @@ extension BackgroundTaskRegistry {
 
     // MARK: - Groups
 
-    /// What there is of the groups that are set, by name.
-    package var groups: [(name: String, slots: Int, isPaused: Bool, use: GroupUse)] {
+    /// What there is of the groups that are set, by name, with the tasks that a caller may know of.
+    package func groups(
+        for caller: Caller
+    ) -> [(name: String, slots: Int, isPaused: Bool, use: GroupUse)] {
         limits.groupSlots.sorted { $0.key < $1.key }.map { name, slots in
-            let use = table.queue.groups[name] ?? GroupUse()
+            let use = table.queue.use(of: name, by: caller.seesAll ? nil : caller.owner)
             return (name, slots, pausedGroups.contains(name), use)
         }
     }

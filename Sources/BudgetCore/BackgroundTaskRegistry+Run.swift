@@ -4,6 +4,8 @@ extension BackgroundTaskRegistry {
         _ id: TaskID, as processID: ProcessID, at now: Instant, _ actions: inout [Action]
     ) {
         guard table.slot(of: id) != nil else { return }
+        shortage.isOver()
+        if table[run: id]?.postponed != nil { table[run: id]?.postponed = nil }
         table[run: id]?.processID = processID
         actions.append(.tell(.began, id))
     }
@@ -81,7 +83,7 @@ extension BackgroundTaskRegistry {
         updateDeadlines(slot)
     }
 
-    /// Takes the next step of stopping a task; the last one again for as long as something is left.
+    /// Takes the next step of stopping a task; the last one again, ever more slowly, for as long as something is left.
     mutating func takeTeardownStep(_ slot: Int, at now: Instant, _ actions: inout [Action]) {
         let id = table[slot].id
         guard var run = table[run: id], run.nextStepAt == .never || run.nextStepAt <= now
@@ -92,11 +94,48 @@ extension BackgroundTaskRegistry {
         }
         let step = run.teardown.popFirst() ?? .killAll
         run.nextStepAt = now + step.wait
+        var elapsed = Duration.zero
+        if step.order == .killAll {
+            elapsed = now - (run.killedAt ?? now)
+            run.killedAt = run.killedAt ?? now
+            run.nextStepAt = now + TeardownStep.killWait(after: elapsed, isDraining: isDraining)
+        }
         table[run: id] = run
         switch step.order {
         case .signal(let number): actions.append(.signal(id, number))
         case .killAll: actions.append(.killAll(id))
         }
+        if elapsed >= TeardownStep.stuckAfter { noteStuck(slot, at: now, &actions) }
+        if isDraining, elapsed >= TeardownStep.drainWait { giveUp(slot, at: now, &actions) }
+    }
+
+    /// A task whose processes are there long after they were killed, as in a file system that hangs, gives its slot
+    /// back to others. It counts in its owner's share until they are gone, and ends as usual then.
+    private mutating func noteStuck(_ slot: Int, at now: Instant, _ actions: inout [Action]) {
+        let id = table[slot].id
+        guard table[run: id]?.isStuck == false else { return }
+        table[run: id]?.isStuck = true
+        table[slot].state = .expiring
+        if followSlot(slot) { startQueued(at: now, &actions) }
+    }
+
+    /// A daemon that stops waits no longer for processes that no kill ends. The task is not tried again: nobody knows
+    /// when they will be gone, and one task never runs twice at once.
+    private mutating func giveUp(_ slot: Int, at now: Instant, _ actions: inout [Action]) {
+        let id = table[slot].id
+        table[run: id]?.isMainRunning = false
+        table[run: id]?.isLastAttempt = true
+        conclude(slot, .interrupted, reason: .stillThere, at: now, &actions)
+    }
+
+    /// A drain has begun: what was killed before it is not waited for longer than what it kills itself.
+    mutating func hastenTeardown(_ slot: Int, at now: Instant) {
+        let id = table[slot].id
+        guard let run = table[run: id], let killedAt = run.killedAt, run.nextStepAt != .never
+        else { return }
+        let due = max(killedAt + TeardownStep.drainWait, now)
+        table[run: id]?.nextStepAt = min(run.nextStepAt, due)
+        updateDeadlines(slot)
     }
 
     private mutating func stopIfDone(_ slot: Int, at now: Instant, _ actions: inout [Action]) {

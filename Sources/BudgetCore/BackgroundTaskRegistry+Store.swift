@@ -81,7 +81,7 @@ extension BackgroundTaskRegistry {
             guard let slot = table.slot(of: id) else { return }
             freeSlot(slot)
             if !isConcluded(slot) { table.requeue(slot) }
-        case .requeued: break
+        case .requeued(let id): returnNotStored(id)
         case .attemptEnded(let id): attemptNotStored(id, reason, &actions)
         case .cancelling(let id):
             // It is being stopped all the same.
@@ -117,6 +117,7 @@ extension BackgroundTaskRegistry {
         for id in unstoredEndsInOrder { actions.append(.store(.ended(id))) }
         for id in unstoredAttempts.sorted() { actions.append(.store(.attemptEnded(id))) }
         saveApplicationsAgain(&actions)
+        storeReturnsAgain(&actions)
         startQueued(at: now, &actions)
     }
 
@@ -200,7 +201,7 @@ extension BackgroundTaskRegistry {
 
     /// How many tasks count as live and have not begun, since the disk has not answered yet.
     var startsOnTheWay: Int {
-        occupants.count { id in
+        holders.ids.count { id in
             guard let slot = table.slot(of: id) else { return false }
             return table[slot].state == .queued && table.isLive(slot)
         }
@@ -228,7 +229,7 @@ extension BackgroundTaskRegistry {
     }
 
     /// Lets a task wait for its turn, which a daemon that stops and keeps nothing will not give it.
-    private mutating func queue(_ slot: Int, at now: Instant, _ actions: inout [Action]) {
+    mutating func queue(_ slot: Int, at now: Instant, _ actions: inout [Action]) {
         guard !isConcluded(slot) else { return }
         guard isDraining, !keepsQueue else { return table.joinQueue(slot) }
         conclude(slot, .interrupted, reason: .queueLost, at: now, &actions)
@@ -238,6 +239,7 @@ extension BackgroundTaskRegistry {
         counts.begunRun += 1
         table[run: table[slot].id]?.isMainRunning = true
         startBudget(slot, at: now, &actions)
+        if table[slot].hasApplication, followSlot(slot) { startQueued(at: now, &actions) }
     }
 
     private func launchIfBegun(_ slot: Int, _ actions: inout [Action]) {

@@ -32,8 +32,7 @@ extension BackgroundTaskRegistry {
         _ submission: Submission, at now: Instant, _ actions: inout [Action]
     ) throws(Refusal) -> Submitted {
         let grant = try checkedGrant(
-            submission.name, submission.profile, submission.budget, for: submission.owner,
-            submission.application)
+            submission.name, submission.profile, submission.budget, for: submission.owner)
         try check(application: submission.application)
         try check(submission.queueing)
         if let storeFault { throw .notAccepting(storeFault) }
@@ -49,7 +48,7 @@ extension BackgroundTaskRegistry {
         let id = try takeIdentifier(&actions)
         replace(for: submission, at: now, &actions)
         let slot = admit(submission, grant, id, at: now)
-        let isStarted = mayStart(slot)
+        let isStarted = mayStart(slot, at: now)
         if isStarted { takeSlot(slot) } else { arrivalCount += 1 }
         actions.append(.store(.submitted(id, isStarted: isStarted)))
         return Submitted(id: id, isCoalesced: false, waits: true)

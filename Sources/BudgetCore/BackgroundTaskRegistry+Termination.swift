@@ -1,7 +1,5 @@
 // How applications end.
 extension BackgroundTaskRegistry {
-    /// How often a kill is repeated.
-    private static let killRetry = Duration.seconds(1)
     /// How long before its end was seen an application's tasks may have been abandoned by it.
     private static let endSpread = Duration.seconds(1)
 
@@ -75,14 +73,21 @@ extension BackgroundTaskRegistry {
         if run.isKilled, run.killAt <= now {
             applications.update(key) { $0.run?.isReportedStuck = true }
             if !run.isReportedStuck { note(key, .stuck, &actions) }
-            // A stop waits for nobody who cannot be killed, and who is not ours. It may have been frozen.
+            // A stop waits for nobody who cannot be killed: not at all for who is not ours, who may have been
+            // frozen, and not for ever for others.
             if isDraining, run.isAdopted {
                 return release(key, stillFrozen: true, at: now, &actions)
             }
+            if isDraining, now - run.killedAt >= TeardownStep.drainWait {
+                return release(key, at: now, &actions)
+            }
         }
+        let killedAt = run.isKilled ? run.killedAt : now
         applications.update(key) {
             $0.run?.isKilled = true
-            $0.run?.killAt = now + BackgroundTaskRegistry.killRetry
+            $0.run?.killedAt = killedAt
+            $0.run?.killAt =
+                now + TeardownStep.killWait(after: now - killedAt, isDraining: isDraining)
         }
         actions.append(.application(key, .kill))
     }
@@ -166,6 +171,11 @@ extension BackgroundTaskRegistry {
         guard applications.runningCount > 0 else { return }
         for key in applications.keys {
             guard let run = applications[key]?.run else { continue }
+            if run.isKilled {
+                let due = max(run.killedAt + TeardownStep.drainWait, now)
+                applications.update(key) { $0.run?.killAt = min(run.killAt, due) }
+                continue
+            }
             guard run.isAdopted, !run.isEnding else {
                 end(key, .interrupted, at: now, &actions)
                 continue

@@ -19,8 +19,12 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     package var applicationRules = ApplicationRules()
     var applicationClocks: [ApplicationKey: ApplicationClock] = [:]
     var ageReports = AgeReportLimit()
-    /// Run tasks that occupy a slot.
-    var occupants: Set<TaskID> = []
+    /// Commands that have a slot, or had one and have not ended.
+    var holders = SlotHolders()
+    /// What the machine had no room for last.
+    var shortage = Shortage()
+    /// Commands that went back to the queue, which the disk takes for begun.
+    var unstoredReturns: Set<TaskID> = []
     /// What the kernel says of the machine.
     package internal(set) var conditions: Conditions = []
     /// The same in words, for `explain`; of those that the shell looks at.

@@ -59,6 +59,13 @@ package struct RegistryLimits: Equatable, Sendable {
     package var endedRunMax = 10_000
     /// Run tasks that run at once.
     package var slots = 4
+    /// Of one owner's commands that have started and not ended; `nil`: as many as there are slots. One that is dormant
+    /// or stuck takes no slot and counts here all the same.
+    package var slotsPerOwnerMax: Int?
+    /// The same of root's.
+    package var slotsOfRootMax: Int?
+    /// Who may go without a limit and have applications with a background mode, besides root.
+    package var mayRunUnlimited: Set<OwnerID> = []
     /// Those of them that run at once in each group that is set.
     package var groupSlots: [String: Int] = [:]
     /// How long after its submission a task may begin at the earliest, and how long an interval may be.
@@ -82,4 +89,14 @@ package struct RegistryLimits: Equatable, Sendable {
     package var workBytesPerOwnerMax = 67_108_864
 
     package init() {}
+
+    /// How many commands of an owner run at once at most.
+    package func slotsMax(of owner: OwnerID) -> Int {
+        (owner == .root ? slotsOfRootMax : slotsPerOwnerMax) ?? slots
+    }
+
+    /// Whether an owner's tasks may go without a limit, and their applications with a background mode.
+    package func allowsUnlimited(_ owner: OwnerID) -> Bool {
+        owner == .root || mayRunUnlimited.contains(owner)
+    }
 }

@@ -6,6 +6,10 @@ package enum Hold: Equatable, Sendable {
     /// Nothing can be written to disk.
     case store(String)
     case shutdown
+    /// The machine had no room for a command, of whomever.
+    case shortage(String, until: BootInstant)
+    /// There was no room for this command, when it was to start for the count-th time.
+    case postponed(String, until: BootInstant, count: Int)
     case paused(group: String)
     case earliestBegin(until: BootInstant)
     /// The delay before another attempt.
@@ -19,6 +23,7 @@ package enum Hold: Equatable, Sendable {
     /// The task that it replaces is still there.
     case replaced
     case tasksPerOwnerMax(Int)
+    case slotsPerOwnerMax(Int)
     case groupSlots(Int, group: String)
     case slots(Int)
     /// Nothing holds it back: its start is on its way to the disk.
@@ -29,6 +34,7 @@ package enum Hold: Equatable, Sendable {
         switch self {
         case .store: "store"
         case .shutdown: "shutdown"
+        case .shortage, .postponed: "shortage"
         case .paused: "paused"
         case .earliestBegin: "earliestBegin"
         case .retry: "retry"
@@ -38,6 +44,7 @@ package enum Hold: Equatable, Sendable {
         case .minimumInterval, .sameName: "minimumInterval"
         case .replaced: "unique"
         case .tasksPerOwnerMax: "tasksPerOwnerMax"
+        case .slotsPerOwnerMax: "slotsPerOwnerMax"
         case .groupSlots: "groupSlots"
         case .slots: "slots"
         case .starting: "starting"
@@ -49,7 +56,9 @@ package enum Hold: Equatable, Sendable {
         switch self {
         case .minimumInterval(let interval, _), .sameName(let interval):
             interval.wholeMilliseconds
-        case .tasksPerOwnerMax(let count), .groupSlots(let count, _), .slots(let count): count
+        case .tasksPerOwnerMax(let count), .slotsPerOwnerMax(let count),
+            .groupSlots(let count, _), .slots(let count), .postponed(_, _, let count):
+            count
         case .retry(_, let attempt): attempt
         default: nil
         }
@@ -58,7 +67,9 @@ package enum Hold: Equatable, Sendable {
     /// Until when it holds the task back at least, where that is known.
     package var until: BootInstant? {
         switch self {
-        case .earliestBegin(let until), .retry(let until, _), .minimumInterval(_, let until): until
+        case .earliestBegin(let until), .retry(let until, _), .minimumInterval(_, let until),
+            .shortage(_, let until), .postponed(_, let until, _):
+            until
         default: nil
         }
     }
@@ -84,6 +95,9 @@ package enum Hold: Equatable, Sendable {
         switch self {
         case .store(let text): text
         case .shutdown: "the daemon is stopping"
+        case .shortage(let reason, _): "the machine has no room to start it: \(reason)"
+        case .postponed(let reason, _, let count):
+            "it could not be started for want of room, \(count == 1 ? "once" : "\(count) times"): \(reason)"
         case .paused(let group): "group \(group) is paused"
         case .earliestBegin: "its earliest begin has not come"
         case .retry(_, let attempt): "attempt \(attempt) waits for the delay after the one before"
@@ -95,6 +109,8 @@ package enum Hold: Equatable, Sendable {
             "another task of its name is running; if that one succeeds, an interval has to pass first"
         case .replaced: "the task that it replaces is being stopped"
         case .tasksPerOwnerMax: "its owner has as many live tasks as are allowed"
+        case .slotsPerOwnerMax:
+            "its owner has as many commands running, dormant or stuck as one owner may have"
         case .groupSlots(_, let group): "all slots of group \(group) are taken"
         case .slots: "all slots are taken"
         case .starting: "its start is being written to disk"

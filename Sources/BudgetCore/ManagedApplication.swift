@@ -153,6 +153,8 @@ package struct ApplicationRun: Sendable {
     /// When it is killed, and killed again.
     var killAt = Instant.never
     var isKilled = false
+    /// When it was killed first.
+    var killedAt = Instant.never
     var isReportedStuck = false
     /// Whether its units stay on disk after its end, for the daemon after this one to thaw.
     var leavesUnits = false

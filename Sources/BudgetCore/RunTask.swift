@@ -140,26 +140,6 @@ package struct Work: Equatable, Sendable {
     private static let argumentOverhead = 16
 }
 
-/// One step of stopping the processes of a task. Escalation is data, walked by the registry.
-package struct TeardownStep: Equatable, Sendable {
-    package enum Order: Equatable, Sendable {
-        case signal(SignalNumber)
-        case killAll
-    }
-
-    package let order: Order
-    /// How long to wait for the processes to be gone before the next step.
-    package let wait: Duration
-
-    /// A kill is repeated after this wait, for as long as something is left.
-    static let killAll = TeardownStep(order: .killAll, wait: .seconds(1))
-
-    /// What `cancel` does: SIGTERM, the task's grace, kill of the group.
-    static func cancellation(grace: Duration) -> [TeardownStep] {
-        [TeardownStep(order: .signal(.terminate), wait: grace), killAll]
-    }
-}
-
 /// What a run task has beyond a held one.
 ///
 /// Small and quick to copy: what was asked for is shared by all copies, and so is what comes about once the task
@@ -190,6 +170,8 @@ package struct RunTask: Equatable, Sendable {
     var isHandlerRunning = false
     /// Whether it has been reported that killing did not end it.
     var isReportedStuck = false
+    /// Whether it was killed `TeardownStep.stuckAfter` ago and is still there: it takes no slot any more.
+    package internal(set) var isStuck = false
     /// The outcome that is recorded once the task's processes are gone.
     var verdict: Outcome?
 
@@ -208,6 +190,8 @@ package struct RunTask: Equatable, Sendable {
         var conclusion: Conclusion?
         var withdrawal: Reason?
         var teardown: ArraySlice<TeardownStep> = []
+        var killedAt: Instant?
+        var postponed: Postponement?
     }
 
     private static let nothingYet = Shared(Course())
@@ -229,7 +213,25 @@ package struct RunTask: Equatable, Sendable {
         verdict = nil
         nextStepAt = .never
         isReportedStuck = false
+        isStuck = false
     }
+
+    /// Makes it ready to be started again, since it was not.
+    mutating func postpone(_ postponed: Postponement, until notBefore: BootInstant) {
+        course = Shared(Course(attempts: attempts, postponed: postponed))
+        self.notBefore = notBefore
+        isStartStored = false
+        isMainRunning = false
+        isHandlerRunning = false
+        nextStepAt = .never
+    }
+}
+
+/// Why a command was not started yet that had its turn.
+struct Postponement: Equatable, Sendable {
+    let reason: String
+    /// How often that was so, one time after the other.
+    let count: Int
 }
 
 extension RunTask {
@@ -286,39 +288,21 @@ extension RunTask {
         set { course.value.withdrawal = newValue }
     }
 
+    /// When its processes were killed first; `nil` where they were not.
+    var killedAt: Instant? {
+        get { course.value.killedAt }
+        set { course.value.killedAt = newValue }
+    }
+
+    /// Why it was not started when it had its turn last; `nil` once it was.
+    var postponed: Postponement? {
+        get { course.value.postponed }
+        set { course.value.postponed = newValue }
+    }
+
     /// The steps of stopping it that are still to be taken.
     var teardown: ArraySlice<TeardownStep> {
         get { course.value.teardown }
         set { course.value.teardown = newValue }
-    }
-}
-
-/// An attempt of a run task after which it was queued again.
-package struct EndedAttempt: Equatable, Sendable {
-    /// Of one task: nothing else limits how much a user's attempts take in memory.
-    package static let keptMax = 10
-    private static let textBytesMax = 128
-
-    /// From 1.
-    package let attempt: Int
-    package let outcome: Outcome
-    package let reason: Reason?
-    package let exit: ProcessExit?
-    package let endedAt: Instant
-    /// How long the clock of its budget ran.
-    package let used: Duration
-    package let use: ResourceUse?
-
-    package init(
-        attempt: Int, outcome: Outcome, reason: Reason?, exit: ProcessExit?, endedAt: Instant,
-        used: Duration, use: ResourceUse?
-    ) {
-        self.attempt = attempt
-        self.outcome = outcome
-        self.reason = reason?.cut(toBytes: EndedAttempt.textBytesMax)
-        self.exit = exit
-        self.endedAt = endedAt
-        self.used = used
-        self.use = use
     }
 }

@@ -1,6 +1,6 @@
 /// Which of the queued tasks goes next (DESIGN.md rules 23 to 26).
 ///
-/// Owners take turns: first the one with the fewest commands in slots, then the one who was served longest
+/// Owners take turns: first the one with the fewest commands that run, then the one who was served longest
 /// ago. Of an owner's tasks the highest priority goes first, then the lowest id.
 ///
 /// A task waits for its own time in a heap; then, where its name keeps an interval or is unique, in its line,
@@ -29,39 +29,12 @@ struct TaskQueue: Sendable {
         }
     }
 
-    /// Where a task is.
-    enum Place: Sendable {
-        case nowhere
-        /// Among those that wait for a time.
-        case timed
-        /// Behind its gate.
-        case ready
-    }
-
-    struct Entry: Sendable {
-        let rank: Rank
-        let owner: OwnerID
-        let gate: Int
-        /// Beside it, since few have one.
-        private let sharedLine: Shared<LineKey>?
-        var place = Place.nowhere
-        var isInLine = false
-        /// Whether it has waited for its own time.
-        var isDue = false
-
-        var line: LineKey? { sharedLine?.value }
-
-        init(rank: Rank, owner: OwnerID, gate: Int, line: LineKey?) {
-            self.rank = rank
-            self.owner = owner
-            self.gate = gate
-            sharedLine = line.map { Shared($0) }
-        }
-    }
-
     private struct Owner: Sendable {
         var heaps: [Int: SlotHeaps<Rank>.Heap] = [:]
+        /// Its commands that have started and not ended, also those without a slot.
         var runningCount = 0
+        /// What it has in groups.
+        var groups: [String: GroupUse] = [:]
         /// The turn in which one of its tasks got a slot last.
         var servedAt: UInt64 = 0
     }
@@ -104,7 +77,7 @@ struct TaskQueue: Sendable {
         var entry = Entry(
             rank: Rank(priority: queueing.priority, id: task.id), owner: task.owner, gate: number,
             line: queueing.isByName ? LineKey(OwnedName(task), queueing) : nil)
-        count(gate.group, \.queuedCount, 1)
+        count(gate.group, of: task.owner, \.queuedCount, 1)
         // Most wait for a slot alone: they are looked up once.
         guard entry.line != nil || run.notBefore > clock else {
             (entry.isDue, entry.place) = (true, .ready)
@@ -126,10 +99,10 @@ struct TaskQueue: Sendable {
         withdraw(slot)
         if let line = entry.line { leave(line, slot) }
         entries[slot] = nil
-        count(gates[entry.gate].group, \.queuedCount, -1)
+        count(gates[entry.gate].group, of: entry.owner, \.queuedCount, -1)
         if entry.isDue { count(gates[entry.gate].conditions, -1) }
         guard entries.isEmpty else { return }
-        // Who was served last is of no account where nobody waits.
+        // As in `forgetIdle`.
         owners = owners.filter { $0.value.runningCount > 0 }
         if entries.capacity > 4096 {
             entries = [:]
@@ -158,13 +131,17 @@ struct TaskQueue: Sendable {
     }
 
     /// The task whose turn it is, among those that may start.
-    func next(where mayStart: (OwnerID, Gate) -> Bool) -> Int? {
+    ///
+    /// - Parameter mayRun: whether an owner may run one more, by how many commands of theirs do; one who may not
+    ///   costs no look at their tasks.
+    func next(of mayRun: (OwnerID, Int) -> Bool, where isOpen: (Gate) -> Bool) -> Int? {
         var best: (owner: OwnerID, state: Owner, slot: Int)?
         for (owner, state) in owners where !state.heaps.isEmpty {
             if let best, !TaskQueue.goesBefore((owner, state), (best.owner, best.state)) {
                 continue
             }
-            let slot = head(of: state) { mayStart(owner, $0) }
+            guard mayRun(owner, state.runningCount) else { continue }
+            let slot = head(of: state, where: isOpen)
             if let slot { best = (owner, state, slot) }
         }
         return best?.slot
@@ -192,16 +169,38 @@ struct TaskQueue: Sendable {
             ? first.servedAt < second.servedAt : one.id < other.id
     }
 
-    /// A task has got a slot, or has given it back.
+    /// How many commands of an owner have started and not ended.
+    func runningCount(of owner: OwnerID) -> Int { owners[owner]?.runningCount ?? 0 }
+
+    /// What there is of a group, of one owner or of all.
+    func use(of group: String, by owner: OwnerID?) -> GroupUse {
+        guard let owner else { return groups[group] ?? GroupUse() }
+        return owners[owner]?.groups[group] ?? GroupUse()
+    }
+
+    /// A command takes a slot of its group, or has given it back.
+    mutating func countSlot(_ task: BackgroundTask, _ queueing: Queueing, _ change: Int) {
+        count(queueing.group, of: task.owner, \.runningCount, change)
+        if change < 0 { forgetIdle(task.owner) }
+    }
+
+    /// Who was served last is of no account where nobody waits.
+    private mutating func forgetIdle(_ owner: OwnerID) {
+        guard entries.isEmpty, let state = owners[owner], state.runningCount == 0,
+            state.groups.isEmpty
+        else { return }
+        owners[owner] = nil
+    }
+
+    /// A command has started, or has ended.
     mutating func countRunning(_ task: BackgroundTask, _ queueing: Queueing, _ change: Int) {
         owners[task.owner, default: Owner()].runningCount += change
         if change > 0 {
             turn += 1
             owners[task.owner]?.servedAt = turn
-        } else if entries.isEmpty, owners[task.owner]?.runningCount == 0 {
-            owners[task.owner] = nil
+        } else {
+            forgetIdle(task.owner)
         }
-        count(queueing.group, \.runningCount, change)
         countLive(task, isUnique: queueing.unique != nil, change)
     }
 
@@ -268,17 +267,12 @@ struct TaskQueue: Sendable {
     }
 
     private mutating func count(
-        _ group: String?, _ what: WritableKeyPath<GroupUse, Int>, _ change: Int
+        _ group: String?, of owner: OwnerID, _ what: WritableKeyPath<GroupUse, Int>, _ change: Int
     ) {
         guard let group else { return }
         groups[group, default: GroupUse()][keyPath: what] += change
         if groups[group] == GroupUse() { groups[group] = nil }
+        owners[owner, default: Owner()].groups[group, default: GroupUse()][keyPath: what] += change
+        if owners[owner]?.groups[group] == GroupUse() { owners[owner]?.groups[group] = nil }
     }
-}
-
-/// How many tasks of a group there are.
-package struct GroupUse: Equatable, Sendable {
-    /// Those that have a slot.
-    package internal(set) var runningCount = 0
-    package internal(set) var queuedCount = 0
 }

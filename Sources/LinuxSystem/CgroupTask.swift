@@ -235,7 +235,7 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client, StrayHunt
                 child.signal(SIGKILL)
             }
         } catch {
-            let failure = LaunchError(stage: .prepare, errno: error.errno, subject: "\(processID)")
+            let failure = LaunchError(stage: .watch, errno: error.errno, subject: "\(processID)")
             launchFailed(index: index, failure, &events)
         }
     }

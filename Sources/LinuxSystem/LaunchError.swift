@@ -1,4 +1,5 @@
 internal import CLinux
+internal import Glibc
 
 /// A command that could not be started.
 package struct LaunchError: Error, Equatable, Sendable {
@@ -14,6 +15,8 @@ package struct LaunchError: Error, Equatable, Sendable {
         case directory
         case descriptors
         case exec
+        /// It was started, and cannot be watched.
+        case watch
         /// The supervisor program that should have started it.
         case supervisor
     }
@@ -47,6 +50,35 @@ package struct LaunchError: Error, Equatable, Sendable {
     }
 }
 
+extension LaunchError {
+    /// For whom there was no room, where that is what failed: tried again, it may succeed.
+    package enum Shortage: Equatable, Sendable {
+        /// For any command: what failed is the system's, or the daemon's in it.
+        case general
+        /// For this one: what failed lies behind the change to its user, who may have a limit of processes
+        /// (execve(2)), and whose file systems answer what they like.
+        case own
+    }
+
+    /// `nil` where it is no shortage, or where the command was started all the same.
+    package var shortage: Shortage? {
+        switch stage {
+        case .prepare, .clone, .session, .limits, .user, .descriptors, .supervisor:
+            SystemError(operation: "", errno: errno).isShortage ? .general : nil
+        case .directory, .exec:
+            [EAGAIN, ENOMEM, EMFILE, ENFILE].contains(errno) ? .own : nil
+        case .watch: nil
+        }
+    }
+}
+
+extension SystemError {
+    /// Whether there was no room: for a process or a thread, a descriptor, memory, a control group.
+    package var isShortage: Bool {
+        [EAGAIN, ENOMEM, EMFILE, ENFILE, ENOSPC, ENOBUFS].contains(errno)
+    }
+}
+
 extension LaunchError: CustomStringConvertible {
     /// `cannot run "foo": No such file or directory`.
     package var description: String {
@@ -63,6 +95,7 @@ extension LaunchError: CustomStringConvertible {
             case .directory: "enter \"\(subject)\""
             case .descriptors: "hand the output to \"\(subject)\""
             case .exec: "run \"\(subject)\""
+            case .watch: "watch process \(subject)"
             case .supervisor: "run the supervisor \"\(subject)\""
             }
         return "cannot \(attempt): \(errorText(errno))"

@@ -6,7 +6,8 @@ internal import Glibc
 ///
 /// The descriptor tells when answers wait. A look-up that hangs holds up its own thread alone, until
 /// as many hang as there may be threads; what is asked for then waits in a queue. It may outlive the
-/// database: nobody hears its answer then.
+/// database: nobody hears its answer then. One thread is there from the start, so that users can be looked up
+/// while somebody takes all the room that there is for others.
 package final class UserDatabase: Sendable {
     /// How a look-up ended.
     package enum Answer: Equatable, Sendable {
@@ -26,6 +27,7 @@ package final class UserDatabase: Sendable {
     ///   database.
     package init(lookUp: (@Sendable (UInt32) -> Answer)? = nil) throws(SystemError) {
         work = LookUps(lookUp ?? { UserEntry.lookUp($0) }, completion: try .event())
+        try work.startResident()
     }
 
     deinit {
@@ -37,10 +39,8 @@ package final class UserDatabase: Sendable {
 
     /// Asks for a user; the answer comes with `takeAnswers`. A user who is asked for again before
     /// that is looked up once, and answered once.
-    ///
-    /// - Throws: where no thread can be had; the user has not been asked for then.
-    package func ask(_ user: UInt32) throws(SystemError) {
-        try work.ask(user)
+    package func ask(_ user: UInt32) {
+        work.ask(user)
     }
 
     /// The answers since the last call, in the order in which they came.
@@ -50,7 +50,9 @@ package final class UserDatabase: Sendable {
 }
 
 /// What the database and its threads share; lives until the last of them is done.
-private final class LookUps: Sendable {
+///
+/// `@unchecked Sendable`: `wakeUp` is a semaphore, which is for many threads (sem_overview(7)).
+private final class LookUps: @unchecked Sendable {
     /// The modules of nsswitch.conf(5) need some, and nobody says how much.
     private static let threadStackBytes = 512 * 1024
 
@@ -60,12 +62,18 @@ private final class LookUps: Sendable {
         /// Of those: what no thread has begun.
         var queue: [UInt32] = []
         var answers: [(user: UInt32, answer: UserDatabase.Answer)] = []
+        /// Those that look up.
         var threadCount = 0
+        /// Whether the thread that stays has nothing to do.
+        var isResidentIdle = false
+        var isAbandoned = false
     }
 
     private let lookUp: @Sendable (UInt32) -> UserDatabase.Answer
     let completion: OwnedDescriptor
     private let state = LockedState(State())
+    /// Counts the orders to the thread that stays.
+    private let wakeUp = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
 
     init(
         _ lookUp: @escaping @Sendable (UInt32) -> UserDatabase.Answer,
@@ -73,33 +81,40 @@ private final class LookUps: Sendable {
     ) {
         self.lookUp = lookUp
         self.completion = completion
+        sem_init(wakeUp, 0, 0)
     }
 
-    func ask(_ user: UInt32) throws(SystemError) {
-        let needsThread = state.withLock { state in
-            guard state.pending.insert(user).inserted else { return false }
+    deinit {
+        sem_destroy(wakeUp)
+        wakeUp.deallocate()
+    }
+
+    /// Starts the thread that stays.
+    func startResident() throws(SystemError) {
+        let error = startThread { $0.stay() }
+        if error != 0 { throw SystemError(operation: "pthread_create", errno: error) }
+    }
+
+    private enum Help { case none, resident, another }
+
+    func ask(_ user: UInt32) {
+        let help = state.withLock { state -> Help in
+            guard state.pending.insert(user).inserted else { return .none }
             state.queue.append(user)
-            guard state.threadCount < UserDatabase.threadsMax else { return false }
+            guard state.threadCount < UserDatabase.threadsMax else { return .none }
             state.threadCount += 1
-            return true
+            guard state.isResidentIdle else { return .another }
+            state.isResidentIdle = false
+            return .resident
         }
-        guard needsThread else { return }
-        let error = startThread()
-        if error != 0 { try threadIsMissing(for: user, error) }
-    }
-
-    /// The other threads do its work, where there are any.
-    private func threadIsMissing(for user: UInt32, _ error: Int32) throws(SystemError) {
-        let isLost = state.withLock { state in
-            state.threadCount -= 1
-            guard state.threadCount == 0, let index = state.queue.firstIndex(of: user) else {
-                return false
-            }
-            state.queue.remove(at: index)
-            state.pending.remove(user)
-            return true
+        switch help {
+        case .none: break
+        case .resident: sem_post(wakeUp)
+        case .another:
+            guard startThread({ $0.serve() }) != 0 else { break }
+            // There is no room for it: those that look up do its work, the one that stays among them.
+            state.withLock { $0.threadCount -= 1 }
         }
-        if isLost { throw SystemError(operation: "pthread_create", errno: error) }
     }
 
     func takeAnswers() -> [(user: UInt32, answer: UserDatabase.Answer)] {
@@ -115,16 +130,31 @@ private final class LookUps: Sendable {
 
     /// What no thread has begun is not looked up any more.
     func abandon() {
-        state.withLock { $0.queue = [] }
+        state.withLock { state in
+            state.queue = []
+            state.isAbandoned = true
+        }
+        sem_post(wakeUp)
     }
 
-    private func startThread() -> Int32 {
-        let retained = Unmanaged.passRetained(self)
+    private final class Job {
+        let lookUps: LookUps
+        let body: (LookUps) -> Void
+
+        init(_ lookUps: LookUps, _ body: @escaping (LookUps) -> Void) {
+            self.lookUps = lookUps
+            self.body = body
+        }
+    }
+
+    private func startThread(_ body: @escaping (LookUps) -> Void) -> Int32 {
+        let retained = Unmanaged.passRetained(Job(self, body))
         let error = clx_thread_start(
             Self.threadStackBytes,
             { argument in
                 if let argument {
-                    Unmanaged<LookUps>.fromOpaque(argument).takeRetainedValue().serve()
+                    let job = Unmanaged<Job>.fromOpaque(argument).takeRetainedValue()
+                    job.body(job.lookUps)
                 }
                 return nil
             },
@@ -134,19 +164,34 @@ private final class LookUps: Sendable {
         return error
     }
 
-    /// A thread ends when nothing waits.
+    /// Looks up what waits, and ends when nothing does.
     private func serve() {
-        while let user = next() {
-            let answer = lookUp(user)
-            state.withLock { $0.answers.append((user, answer)) }
-            completion.countEvent()
+        while let user = next(isResident: false) { lookUpNow(user) }
+    }
+
+    /// Looks up what waits, and waits for more.
+    private func stay() {
+        // It counts among those that look up until it finds that there is nothing to do.
+        state.withLock { $0.threadCount += 1 }
+        while true {
+            while let user = next(isResident: true) { lookUpNow(user) }
+            if state.withLock({ $0.isAbandoned }) { return }
+            // Interrupted by a signal, it waits again.
+            while sem_wait(wakeUp) != 0 {}
         }
     }
 
-    private func next() -> UInt32? {
+    private func lookUpNow(_ user: UInt32) {
+        let answer = lookUp(user)
+        state.withLock { $0.answers.append((user, answer)) }
+        completion.countEvent()
+    }
+
+    private func next(isResident: Bool) -> UInt32? {
         state.withLock { state in
             if !state.queue.isEmpty { return state.queue.removeFirst() }
             state.threadCount -= 1
+            if isResident { state.isResidentIdle = true }
             return nil
         }
     }

@@ -117,7 +117,13 @@ extension Settings {
             \.queue.slots,
             1...10_000,
             "Run tasks that run at once, those of all groups among them."
-        )
+        ),
+        .integer(
+            "queue.slotsPerOwnerMax",
+            \.queue.slotsPerOwnerMax,
+            0...10_000,
+            "Run tasks of one owner that run at once; 0: all slots but one, and all for root."
+        ),
     ]
 
     private static let applicationKeys: [SettingKey<Settings>] = [

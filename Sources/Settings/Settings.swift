@@ -38,6 +38,8 @@ package struct Settings: Sendable, Equatable {
 
     package struct Queue: Sendable, Equatable {
         package var slots = 4
+        /// 0: a share by default, which leaves one slot to others.
+        package var slotsPerOwnerMax = 0
         /// By name. For a list, ``Settings/groupList`` has them in order.
         package var groups: [String: Group] = [:]
     }

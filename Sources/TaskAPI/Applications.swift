@@ -68,6 +68,8 @@ package enum Applications {
     /// profile: the budget profile whose numbers are this application's background time.
     /// command: absent where the application is only adopted. It runs as the caller, in the directory (the
     /// caller's home where absent), and finds its id in $BGTASK_APPLICATION.
+    /// backgroundMode: it is never suspended, and has no limit in the background; for root, and for the users that the
+    /// settings name.
     package struct Registration: Message {
         package var id = ""
         package var command: [String]?

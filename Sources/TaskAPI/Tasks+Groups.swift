@@ -1,8 +1,9 @@
 package import Varlink
 
 extension Tasks {
-    /// The tasks of all users that name a group. slots: how many of them may run at once. paused: what is queued
-    /// in it is held back.
+    /// What there is of a group: for operators the tasks of all users, for others their own. slots: how many of all
+    /// may run at once. running: those that take one of the slots, which the dormant and the stuck do not. paused:
+    /// what is queued in it is held back.
     package struct Group: Message {
         package var name = ""
         package var slots = 0

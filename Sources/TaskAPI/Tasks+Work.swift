@@ -107,7 +107,8 @@ extension Tasks {
     /// cpuMs, memoryPeakBytes: what the processes of a command used, once it has ended, where that is known. Show
     /// tells them of a running one too, where its processes are in a cgroup.
     /// status: what the task last said of itself. waiting: the rule that holds a queued task back, the first of
-    /// several; notBeforeMs: how long it is held back at least, where one of them is a rule of time.
+    /// several; notBeforeMs: how long it is held back at least, where one of them is a rule of time. stuck: its
+    /// processes were killed long ago and are still there; it takes no slot any more.
     package struct Task: Message {
         package var id = 0
         package var name = ""
@@ -136,6 +137,7 @@ extension Tasks {
         package var attempts: [Attempt]?
         package var attemptsMax: Int?
         package var notBeforeMs: Int?
+        package var stuck: Bool?
 
         package init() {}
 
@@ -167,6 +169,7 @@ extension Tasks {
             try fields.field("attempts", &attempts)
             try fields.field("attemptsMax", &attemptsMax)
             try fields.field("notBeforeMs", &notBeforeMs)
+            try fields.field("stuck", &stuck)
         }
     }
 

@@ -23,6 +23,8 @@ struct Configuration {
     /// The group whose members are operators.
     var operatorsGroup: UInt32?
     var access = AccessSettings()
+    /// Who may have tasks without a limit, besides root.
+    var unlimitedUsers: Set<UInt32> = []
 
     /// A place that cannot be found out.
     struct Missing: Error, CustomStringConvertible {

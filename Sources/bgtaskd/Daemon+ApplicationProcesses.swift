@@ -36,7 +36,8 @@ extension Daemon {
             running[number] = task
             applications.add(RunningApplication(key, launched: task, by: launcher))
         } catch {
-            return registry.applicationNotStarted(key, "\(error)", at: now, &actions)
+            let advice = error.isShortage ? "; there is no room now, try again" : ""
+            return registry.applicationNotStarted(key, "\(error)\(advice)", at: now, &actions)
         }
         if let user = users.user(key.owner, at: now) {
             startMain(of: number, as: user, at: now)
@@ -58,7 +59,8 @@ extension Daemon {
             try start(request, of: task)
             applications.settle(application)
         } catch {
-            notStarted(application, "\(error)", at: now)
+            let reason = (error as? LaunchError)?.advice ?? "\(error)"
+            notStarted(application, reason, at: now)
         }
     }
 
@@ -157,7 +159,7 @@ extension Daemon {
             registry.applicationStarted(key, at: now, &actions)
         case .startFailed(_, let error):
             drainOutput(of: application.number, at: now)
-            notStarted(application, "\(error)", at: now)
+            notStarted(application, error.advice, at: now)
         case .exited(index: 0, let exit):
             registry.applicationExited(key, ProcessExit(exit), at: now, &actions)
         case .frozen(let isFrozen):

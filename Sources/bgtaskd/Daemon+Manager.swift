@@ -94,7 +94,7 @@ extension Daemon {
             let new = try SettingsLoader(location: configuration.settingsLocation).load()
             let difference = loaded.reload(new)
             settingsRefusal = nil
-            registry.limits = RegistryLimits(loaded.settings)
+            registry.limits = RegistryLimits(loaded.settings, configuration)
             registry.replaceApplicationRules(ApplicationRules(loaded.settings), at: now)
             registry.replaceProfiles(loaded.settings.profileList.compactMap(Profile.init))
             if difference.changed.contains("daemon.logLevel") {
@@ -150,6 +150,18 @@ extension Profile {
 }
 
 extension RegistryLimits {
+    init(_ settings: Settings, _ configuration: Configuration) {
+        self.init(settings)
+        guard configuration.servesEverybody else {
+            // Nobody else is held up in a daemon that serves its own user alone.
+            mayRunUnlimited = [OwnerID(rawValue: configuration.user)]
+            return
+        }
+        mayRunUnlimited = Set(configuration.unlimitedUsers.map { OwnerID(rawValue: $0) })
+        // Root's commands are the machine's own, and root can raise the number: by itself it bounds users alone.
+        if slotsPerOwnerMax == nil { slotsPerOwnerMax = max(slots - 1, 1) }
+    }
+
     init(_ settings: Settings) {
         self.init()
         tasksPerOwnerMax = settings.limits.tasksPerOwnerMax
@@ -159,6 +171,8 @@ extension RegistryLimits {
         // More are on disk.
         endedRunMax = min(settings.store.historyMax, 10_000)
         slots = settings.queue.slots
+        let share = settings.queue.slotsPerOwnerMax
+        if share > 0 { (slotsPerOwnerMax, slotsOfRootMax) = (share, share) }
         groupSlots = settings.queue.groups.mapValues(\.slots)
         warnAfter = settings.budget.warnAfter ?? .nanoseconds(Int64.max)
     }

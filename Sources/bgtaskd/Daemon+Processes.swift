@@ -26,6 +26,8 @@ extension Daemon {
                 linesPerSecondMax: limits.logRatePerOwnerMax)
             running[id] = RunningTask(
                 id: id, owner: task.owner, processes: processes, output: output)
+        } catch  where error.isShortage {
+            return postpone(id, "\(error)", .machine, at: now)
         } catch {
             return registry.startFailed(id, "\(error)", at: now, &actions)
         }
@@ -54,6 +56,9 @@ extension Daemon {
             request.arguments = run.work.command
             try start(request, of: task)
         } catch {
+            if let scope = (error as? LaunchError)?.scope {
+                return postpone(id, "\(error)", scope, at: now)
+            }
             notStarted(id, "\(error)", at: now)
         }
     }
@@ -173,8 +178,7 @@ extension Daemon {
             registry.started(id, as: ProcessID(rawValue: processID), at: now, &actions)
             performWaiting(for: id, at: now)
         case .startFailed(index: 0, let error):
-            drainOutput(of: id, at: now)
-            registry.startFailed(id, "\(error)", at: now, &actions)
+            mainNotStarted(of: id, error, at: now)
         case .startFailed(let index, let error):
             drainOutput(of: id, command: index, at: now)
             if let record = registry.record(id) {
@@ -209,6 +213,16 @@ extension Daemon {
             fields[.owner] = running[id].map { "\($0.owner)" }
         }
         log.say(.processLeft, fields)
+    }
+
+    /// The main command of a task does not run: there was no room for it, or it fails.
+    private func mainNotStarted(of id: TaskID, _ error: LaunchError, at now: Instant) {
+        drainOutput(of: id, at: now)
+        if let scope = error.scope {
+            postpone(id, "\(error)", scope, at: now)
+        } else {
+            registry.startFailed(id, "\(error)", at: now, &actions)
+        }
     }
 
     /// Lets go of the processes of a task that has ended, or has come to the end of an attempt.

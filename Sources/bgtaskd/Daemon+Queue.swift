@@ -8,7 +8,8 @@ extension Daemon {
     func groups(_ client: Client, _ call: Call, _ now: Instant) throws(CallFailure) {
         _ = try decode(call, as: Tasks.Groups.Input.self)
         var output = Tasks.Groups.Output()
-        output.groups = registry.groups.map { known in
+        let caller = Caller(owner: client.caller.owner, seesAll: client.isOperator)
+        output.groups = registry.groups(for: caller).map { known in
             var group = Tasks.Group()
             group.name = known.name
             group.slots = known.slots

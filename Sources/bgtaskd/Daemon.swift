@@ -141,7 +141,7 @@ final class Daemon {
         access = AccessControl(configuration)
         service = Daemon.serviceInterface
         registry = BackgroundTaskRegistry(
-            limits: RegistryLimits(loaded.settings),
+            limits: RegistryLimits(loaded.settings, configuration),
             profiles: loaded.settings.profileList.compactMap(Profile.init),
             identifiers: parts.store.identifiers
         )

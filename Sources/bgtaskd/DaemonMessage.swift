@@ -128,6 +128,12 @@ extension DaemonMessage {
     /// The kill was refused; it is tried again.
     static let taskNotKilled = DaemonMessage(
         "7aa6ff3a752d2bca574fdbc3a8b72c27", .error, "a task cannot be killed")
+    /// Nothing is started for a while; whoever waits keeps their turn.
+    static let noRoom = DaemonMessage(
+        "c4e1a90b7d264f58a3f60d92be71c845", .warning, "the machine has no room to start commands")
+    /// What is short is short for this one, as its user's processes are; it goes back to the queue.
+    static let noRoomForTask = DaemonMessage(
+        "2f7d58c1e09b4a63b5d84c7fa1369e02", .notice, "there is no room to start a command")
     /// By what a shortage of memory is seen; once there is somebody to be ended for it.
     static let pressureSource = DaemonMessage(
         "5e0b7c94d2a84f1683c6f1a97d4e20b8", .info, "memory pressure is watched")

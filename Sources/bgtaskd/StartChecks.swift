@@ -13,7 +13,7 @@ struct StartChecks {
     func findings() -> [StartFailure] {
         [
             checkSettingsFolder, checkStateFolder, checkSocket, checkContainment, checkOperators,
-            checkAccess, checkDumpable,
+            checkAccess, checkUnlimitedUsers, checkDumpable,
         ].compactMap { check in
             do {
                 try check()
@@ -71,6 +71,13 @@ struct StartChecks {
                 "\(key): \(error); name users that there are", ExitStatus.settings)
         }
     }
+
+    /// The users who may have tasks without a limit.
+    func unlimitedUsers() throws(StartFailure) -> Set<UInt32> {
+        try users(settings.access.unlimitedUsers, "access.unlimitedUsers")
+    }
+
+    private func checkUnlimitedUsers() throws { _ = try unlimitedUsers() }
 
     private var trust: PathTrust { PathTrust(user: configuration.user) }
 

@@ -94,7 +94,7 @@ extension Daemon {
             switch answer {
             case .found(let entry): go(on: waiting, as: KnownUser(entry), of: owner, at: now)
             case .unknown: go(on: waiting, as: KnownUser(withoutName: user), of: owner, at: now)
-            case .failed(let error): refuse(waiting, "\(error)", at: now)
+            case .failed(let error): postpone(waiting, error, at: now)
             }
         }
         endTurn(at: now)
@@ -102,7 +102,7 @@ extension Daemon {
 
     /// Asks who the submitter of a task is, and starts it once that is known.
     func askUser(for id: TaskID, of owner: OwnerID, at now: Instant) {
-        if users.wait(id, for: owner) { ask(about: owner, at: now) }
+        if users.wait(id, for: owner) { userDatabase.ask(owner.rawValue) }
     }
 
     /// Carries a call of a client out that registers a command, with the name of the client's account as it is
@@ -115,15 +115,7 @@ extension Daemon {
         if let user = users.user(owner, at: now) { return try body(self, user.accountName, now) }
         client.openCall = .account
         if users.wait(WaitingCall(client: client, body: body), for: owner) {
-            ask(about: owner, at: now)
-        }
-    }
-
-    private func ask(about owner: OwnerID, at now: Instant) {
-        do {
-            try userDatabase.ask(owner.rawValue)
-        } catch {
-            refuse(users.takeWaiting(for: owner), "\(error)", at: now)
+            userDatabase.ask(owner.rawValue)
         }
     }
 
@@ -135,12 +127,17 @@ extension Daemon {
         for call in waiting.calls { carryOut(call, user.accountName, at: now) }
     }
 
-    /// The tasks are not started. What is to be registered is taken: it may be known who it is by the time that it
-    /// is started.
-    private func refuse(_ waiting: Users.Waiting, _ reason: String, at now: Instant) {
+    /// The database could not be asked: an answer another time may let the tasks start. What is to be registered
+    /// is taken: it may be known who it is by the time that it is started.
+    private func postpone(_ waiting: Users.Waiting, _ error: SystemError, at now: Instant) {
         for call in waiting.calls { carryOut(call, nil, at: now) }
-        for id in waiting.tasks {
-            notStarted(id, "its user cannot be looked up: \(reason)", at: now)
+        let reason = "its user cannot be looked up: \(error)"
+        for id in waiting.tasks where running[id] != nil {
+            if let application = applications[id] {
+                notStarted(application, reason + "; try again", at: now)
+            } else {
+                postpone(id, reason, error.isShortage ? .machine : .command, at: now)
+            }
         }
     }
 

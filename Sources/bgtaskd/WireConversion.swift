@@ -134,6 +134,7 @@ extension Tasks.Task {
         priority = run.queueing.priority
         attempt = run.attempt
         attemptsMax = run.queueing.retry?.attempts
+        if run.isStuck { stuck = true }
     }
 
     /// Takes over what its processes have used.

@@ -18,11 +18,10 @@ extension ApplicationModel {
         for name in names {
             let app = app(name)
             if let killAt = app.killAt, killAt <= now {
-                if app.isKilled, isDraining, app.isAdopted {
+                if app.isKilled, isDraining, app.isAdopted || now - app.killedAt >= 5 {
                     release(name)
                 } else {
-                    apps[name]?.killAt = now + 1
-                    apps[name]?.isKilled = true
+                    kill(name)
                 }
                 return true
             }
@@ -95,6 +94,10 @@ extension ApplicationModel {
         for name in names {
             let app = app(name)
             guard app.phase != .off else { continue }
+            if let killAt = app.killAt, app.isKilled {
+                apps[name]?.killAt = min(killAt, max(app.killedAt + 5, now))
+                continue
+            }
             guard app.isAdopted, app.phase != .ending else {
                 end(name, .interrupted)
                 continue

@@ -43,6 +43,7 @@ struct ApplicationModel {
         var freezeHasFailed = false
         var thawAt: Int?
         var killAt: Int?
+        var killedAt = 0
         var isKilled = false
         var tasks: [UInt64: Task] = [:]
         var abandoned: [(id: UInt64, at: Int)] = []
@@ -216,9 +217,21 @@ struct ApplicationModel {
         guard app(name).phase != .off, app(name).phase != .ending else { return }
         conclude(name, reason)
         let isSilent = app(name).state == .notRunning || app(name).state == .suspended
-        let killAt = now + (isSilent ? 1 : ApplicationModel.grace)
-        apps[name]?.killAt = killAt
-        apps[name]?.isKilled = isSilent
+        guard !isSilent else { return kill(name) }
+        apps[name]?.killAt = now + ApplicationModel.grace
+    }
+
+    /// Again after a second, and then ever more slowly, but for what follows from it.
+    mutating func kill(_ name: String) {
+        let killedAt = app(name).isKilled ? app(name).killedAt : now
+        let elapsed = now - killedAt
+        var next = min(max(elapsed, 1), 60)
+        for mark in [isDraining ? 5 : 0, 30] where mark > elapsed {
+            next = min(next, mark - elapsed)
+        }
+        apps[name]?.isKilled = true
+        apps[name]?.killedAt = killedAt
+        apps[name]?.killAt = now + next
     }
 
     mutating func conclude(_ name: String, _ reason: TerminationReason) {
@@ -239,8 +252,7 @@ struct ApplicationModel {
     mutating func exited(_ name: String, crashed: Bool) {
         guard app(name).phase != .off else { return }
         if app(name).phase != .ending { conclude(name, crashed ? .crashed : .exited) }
-        apps[name]?.killAt = now + 1
-        apps[name]?.isKilled = true
+        kill(name)
     }
 
     mutating func gone(_ name: String) {

@@ -13,6 +13,10 @@ struct BackgroundModeTests {
         let id = stage.tasks["play"] ?? .invalid
         #expect(stage.clerk.remaining(id) == .unlimited)
         var other = try BackgroundTimeTests.stage()
+        other.clerk.registry.limits.mayRunUnlimited = []
+        #expect(throws: Refusal.permissionDenied) {
+            try other.register(Stage.key("b")) { $0.hasBackgroundMode = true }
+        }
         #expect(throws: Refusal.permissionDenied) { try other.begin("a", profile: "unlimited") }
         #expect(throws: Refusal.permissionDenied) {
             try other.register(Stage.key("b")) { $0.profile = "unlimited" }
@@ -20,6 +24,17 @@ struct BackgroundModeTests {
         #expect(throws: Refusal.noSuchProfile("none")) {
             try other.register(Stage.key("b")) { $0.profile = "none" }
         }
+    }
+
+    @Test("rule 8: a mode from when its owner might have one is ignored, and explain says so")
+    func ignored() throws {
+        var stage = try BackgroundTimeTests.stage { $0.hasBackgroundMode = true }
+        stage.clerk.registry.limits.mayRunUnlimited = []
+        try stage.play([.home, .cut, .pass(5)])
+        #expect(stage.take() == ["freeze", "(suspended)"])
+        let found = try stage.clerk.registry.explain(Stage.maps, at: stage.clerk.now)
+        #expect(found.map(\.rule) == ["suspended", "unlimitedUsers"])
+        #expect(throws: Refusal.permissionDenied) { try stage.begin("play", profile: "unlimited") }
     }
 
     @Test("a mode that is switched off gives a whole background time, and the buffer")

@@ -235,7 +235,7 @@ struct IntervalTests {
         let queue = clerk.registry.table.queue
         #expect(queue.names.isEmpty && queue.lines.isEmpty && queue.entries.isEmpty)
         #expect(queue.groups.isEmpty && queue.nextWake == nil)
-        #expect(clerk.registry.table.owners.isEmpty && clerk.registry.occupants.isEmpty)
+        #expect(clerk.registry.table.owners.isEmpty && clerk.registry.holders.ids.isEmpty)
         #expect(clerk.registry.arrivalCount == 0)
     }
 }

@@ -78,6 +78,8 @@ extension QueueModel {
         tasks[index].notBefore = retryAt
         tasks[index].isStartStored = false
         tasks[index].isKilled = false
+        tasks[index].killedAt = nil
+        tasks[index].postponements = 0
         tasks[index].isWithdrawn = false
         tasks[index].verdict = nil
         if isWithdrawn { conclude(index, .cancelled, isWithdrawal: true) } else { settle() }
@@ -99,6 +101,7 @@ extension QueueModel {
         successes = disk.successes
         conditions = []
         (isFaulty, isDraining, servedAt, passes) = (false, false, [:], [:])
+        (shortages, shortageEndsAt) = (0, 0)
         let ran = disk.tasks.filter { !$0.hasEnded && $0.isBegun }.map(\.id)
         // What waits is looked at when all that ran is decided.
         for id in ran {

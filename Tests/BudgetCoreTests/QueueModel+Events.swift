@@ -93,8 +93,34 @@ extension QueueModel {
 
     // MARK: - Ends
 
+    mutating func start(_ index: Int) {
+        shortages = 0
+        tasks[index].postponements = 0
+    }
+
+    /// There was no room to start it.
+    mutating func postpone(_ index: Int, _ scope: ShortageScope) {
+        if scope == .machine, shortageEndsAt <= boot {
+            shortages += 1
+            shortageEndsAt = boot + pause(shortages)
+        }
+        if let verdict = tasks[index].verdict { return conclude(index, verdict) }
+        freeSlot(index)
+        let count = tasks[index].postponements + 1
+        var until = boot + pause(count)
+        if scope == .machine, count > 1 { until = max(until, shortageEndsAt) + 1 }
+        tasks[index].postponements = count
+        tasks[index].notBefore = until
+        tasks[index].phase = .waiting
+        tasks[index].isStartStored = false
+        settle()
+    }
+
+    private func pause(_ count: Int) -> Int { count > 5 ? 30 : [1, 2, 4, 8, 16][count - 1] }
+
     mutating func exit(_ index: Int, _ exit: ProcessExit) {
         let task = tasks[index]
+        tasks[index].killedAt = task.killedAt ?? now
         tasks[index].phase = .exited
         if task.verdict == .interrupted {
             if exit != .signal(.kill) { tasks[index].verdict = .expired }
@@ -147,6 +173,7 @@ extension QueueModel {
             guard tasks[index].verdict == nil else { continue }
             tasks[index].verdict = .interrupted
             tasks[index].isKilled = true
+            tasks[index].killedAt = tasks[index].killedAt ?? now
         }
     }
 }

@@ -26,6 +26,10 @@ struct QueueModel {
         var attempt = 1
         /// On the clock that goes on while the machine sleeps.
         var notBefore = 0
+        /// How often there was no room to start it, one time after the other.
+        var postponements = 0
+        /// When its processes were killed.
+        var killedAt: Int?
         var hasSlot = false
         var isAdmitted = false
         var isStartStored = false
@@ -56,6 +60,11 @@ struct QueueModel {
     var now = 0
     var asleep = 0
     var slots = 2
+    var slotsPerOwnerMax: Int? = 1
+    /// Until when nothing starts since the machine had no room, and how many such pauses there were in a row.
+    var shortageEndsAt = 0
+    var shortages = 0
+    static let shortage = "no room"
     var groupSlots = ["net": 1, "disk": 2]
     var tasksPerOwnerMax = 3
     var paused: Set<String> = []
@@ -88,14 +97,23 @@ struct QueueModel {
         var result: [Hold] = []
         if isFaulty { result.append(.store(QueueSimulation.fault)) }
         if isDraining { result.append(.shutdown) }
+        if shortageEndsAt > boot {
+            result.append(
+                .shortage(QueueModel.shortage, until: QueueSimulation.boot(shortageEndsAt)))
+        }
         if let group = task.group, paused.contains(group) {
             result.append(.paused(group: group))
         }
         if task.notBefore > boot {
             let until = QueueSimulation.boot(task.notBefore)
-            result.append(
-                task.attempt == 1
-                    ? .earliestBegin(until: until) : .retry(until: until, attempt: task.attempt))
+            if task.postponements > 0 {
+                result.append(
+                    .postponed(QueueModel.shortage, until: until, count: task.postponements))
+            } else if task.attempt == 1 {
+                result.append(.earliestBegin(until: until))
+            } else {
+                result.append(.retry(until: until, attempt: task.attempt))
+            }
         }
         let missing = task.queueing.conditions.subtracting(conditions)
         if missing.contains(.network) { result.append(.network) }
@@ -104,6 +122,12 @@ struct QueueModel {
         if let hold = nameHold(task) { result.append(hold) }
         let live = holders { $0.owner == task.owner && $0.phase != .concluding }
         if live >= tasksPerOwnerMax { result.append(.tasksPerOwnerMax(tasksPerOwnerMax)) }
+        let share = slotsPerOwnerMax ?? slots
+        if holders({ $0.owner == task.owner }) >= share,
+            slotsPerOwnerMax ?? slots < slots || holders() < slots
+        {
+            result.append(.slotsPerOwnerMax(share))
+        }
         if let group = task.group, let slots = groupSlots[group],
             holders({ $0.group == group }) >= slots
         {

@@ -119,6 +119,7 @@ extension QueueSimulation {
             model.gone(index)
             return "gone \(task.id)"
         }
+        if chance(6) { return postpone(index) }
         if task.verdict == nil, chance(8) {
             turn { $0.startFailed(task.id, "no such file", at: $1, &$2) }
             model.conclude(index, .failed)
@@ -128,12 +129,42 @@ extension QueueSimulation {
             task.isKilled
             ? [.signal(.kill), .status(0)] : [.status(0), .status(0), .status(1)]
         let exit = exits.randomElement(using: &random) ?? .status(0)
-        turn { $0.mainExited(task.id, exit, at: $1, &$2) }
+        turn {
+            $0.started(task.id, as: ProcessID(rawValue: 77), at: $1, &$2)
+            $0.mainExited(task.id, exit, at: $1, &$2)
+        }
+        model.start(index)
         model.exit(index, exit)
         if chance(2) { return "exit \(task.id)" }
         turn { $0.processesGone(task.id, at: $1, &$2) }
         model.gone(index)
         return "end \(task.id)"
+    }
+
+    /// The machine, or the user, has no room for a command that is being started.
+    private mutating func postpone(_ index: Int) -> String {
+        let id = model.tasks[index].id
+        let scope = chance(2) ? ShortageScope.machine : .command
+        _ = turn { $0.startPostponed(id, QueueModel.shortage, scope, at: $1, &$2) }
+        model.postpone(index, scope)
+        return "no room for \(id) (\(scope))"
+    }
+
+    /// What was killed goes before it is stuck, which another simulation is about.
+    private mutating func endKilled() {
+        let patience = model.isDraining ? 0 : 20
+        for task in model.tasks {
+            guard let killedAt = task.killedAt, model.now - killedAt >= patience,
+                let index = model.index(task.id)
+            else { continue }
+            if model.tasks[index].phase == .running {
+                turn { $0.mainExited(task.id, .signal(.kill), at: $1, &$2) }
+                model.exit(index, .signal(.kill))
+            }
+            guard model.tasks[index].phase == .exited else { continue }
+            turn { $0.processesGone(task.id, at: $1, &$2) }
+            model.gone(index)
+        }
     }
 
     private mutating func drain() -> String {
@@ -153,6 +184,7 @@ extension QueueSimulation {
 
     /// Time passes, or the machine sleeps; the shell serves what is due each tick, or late.
     private mutating func pass() -> String {
+        endKilled()
         let ticks = Int.random(in: 1...6, using: &random)
         let isAsleep = chance(4)
         let isLate = isAsleep || chance(2)
@@ -179,10 +211,13 @@ extension QueueSimulation {
     private mutating func reload() -> String {
         model.slots = Int.random(in: 1...4, using: &random)
         model.tasksPerOwnerMax = Int.random(in: 1...4, using: &random)
+        model.slotsPerOwnerMax = chance(2) ? nil : Int.random(in: 1...3, using: &random)
         model.groupSlots = ["net": Int.random(in: 1...2, using: &random)]
         if !chance(3) { model.groupSlots["disk"] = 1 }
         let (slots, groups, owned) = (model.slots, model.groupSlots, model.tasksPerOwnerMax)
+        let share = model.slotsPerOwnerMax
         turn {
+            $0.limits.slotsPerOwnerMax = share
             $0.limits.slots = slots
             $0.limits.groupSlots = groups
             $0.limits.tasksPerOwnerMax = owned

@@ -43,6 +43,7 @@ struct QueueSimulation {
         var limits = RegistryLimits()
         limits.slots = model.slots
         limits.groupSlots = model.groupSlots
+        limits.slotsPerOwnerMax = model.slotsPerOwnerMax
         limits.tasksPerOwnerMax = model.tasksPerOwnerMax
         limits.warnAfter = .seconds(1_000_000)
         let budget = Budget(duration: .seconds(1_000_000), grace: .seconds(86_400))
@@ -108,7 +109,7 @@ struct QueueSimulation {
             return
         }
         let name = (known.submission.owner, known.submission.name)
-        let namesake = held.registry.occupants.compactMap { held.registry.record($0) }.first {
+        let namesake = held.registry.holders.ids.compactMap { held.registry.record($0) }.first {
             $0.task.id != id && ($0.task.owner, $0.task.name) == name
                 && $0.run?.queueing.unique != nil
         }
@@ -186,8 +187,8 @@ struct QueueSimulation {
             if let difference = difference(task) { return "task \(task.id) \(difference)" }
         }
         let holders = Set(model.tasks.filter(\.hasSlot).map(\.id))
-        if held.registry.occupants != holders {
-            return "slots are with \(held.registry.occupants.sorted()), not \(holders.sorted())"
+        if held.registry.holders.ids != holders {
+            return "slots are with \(held.registry.holders.ids.sorted()), not \(holders.sorted())"
         }
         return differenceOfSums()
     }
@@ -238,7 +239,7 @@ struct QueueSimulation {
         if held.registry.wantedConditions != wanted {
             return "\(held.registry.wantedConditions) are wanted"
         }
-        for group in held.registry.groups {
+        for group in held.registry.groups(for: Clerk.rootWithAll) {
             let use = (
                 model.holders { $0.group == group.name }, waiting.count { $0.group == group.name }
             )
@@ -246,6 +247,16 @@ struct QueueSimulation {
                 return "group \(group.name) is used by \(group.use), not \(use)"
             }
             if group.isPaused != model.paused.contains(group.name) { return "\(group) is wrong" }
+        }
+        for (group, owner) in QueueSimulation.owners.map({ ("net", $0) }) {
+            let use = held.registry.groups(for: Caller(owner: owner)).first { $0.name == group }
+            let own = (
+                model.holders { $0.group == group && $0.owner == owner },
+                waiting.count { $0.group == group && $0.owner == owner }
+            )
+            if let use, own != (use.use.runningCount, use.use.queuedCount) {
+                return "owner \(owner) has \(use.use) in group \(group), not \(own)"
+            }
         }
         for owner in QueueSimulation.owners {
             let own = model.tasks.filter { $0.owner == owner }

@@ -25,8 +25,11 @@ struct RegistrySimulation {
     init(seed: UInt64) {
         random = SeededGenerator(seed: seed)
         isCompacted = seed % 2 == 1
+        model.slots = 2 + Int(seed % 3)
+        model.slotsPerOwnerMax = 1 + Int(seed / 3 % 4)
         var limits = RegistryLimits()
         limits.slots = model.slots
+        limits.slotsPerOwnerMax = model.slotsPerOwnerMax
         limits.tasksPerOwnerMax = model.tasksPerOwnerMax
         limits.endedHeldMax = model.endedHeldMax
         limits.endedRunMax = model.endedRunMax
@@ -45,13 +48,17 @@ struct RegistrySimulation {
     /// - Returns: what first went wrong, `nil` where the two agreed to the end.
     mutating func run(steps: Int) -> String? {
         for step in 0..<steps {
-            pass(Int.random(in: 0...6, using: &random))
+            // Now and then for so long that what no kill ends is stuck.
+            let isLong = Int.random(in: 0..<40, using: &random) == 0
+            pass(isLong ? 310 : Int.random(in: 0...6, using: &random))
             let event = takeEvent(isLast: step == steps - 12)
             held.registry.deadlineReached(at: now, &actions)
             digest(at: now)
             held.registry.forgetExcess()
             // In half of the histories nobody keeps a slot for longer than a turn.
             if isCompacted { held.registry.table.compact() }
+            // What was started in this step may be due at once.
+            model.check()
             model.forgetExcess()
             if let difference = difference() { return "step \(step), \(event): \(difference)" }
         }
@@ -155,11 +162,16 @@ struct RegistrySimulation {
             name: "t", owner: caller.owner, work: Work(command: ["true"]))
         let (duration, grace) = anyBudget()
         submission.budget = requested(duration, grace)
+        submission.application = anyApplication(of: caller)
+        let isLate = submission.application.flatMap { model.applications[$0] ?? nil }
+            .map { $0.until - model.now < $0.grace }
         guard let id = try? held.registry.submit(submission, at: now, &actions).id else {
-            return model.isDraining ? "submit refused" : "submit refused, which is wrong"
+            return model.isDraining || isLate == true
+                ? "submit refused" : "submit refused, which is wrong"
         }
+        if isLate == true { return "submit accepted, which is wrong" }
         digest(at: now)
-        add(id, caller, holder: nil, nil, duration, grace)
+        add(id, caller, holder: nil, submission.application, duration, grace)
         model.tasks[Int(id.rawValue)]?.state = .queued
         model.startQueued()
         return "submit \(id)"

@@ -1,12 +1,15 @@
 import BudgetCore
 
 extension SlowModel {
-    /// Among those that may start: of the owner with the fewest commands in slots, then of the one who was
+    /// Among those that may start: of the owner with the fewest commands that run, then of the one who was
     /// served longest ago, then of the one with the lower uid; the lowest id.
     func nextToStart() -> Int? {
-        guard !isDraining, runningCount(of: nil) < slots else { return nil }
+        let taken = tasks.values.count {
+            $0.isRun && $0.isLive && $0.state != .dormant && !$0.isStuck
+        }
+        guard !isDraining, taken < slots else { return nil }
         let candidates = tasks.values.filter { task in
-            task.state == .queued
+            task.state == .queued && runningCount(of: task.owner) < slotsPerOwnerMax
                 && tasks.values.count { $0.owner == task.owner && $0.isLive } < tasksPerOwnerMax
         }
         let next = candidates.min { one, other in
@@ -27,7 +30,7 @@ extension SlowModel {
         servedAt = servedAt.filter { runningCount(of: $0.key) > 0 }
     }
 
-    private func runningCount(of owner: OwnerID?) -> Int {
-        tasks.values.count { $0.isRun && $0.isLive && (owner == nil || $0.owner == owner) }
+    private func runningCount(of owner: OwnerID) -> Int {
+        tasks.values.count { $0.isRun && $0.isLive && $0.owner == owner }
     }
 }

@@ -28,16 +28,20 @@ struct SlowModel {
         var isMainRunning = false
         var verdict: Outcome?
         var killAt: Int?
+        var killedAt: Int?
+        var isStuck = false
 
         var isRun: Bool { holder == nil }
         var isLive: Bool { state != .queued && state != .ended }
     }
 
-    static let killWait = 10
+    static let stuckAfter = 300
+    static let drainWait = 50
 
     var tasks: [Int: Task] = [:]
     var now = 0
     var slots = 2
+    var slotsPerOwnerMax = 2
     var tasksPerOwnerMax = 6
     var warnAfter = 30
     var isDraining = false
@@ -53,17 +57,21 @@ struct SlowModel {
 
     var order: [Int] { tasks.keys.sorted() }
 
+    /// The background time that bounds a task; none where it began when it could not be warned in time.
+    private func background(_ task: Task) -> (until: Int, grace: Int)? {
+        guard let name = task.application, let clock = applications[name] ?? nil,
+            task.begun <= clock.until - clock.grace
+        else { return nil }
+        return clock
+    }
+
     func hard(_ task: Task) -> Int {
-        guard let name = task.application, let clock = applications[name] ?? nil else {
-            return task.ownHard
-        }
-        return min(task.ownHard, clock.until)
+        background(task).map { min(task.ownHard, $0.until) } ?? task.ownHard
     }
 
     func handler(_ task: Task) -> Int {
         let own = task.ownHard - task.grace
-        guard let name = task.application, let clock = applications[name] ?? nil else { return own }
-        return min(own, clock.until - clock.grace)
+        return background(task).map { min(own, $0.until - $0.grace) } ?? own
     }
 
     mutating func advance(to end: Int) {
@@ -97,9 +105,25 @@ struct SlowModel {
         if tasks[id]?.isRun == true { tasks[id]?.terminations += 1 }
     }
 
+    /// Kills are repeated after a second, and then ever more slowly; what is still there after half a minute
+    /// takes no slot any more, and a daemon that stops gives it up after five seconds.
     mutating func kill(_ id: Int) {
+        let killedAt = tasks[id]?.killedAt ?? now
+        let elapsed = now - killedAt
         tasks[id]?.kills += 1
-        tasks[id]?.killAt = now + SlowModel.killWait
+        tasks[id]?.killedAt = killedAt
+        var next = min(max(elapsed, 10), 600)
+        for mark in [isDraining ? SlowModel.drainWait : 0, SlowModel.stuckAfter]
+        where mark > elapsed {
+            next = min(next, mark - elapsed)
+        }
+        tasks[id]?.killAt = now + next
+        if elapsed >= SlowModel.stuckAfter, tasks[id]?.isStuck == false {
+            tasks[id]?.isStuck = true
+            tasks[id]?.state = .expiring
+            startQueued()
+        }
+        if isDraining, elapsed >= SlowModel.drainWait { finish(id, .interrupted) }
     }
 
     mutating func overrun(_ id: Int) {
@@ -151,9 +175,7 @@ struct SlowModel {
             return false
         }
         if task.state == .dormant { return true }
-        if let name = task.application, let clock = applications[name] ?? nil,
-            clock.until - clock.grace <= task.ownHard - task.grace
-        {
+        if let clock = background(task), clock.until - clock.grace <= task.ownHard - task.grace {
             return false
         }
         let granted = min(now + task.duration, task.lifetimeEnd)
@@ -193,7 +215,12 @@ struct SlowModel {
     mutating func drain() {
         isDraining = true
         for id in order {
-            guard let task = tasks[id], task.state != .ended, task.killAt == nil else { continue }
+            guard let task = tasks[id], task.state != .ended else { continue }
+            if let killAt = task.killAt {
+                guard let killedAt = task.killedAt else { continue }
+                tasks[id]?.killAt = min(killAt, max(killedAt + SlowModel.drainWait, now))
+                continue
+            }
             if task.state == .queued {
                 finish(id, .interrupted)
             } else {
@@ -239,6 +266,7 @@ struct SlowModel {
                 tasks[id]?.state = .running
             }
         }
+        startQueued()
         check()
     }
 }

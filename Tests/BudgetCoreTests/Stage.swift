@@ -25,7 +25,7 @@ struct Stage {
     private(set) var callLast: UInt64 = 0
 
     init(_ configure: (inout ApplicationRules) -> Void = { _ in }) {
-        clerk = Clerk()
+        clerk = Clerk { $0.mayRunUnlimited = [Clerk.ann.owner] }
         configure(&clerk.registry.applicationRules)
     }
 

@@ -274,7 +274,7 @@ struct SettingsReloadTests {
     /// A value that is good and not the default.
     private func other(_ key: SettingKey<Settings>) -> String {
         switch key.value(Settings()) {
-        case .integer(let number): String(number - 1)
+        case .integer(let number): String(number > 0 ? number - 1 : 1)
         case .time(let duration): TimeSpan.finite((duration ?? .zero) + .seconds(1)).description
         case .flag(let flag): String(!flag)
         case .words: "bgtask,1001"

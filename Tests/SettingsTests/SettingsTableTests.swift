@@ -17,6 +17,7 @@ struct SettingsTableTests {
             "limits.auditRatePerOwnerMax": "6000", "limits.applicationsPerOwnerMax": "4096",
             "limits.processesPerTaskMax": "4096",
             "queue.slots": "4",
+            "queue.slotsPerOwnerMax": "0",
             "applications.suspendAfter": "5s", "applications.backgroundTime": "3min",
             "applications.grace": "5s", "applications.foreground": "single",
             "applications.enforce": "true", "applications.messageTime": "30s",

@@ -7,11 +7,14 @@ enum WaitingText {
         "store": "disk", "shutdown": "shutdown", "paused": "paused", "earliestBegin": "time",
         "retry": "retry", "network": "network", "externalPower": "external power", "idle": "idle",
         "minimumInterval": "interval", "unique": "same name", "tasksPerOwnerMax": "owner's limit",
+        "slotsPerOwnerMax": "owner's slots", "shortage": "no room",
         "groupSlots": "group's slots", "slots": "slots", "starting": "starting",
     ]
 
     /// Those that hold for a known time.
-    private static let timed: Set<String> = ["earliestBegin", "retry", "minimumInterval"]
+    private static let timed: Set<String> = [
+        "earliestBegin", "retry", "minimumInterval", "shortage",
+    ]
 
     /// For a table: `interval, 9min 41s`, or nothing where it does not wait.
     static func short(_ task: Tasks.Task) -> String {

@@ -45,12 +45,17 @@ enum TaskText {
     private static func row(_ task: Tasks.Task, owner: Bool) -> [Table.Cell] {
         var cells = [
             Table.Cell(String(task.id)), Table.Cell(task.name),
-            Table.Cell(task.outcome?.rawValue ?? task.state.rawValue, colour(task)),
+            Table.Cell(task.outcome?.rawValue ?? state(task), colour(task)),
             Table.Cell(TimeText.left(task)), Table.Cell(TimeText.span(task.usedMs)),
             Table.Cell(doing(task)),
         ]
         if owner { cells.insert(Table.Cell(String(task.owner)), at: 1) }
         return cells
+    }
+
+    /// The state, or that nothing ends it.
+    private static func state(_ task: Tasks.Task) -> String {
+        task.stuck == true && task.outcome == nil ? "stuck" : task.state.rawValue
     }
 
     private static func doing(_ task: Tasks.Task) -> String {
@@ -97,7 +102,7 @@ enum TaskText {
         fields.add("application", task.application)
         fields.add("group", task.group)
         fields.add("priority", String(task.priority))
-        fields.add("state", task.state.rawValue, task.outcome == nil ? colour(task) : nil)
+        fields.add("state", state(task), task.outcome == nil ? colour(task) : nil)
         fields.add("outcome", task.outcome?.rawValue, colour(task))
         fields.add("reason", task.reason)
         fields.add("profile", task.profile)

@@ -110,7 +110,8 @@ extension Failure {
             "permission denied: the daemon may serve another user alone, "
                 + "--all, group pause and resume, reload and log levels are for root and the group "
                 + "of operators, "
-                + "and --profile unlimited is for root"
+                + "and --profile unlimited and --background-mode are for root and the users of "
+                + "access.unlimitedUsers"
         case .expectedMore:
             "bgtaskd answers this as a stream only; is it another version than bgtaskctl?"
         }

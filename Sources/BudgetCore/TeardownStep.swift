@@ -1,0 +1,35 @@
+/// One step of stopping the processes of a task. Escalation is data, walked by the registry.
+package struct TeardownStep: Equatable, Sendable {
+    package enum Order: Equatable, Sendable {
+        case signal(SignalNumber)
+        case killAll
+    }
+
+    package let order: Order
+    /// How long to wait for the processes to be gone before the next step.
+    package let wait: Duration
+
+    static let killAll = TeardownStep(order: .killAll, wait: killWait(after: .zero))
+
+    /// How long after the first kill a task is stuck that is still there.
+    static let stuckAfter = Duration.seconds(30)
+    /// How long after the first kill a daemon that stops waits no longer.
+    static let drainWait = Duration.seconds(5)
+    private static let killWaitMax = Duration.seconds(60)
+
+    /// How long to wait for a kill before it is repeated, for as long as something is left: a second, and then as
+    /// long as it has lasted already, but not beyond the moment at which something follows from it.
+    ///
+    /// - Parameter elapsed: since the first kill.
+    static func killWait(after elapsed: Duration, isDraining: Bool = false) -> Duration {
+        let wait = min(max(elapsed, .seconds(1)), killWaitMax)
+        let marks = [isDraining ? drainWait : nil, stuckAfter].compactMap { $0 }
+        let next = marks.filter { $0 > elapsed }.min()
+        return next.map { min(wait, $0 - elapsed) } ?? wait
+    }
+
+    /// What `cancel` does: SIGTERM, the task's grace, kill of the group.
+    static func cancellation(grace: Duration) -> [TeardownStep] {
+        [TeardownStep(order: .signal(.terminate), wait: grace), killAll]
+    }
+}

@@ -1,0 +1,102 @@
+import Glibc
+import TaskAPI
+import Testing
+import Varlink
+
+@Suite("A machine that has no room postpones tasks and fails none", .serialized)
+struct ShortageTests {
+    /// Lets a daemon open no file more than it has.
+    private static func limitOpenFiles(of daemon: DaemonProcess, to count: Int) throws {
+        let child = try Child(
+            "/usr/bin/prlimit", ["--pid", "\(daemon.processID)", "--nofile=\(count):"])
+        #expect(try child.waitForEnd() == .status(0))
+    }
+
+    @Test(
+        "without a free descriptor a command waits, is explained, and runs when there is one",
+        arguments: ContainmentMode.available)
+    func descriptors(mode: ContainmentMode) throws {
+        let daemon = try DaemonProcess(mode)
+        let client = try daemon.connect()
+        // What is opened once is there after the first.
+        #expect(try client.ended(try client.submit(["true"])).outcome == .completed)
+        try Self.limitOpenFiles(of: daemon, to: 3)
+        let ids = try (0..<3).map { _ in try client.submit(["true"]) }
+        try eventually("it is said why they wait") {
+            try client.show(ids[0]).waiting == "shortage"
+        }
+        let hold = try client.explanation(ids[0])
+        #expect(hold.text.contains("Too many open files"))
+        #expect(try #require(hold.earliestChangeMs) <= 30_000)
+        try daemon.waitForLog("has no room to start commands")
+        try Self.limitOpenFiles(of: daemon, to: 1024)
+        for id in ids {
+            let task = try client.ended(id)
+            #expect(task.outcome == .completed && task.attempt == 1)
+        }
+    }
+
+    @Test("what was postponed is queued for the daemon after this one")
+    func crash() throws {
+        let folder = try TemporaryFolder()
+        let id: Int
+        do {
+            let daemon = try DaemonProcess(.supervisor, in: folder)
+            let client = try daemon.connect()
+            #expect(try client.ended(try client.submit(["true"])).outcome == .completed)
+            try Self.limitOpenFiles(of: daemon, to: 3)
+            id = try client.submit(["true"])
+            try eventually("it is postponed") { try client.show(id).waiting == "shortage" }
+            // What is answered after it is on disk after it.
+            _ = try client.submit(["true"]) { $0.earliestBeginMs = 3_600_000 }
+            try daemon.kill()
+        }
+        let daemon = try DaemonProcess(.supervisor, in: folder)
+        #expect(try daemon.connect().ended(id).outcome == .completed)
+    }
+
+    /// A group of the controller that counts processes, beside those of all other tests.
+    private final class ProcessLimit {
+        static let root = "/sys/fs/cgroup/pids"
+        static let isThere = Files.exists(root + "/cgroup.procs") && geteuid() == 0
+        let path = "\(root)/bgtaskd-test-\(getpid())"
+
+        init() throws {
+            guard mkdir(path, 0o755) == 0 || errno == EEXIST else {
+                throw Child.CannotStart(program: path, errno: errno)
+            }
+        }
+
+        deinit { rmdir(path) }
+
+        var count: Int { Int(Files.text(path + "/pids.current").filter(\.isNumber)) ?? 0 }
+
+        func set(_ max: String) throws { try Files.write(max, to: path + "/pids.max") }
+    }
+
+    @Test(
+        "a fork bomb of one user postpones the tasks of others, and fails none",
+        .enabled(if: ProcessLimit.isThere, "only root can limit processes, by the first cgroups"),
+        arguments: ContainmentMode.available)
+    func forkBomb(mode: ContainmentMode) throws {
+        let limit = try ProcessLimit()
+        let script = "echo $$ > \(limit.path)/cgroup.procs && exec \"$@\""
+        let daemon = try DaemonProcess(
+            mode, in: .passable(), arguments: ["--system"],
+            within: ["/bin/sh", "-c", script, "sh"])
+        let alice = try daemon.connect(as: .games)
+        let bob = try daemon.connect(as: .backup)
+        try limit.set("\(limit.count + 24)")
+        // It goes on for as long as it is not stopped, and takes each place that is free.
+        let bomb = try alice.submit(
+            script: "bomb() { while :; do sleep 1000 & done; }; bomb 2> /dev/null")
+        try eventually("there is no room") { limit.count >= 20 }
+        try eventually("not for one more") {
+            Files.text(limit.path + "/pids.events").filter(\.isNumber) != "0"
+        }
+        let ids = try (0..<3).map { _ in try bob.submit(["true"]) }
+        try eventually("they wait for room") { try bob.show(ids[0]).waiting == "shortage" }
+        _ = try alice.ask(Tasks.Cancel.self) { $0.id = bomb }
+        for id in ids { #expect(try bob.ended(id).outcome == .completed) }
+    }
+}

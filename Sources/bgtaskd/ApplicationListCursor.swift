@@ -4,7 +4,7 @@ internal import TaskAPI
 /// Where a list of applications has come to, which is one answer.
 struct ApplicationListCursor {
     /// Applications that are looked at before others have their turn.
-    private static let pieceMax = 16
+    private static let pieceMax = 8
     /// What an application takes in memory until the answer is made, about.
     private static let overhead = 512
 

@@ -125,7 +125,7 @@ extension Daemon {
             rounds.charge(
                 running == nil
                     ? ReplyRounds.rowCost
-                    : ReplyRounds.replyCost
+                    : ReplyRounds.lookCost
                         + ReplyRounds.rowCost * listed.pids.count)
             cursor.found.append(listed)
         }

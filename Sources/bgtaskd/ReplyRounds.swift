@@ -12,6 +12,8 @@ struct ReplyRounds {
     static let replyCost = 4096
     /// What is charged for a task that a listing looks at.
     static let rowCost = 256
+    /// What is charged for a look at the processes of an application, which is many system calls.
+    static let lookCost = 65_536
     /// An owner with more events waiting takes no calls, whose events would be more, until they are fewer.
     private static let waitingMax = 4096
     private static let waitingBytesMax = 4 << 20

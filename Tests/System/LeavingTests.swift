@@ -31,7 +31,7 @@ extension SystemTests {
         }
 
         private func isLeft(_ seconds: Int) throws -> Bool {
-            try Box.execRaw("pgrep", "-f", "^sleep \(seconds)").status == 0
+            try Box.execRaw("pgrep", "-fx", "(/usr/bin/)?sleep \(seconds)").status == 0
         }
 
         @Test("is stopped at its limit, and the slot is free for the next")
@@ -60,13 +60,22 @@ extension SystemTests {
                 ("\(scope) sleep 8111 &", 8111),
                 ("(\(scope) setsid sh -c \"sleep 8112 & sleep 8112 &\" &) &", 8112),
             ] {
-                let wait = "until pgrep -f \"^sleep \(seconds)\"; do sleep 0.05; done"
+                let wait = "until pgrep -fx \"(/usr/bin/)?sleep \(seconds)\"; do sleep 0.05; done"
                 let ended = try run(
                     "\(Self.bus) -- sh -c '\(start) \(wait) >/dev/null; sleep 0.5'",
                     as: BoxUser.name, budget: "60s")
-                #expect(ended.status == 0, "\(start): \(ended)")
+                let log = try told(ended)
+                #expect(ended.status == 0, "\(start): \(ended) \(log)")
                 #expect(try !isLeft(seconds), "\(start)")
             }
+        }
+
+        /// What the task has printed, and what the log has of it.
+        private func told(_ ended: Box.Result) throws -> String {
+            let id = ended.output.split(separator: "\n").first ?? ""
+            return try Installation.shell(
+                "journalctl --sync; journalctl -q -u bgtaskd.service BGTASK_ID=\(id)"
+            ).output
         }
 
         @Test("does not keep the daemon from stopping")

@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 
 /// What subuid(5) gives to users.

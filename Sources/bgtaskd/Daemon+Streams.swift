@@ -51,7 +51,7 @@ extension Daemon {
             switch client.openCall {
             case .watch(_, output: true, by: _): !client.events.isEmpty
             case .output: client.isInRounds
-            default, .account: false
+            default: false
             }
         }
     }
@@ -77,7 +77,7 @@ extension Daemon {
                 told = message
                 deliver(.event(message), to: client)
             case .wait, .output, .list, .order, .groupOrder, .lookUp, .history, .applicationWatch,
-                .applicationList, .application, .adoption, nil:
+                .applicationList, .application, .adoption, .account, nil:
                 break
             }
         }
@@ -188,7 +188,7 @@ extension Daemon {
             client.reply(output)
             resume(client)
         case .output: wantReplies(client)
-        default, .account: break
+        default: break
         }
     }
 

@@ -121,7 +121,7 @@ extension Daemon {
     private func takeCalls(of client: Client, _ until: Int64, at now: Instant) -> Bool {
         var count = 0
         while client.connection.callsWaiting > 0, mayTakeCall(of: client),
-            count < Daemon.callsPerTurn, !rounds.holdsBack(client.caller.owner),
+            count < Daemon.callsPerTurn, !rounds.holdsBack(client.ownerUse.owner),
             takeCall(of: client, at: now)
         {
             count += 1

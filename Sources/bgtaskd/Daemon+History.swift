@@ -29,7 +29,7 @@ struct QuestionQueue {
     private var numberLast: UInt64 = 0
 
     mutating func add(_ client: Client) {
-        waiting.add(client, of: client.caller.owner)
+        waiting.add(client, of: client.ownerUse.owner)
     }
 
     /// The next client who may ask, and the number of the question.
@@ -45,7 +45,7 @@ struct QuestionQueue {
 
     /// Forgets a client who waits no longer, so that a disk that does not answer keeps none that are gone.
     mutating func remove(_ client: Client) {
-        waiting.removeAll(of: client.caller.owner) { $0 === client }
+        waiting.removeAll(of: client.ownerUse.owner) { $0 === client }
     }
 
     mutating func takeAsker(of number: UInt64) -> Client? {

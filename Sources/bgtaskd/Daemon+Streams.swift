@@ -89,7 +89,7 @@ extension Daemon {
         if client.events.isEmpty, rounds.isFree { return write(entry, for: client) }
         client.events.append(entry)
         statistics.eventsWaited += 1
-        rounds.count(1, bytes: entry.byteCount, of: client.caller.owner)
+        rounds.count(1, bytes: entry.byteCount, of: client.ownerUse.owner)
         rounds.add(client)
         account(client)
         cutOffIfSlow(client)
@@ -144,7 +144,7 @@ extension Daemon {
     func dropEvents(of client: Client) {
         guard !client.events.isEmpty else { return }
         rounds.count(
-            -client.events.count, bytes: -client.events.byteCount, of: client.caller.owner)
+            -client.events.count, bytes: -client.events.byteCount, of: client.ownerUse.owner)
         client.events.removeAll()
     }
 
@@ -223,7 +223,7 @@ extension Daemon {
 
     private func writeNextEvent(for client: Client) {
         guard let entry = client.events.popFirst() else { return }
-        rounds.count(-1, bytes: -entry.byteCount, of: client.caller.owner)
+        rounds.count(-1, bytes: -entry.byteCount, of: client.ownerUse.owner)
         write(entry, for: client)
         account(client)
         if !client.isClosed, !client.events.isEmpty { rounds.add(client) }

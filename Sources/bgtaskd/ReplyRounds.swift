@@ -31,7 +31,7 @@ struct ReplyRounds {
     mutating func add(_ client: Client) {
         guard !client.isInRounds else { return }
         client.isInRounds = true
-        rounds.add(client, of: client.caller.owner)
+        rounds.add(client, of: client.ownerUse.owner)
     }
 
     /// The client who is next; `nil` where the turn is over.

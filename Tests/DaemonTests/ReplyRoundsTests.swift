@@ -16,7 +16,7 @@ struct ReplyRoundsTests {
         let credentials = try PeerCredentials(of: ends[0])
         return Client(
             holder: HolderID(rawValue: 1), descriptor: OwnedDescriptor(ends[0]),
-            credentials: credentials, isOperator: false,
+            credentials: credentials, isOperator: false, isServed: true, acceptedAt: 0,
             ownerUse: Daemon.OwnerUse(OwnerID(rawValue: owner)), limits: ConnectionLimits())
     }
 

@@ -222,7 +222,7 @@ struct PruningTests {
         var task = Samples.task(1)
         task.work.command = [String(repeating: "é", count: 100_000), "x"]
         task.work.directory = "/" + String(repeating: "日", count: 1300)
-        task.work.groups = SubmitterGroups(
+        task.work.submitter.groups = SubmitterGroups(
             primary: 7, supplementary: (0..<60_000).map { 100_000 + $0 })
         try store.apply([.submitted(task), .ended(task.id, Samples.end(1))])
         let kept = try #require(try store.historyReader().task(task.id))

@@ -128,8 +128,8 @@ extension StoredTask {
         if let directory = task.work.directory, directory.utf8.count > 1024 {
             task.work.directory = String(directory.unicodeScalars.prefix(256)) + "…"
         }
-        if let groups = task.work.groups {
-            task.work.groups = SubmitterGroups(primary: groups.primary, supplementary: [])
+        if let groups = task.work.submitter.groups {
+            task.work.submitter.groups = SubmitterGroups(primary: groups.primary, supplementary: [])
         }
         return task
     }

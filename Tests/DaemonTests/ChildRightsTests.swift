@@ -69,7 +69,7 @@ struct ChildRightsTests {
     }
 
     /// The settings of the kernel by which a core dump is made of a process that has changed its user; given back
-    /// with the value.
+    /// with the value. There is one at a time.
     private final class CoreDumps {
         let folder: TemporaryFolder
         private static let paths = [
@@ -100,6 +100,7 @@ struct ChildRightsTests {
 
     @Test(
         "a child that has not executed its program yet leaves no core dump of the daemon's memory",
+        .serialized,
         .enabled(if: CoreDumps.canBeMade, "the settings of the kernel are not ours here"),
         arguments: ContainmentMode.available, [SIGQUIT, SIGSEGV])
     func coreDump(mode: ContainmentMode, signal: Int32) throws {

@@ -108,7 +108,7 @@ struct GroupTests {
     }
 
     @Test(
-        "groups are paused by operators, and seen by everybody",
+        "groups are paused by operators, and seen by everybody with the counts of their own tasks",
         .enabled(if: geteuid() == 0, "only a daemon of root serves other users"))
     func operators() throws {
         let daemon = try DaemonProcess.forEverybody(
@@ -124,10 +124,11 @@ struct GroupTests {
         #expect(try games.show(queued).waiting == "paused")
         let resume = try games.refusal(of: Tasks.ResumeGroup.self) { $0.group = "one" }
         #expect(ServiceError(resume) == .permissionDenied)
-        // The counts are of all users, and say nothing of whose they are.
-        let seen = try daemon.connect(as: .backup).group("one")
-        #expect([seen.running, seen.queued] == [1, 1])
-        #expect(seen.paused)
+        for (user, count) in [(TestUser.games, 1), (.staff, 1), (.backup, 0)] {
+            let seen = try daemon.connect(as: user).group("one")
+            #expect([seen.running, seen.queued] == [count, count], "\(user)")
+            #expect(seen.paused)
+        }
         try daemon.connect().resume("one")
         _ = try games.ask(Tasks.Cancel.self) { $0.id = held }
         #expect(try games.ended(queued).outcome == .completed)

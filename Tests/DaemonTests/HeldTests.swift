@@ -276,6 +276,7 @@ struct HeldTests {
             $0.name = "held"
             $0.pid = Int(process.processID)
         }
-        #expect(ServiceError(refusal) == .permissionDenied)
+        // As of one that is not there: nobody learns of processes that they may not see.
+        #expect(ServiceError(refusal) == .invalidParameter(parameter: "pid"))
     }
 }

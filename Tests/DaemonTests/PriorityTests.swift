@@ -68,10 +68,11 @@ struct PriorityTests {
     }
 
     @Test(
-        "who has fewer tasks in slots goes next, and a user alone has all of them",
+        "who has fewer tasks in slots goes next, and a user alone has all that one owner may have",
         .enabled(if: geteuid() == 0, "only a daemon of root serves other users"))
     func turns() throws {
-        let daemon = try DaemonProcess.forEverybody(.supervisor, settings: "queue.slots = 3")
+        let daemon = try DaemonProcess.forEverybody(
+            .supervisor, settings: "queue.slots = 3\nqueue.slotsPerOwnerMax = 3")
         let games = try daemon.connect(as: .games)
         let backup = try daemon.connect(as: .backup)
         func submit(_ client: VarlinkClient, _ name: String) throws -> Int {

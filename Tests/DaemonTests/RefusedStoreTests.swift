@@ -76,11 +76,12 @@ struct RefusedStoreTests {
     func newer() throws {
         let folder = try folderWithStore()
         // PRAGMA user_version.
+        let layout = Array(Files.bytes(folder.path + "/state/tasks.db")[60..<64])
         try write([0, 0, 3, 231], at: 60, in: folder)
         let said = try refusal(in: folder)
         #expect(said.contains("written by a later bgtaskd (layout 999"))
         // What refused it has not spoilt it for the daemon that wrote it.
-        try write([0, 0, 0, 3], at: 60, in: folder)
+        try write(layout, at: 60, in: folder)
         let daemon = try DaemonProcess(.supervisor, settings: "queue.slots = 1", in: folder)
         #expect(try daemon.connect().ask(Tasks.History.self).tasks?.isEmpty == false)
     }

@@ -29,7 +29,7 @@ struct ReplyRoundsTests {
         let one = try client(of: 2)
         rounds.add(one)
         var order: [UInt32] = []
-        while let next = rounds.next() { order.append(next.caller.owner.rawValue) }
+        while let next = rounds.next() { order.append(next.ownerUse.owner.rawValue) }
         #expect(order.count == 901)
         #expect(order.prefix(3).contains(2))
         #expect(rounds.isEmpty)

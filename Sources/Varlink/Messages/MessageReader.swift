@@ -78,18 +78,27 @@ package struct MessageReader: FieldVisitor {
     }
 
     /// Reads a field of several values; too many are not even read.
-    @usableFromInline
+    @inlinable
     package mutating func field<T: FieldValue>(
         _ name: StaticString,
         _ value: inout T,
         atMost limit: CountLimit
     ) throws(MessageError) {
+        if strict { try checkCount(of: name, atMost: limit) }
+        try field(name, &value)
+    }
+
+    /// Looks how many elements a field has, without reading them. Not generic, so that it is compiled here once.
+    @usableFromInline
+    mutating func checkCount(
+        of name: StaticString, atMost limit: CountLimit
+    ) throws(MessageError) {
+        guard object.left > 0 else { return }
         let scope = object
-        if strict, object.left > 0, find(name), hasMore(than: limit.max) {
+        if find(name), hasMore(than: limit.max) {
             throw MessageError(.tooMany(limit)).inside(name)
         }
         object = scope
-        try field(name, &value)
     }
 
     /// Tells whether the present value is a container of more elements.

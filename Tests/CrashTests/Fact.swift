@@ -57,6 +57,8 @@ final class Fact: CustomStringConvertible {
         var exit: ProcessExit?
         var use: ResourceUse?
         var hasHandlerFired = false
+        /// Since when all of its processes are to be killed.
+        var killedAt: Machine.Moment?
         /// Its processes are gone.
         var overAt: Machine.Moment?
         /// It was live when its daemon was stopped.

@@ -37,19 +37,25 @@ extension Ledger {
         let queueing = fact.queueing
         let others = open.compactMap { facts[$0] }.filter { $0 !== fact }
         let holders = others.filter { bound == .least ? $0.mayHaveSlot : $0.hasSlot }
-        if holders.count >= limits.slots { return "slots" }
+        // What is there long after its kill may have given its slot back.
+        let occupants = bound == .least ? holders : holders.filter { !mayBeStuck($0) }
+        if occupants.count >= limits.slots { return "slots" }
         let own = others.count { $0.submission.owner == fact.submission.owner && $0.isLive }
         if own >= limits.tasksPerOwnerMax { return "tasksPerOwnerMax" }
         if let group = queueing.group {
             if groups.paused.contains(group) { return "the pause of group \(group)" }
             let slots = limits.groupSlots[group] ?? .max
-            if holders.count(where: { $0.queueing.group == group }) >= slots {
+            if occupants.count(where: { $0.queueing.group == group }) >= slots {
                 return "the slots of group \(group)"
             }
         }
         if !queueing.conditions.isSubset(of: conditions) { return "a condition" }
         if wait(of: fact) > passed(since: fact.attempt.queuedAt, bound) { return "its time" }
         return nameHold(on: fact, others, holders, bound)
+    }
+
+    private func mayBeStuck(_ fact: Fact) -> Bool {
+        fact.attempt.killedAt.map { machine.mostPassed(since: $0) >= .seconds(30) } ?? false
     }
 
     private func nameHold(
@@ -123,6 +129,12 @@ extension Ledger {
         fact.launchedLast = number
         if !couldStart { fact.attempt.overAt = machine.moment }
         count(number == 1 ? "launched" : "launched again")
+    }
+
+    /// All of its processes are to be killed.
+    func killed(_ id: TaskID) {
+        guard let fact = facts[id], fact.attempt.killedAt == nil else { return }
+        fact.attempt.killedAt = machine.moment
     }
 
     func exited(_ id: TaskID, _ exit: ProcessExit) {

@@ -170,6 +170,7 @@ final class Shell {
         case .killAll(let id):
             try launchNow(id)
             processes[id]?.isKilled = true
+            ledger.killed(id)
         case .store(let step): try order(step)
         case .answer(let id, let refusal): try ledger.answered(id, refusal)
         case .application(let key, let order): try perform(order, on: key)

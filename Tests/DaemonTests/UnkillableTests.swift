@@ -31,6 +31,8 @@ struct UnkillableTests {
         let stuck = try Self.hang(files, daemon)
         try daemon.kill()
         let next = try DaemonProcess(mode, in: folder, waits: false)
+        // At its own end it waits until its groups are empty.
+        defer { withExtendedLifetime(next) { files.end() } }
         try eventually("the daemon serves; the log:\n\(next.log)", seconds: 60) {
             guard next.child.isRunning else { throw DaemonProcess.DoesNotServe(log: next.log) }
             return next.canConnect()
@@ -63,8 +65,10 @@ struct UnkillableTests {
         // Before the daemons' groups are cleared away.
         defer { files.end() }
         let daemon = try DaemonProcess(mode, in: folder)
+        defer { withExtendedLifetime(daemon) { files.end() } }
         _ = try Self.hang(files, daemon)
         let second = try DaemonProcess(mode, in: folder, waits: false)
+        defer { withExtendedLifetime(second) { files.end() } }
         try eventually("the second ends", seconds: 60) { !second.child.isRunning }
         #expect(second.child.endingIfEnded() == .status(69))
         #expect(daemon.canConnect())

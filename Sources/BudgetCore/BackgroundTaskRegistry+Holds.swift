@@ -52,13 +52,15 @@ extension BackgroundTaskRegistry {
     }
 
     func shareHold(_ owner: OwnerID) -> Hold? {
-        let max = limits.slotsMax(of: owner)
+        let max = limits.slotsMax(of: table.queue.payer(of: owner))
         return table.queue.runningCount(of: owner) < max ? nil : .slotsPerOwnerMax(max)
     }
 
     /// The same to be told: where the share is all slots, and they are taken, that says it already.
     private func ownShareHold(_ owner: OwnerID) -> Hold? {
-        if slotsHold != nil, limits.slotsMax(of: owner) >= limits.slots { return nil }
+        if slotsHold != nil, limits.slotsMax(of: table.queue.payer(of: owner)) >= limits.slots {
+            return nil
+        }
         return shareHold(owner)
     }
 

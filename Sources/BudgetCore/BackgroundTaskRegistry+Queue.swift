@@ -38,7 +38,8 @@ extension BackgroundTaskRegistry {
 
     private func nextToStart() -> Int? {
         table.queue.next { owner, runningCount in
-            runningCount < limits.slotsMax(of: owner) && ownerHold(owner) == nil
+            runningCount < limits.slotsMax(of: table.queue.payer(of: owner))
+                && ownerHold(owner) == nil
         } where: {
             gateHold($0) == nil
         }

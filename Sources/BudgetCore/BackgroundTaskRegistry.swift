@@ -71,6 +71,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     package mutating func replaceAccounts(_ accounts: Accounts) {
         table.charges.accounts = accounts
         applications.accounts = accounts
+        table.queue.accounts = accounts
     }
 
     /// When `deadlineReached` is due next; `nil` while nothing is.

@@ -30,12 +30,19 @@ struct TaskQueue: Sendable {
     }
 
     private struct Owner: Sendable {
+        /// Whose turn it takes: its own, or that of the user to whom its uid is given.
+        let payer: OwnerID
         var heaps: [Int: SlotHeaps<Rank>.Heap] = [:]
-        /// Its commands that have started and not ended, also those without a slot.
         var runningCount = 0
         /// What it has in groups.
         var groups: [String: GroupUse] = [:]
-        /// The turn in which one of its tasks got a slot last.
+    }
+
+    /// What decides about the turn of a user, with all whose uids are the user's.
+    private struct Turn: Sendable {
+        /// Commands that have started and not ended, also those without a slot.
+        var runningCount = 0
+        /// The turn in which one of the tasks got a slot last.
         var servedAt: UInt64 = 0
     }
 
@@ -43,6 +50,9 @@ struct TaskQueue: Sendable {
     private var gates: [Gate] = []
     private var gateNumbers: [Gate: Int] = [:]
     private var owners: [OwnerID: Owner] = [:]
+    private var turns: [OwnerID: Turn] = [:]
+    /// Who counts as whom, of those who come from now on.
+    var accounts = Accounts()
     private var ready = SlotHeaps<Rank>()
     private var timedHeaps = SlotHeaps<Due<BootInstant>>()
     private var timed = SlotHeaps<Due<BootInstant>>.Heap()
@@ -104,6 +114,7 @@ struct TaskQueue: Sendable {
         guard entries.isEmpty else { return }
         // As in `forgetIdle`.
         owners = owners.filter { $0.value.runningCount > 0 }
+        turns = turns.filter { $0.value.runningCount > 0 }
         if entries.capacity > 4096 {
             entries = [:]
             timed = SlotHeaps<Due<BootInstant>>.Heap()
@@ -135,14 +146,15 @@ struct TaskQueue: Sendable {
     /// - Parameter mayRun: whether an owner may run one more, by how many commands of theirs do; one who may not
     ///   costs no look at their tasks.
     func next(of mayRun: (OwnerID, Int) -> Bool, where isOpen: (Gate) -> Bool) -> Int? {
-        var best: (owner: OwnerID, state: Owner, slot: Int)?
+        var best: (owner: OwnerID, turn: Turn, slot: Int)?
         for (owner, state) in owners where !state.heaps.isEmpty {
-            if let best, !TaskQueue.goesBefore((owner, state), (best.owner, best.state)) {
+            let turn = turns[state.payer] ?? Turn()
+            if let best, !TaskQueue.goesBefore((owner, turn), (best.owner, best.turn)) {
                 continue
             }
-            guard mayRun(owner, state.runningCount) else { continue }
+            guard mayRun(owner, turn.runningCount) else { continue }
             let slot = head(of: state, where: isOpen)
-            if let slot { best = (owner, state, slot) }
+            if let slot { best = (owner, turn, slot) }
         }
         return best?.slot
     }
@@ -159,9 +171,9 @@ struct TaskQueue: Sendable {
     }
 
     private static func goesBefore(
-        _ one: (id: OwnerID, state: Owner), _ other: (id: OwnerID, state: Owner)
+        _ one: (id: OwnerID, turn: Turn), _ other: (id: OwnerID, turn: Turn)
     ) -> Bool {
-        let (first, second) = (one.state, other.state)
+        let (first, second) = (one.turn, other.turn)
         if first.runningCount != second.runningCount {
             return first.runningCount < second.runningCount
         }
@@ -169,8 +181,17 @@ struct TaskQueue: Sendable {
             ? first.servedAt < second.servedAt : one.id < other.id
     }
 
-    /// How many commands of an owner have started and not ended.
-    func runningCount(of owner: OwnerID) -> Int { owners[owner]?.runningCount ?? 0 }
+    /// The user whose share and turn an owner's commands take.
+    func payer(of owner: OwnerID) -> OwnerID {
+        owners[owner]?.payer ?? accounts.account(of: owner)
+    }
+
+    /// How many commands have started and not ended of an owner and all who count as the same.
+    func runningCount(of owner: OwnerID) -> Int { turns[payer(of: owner)]?.runningCount ?? 0 }
+
+    private func newOwner(_ owner: OwnerID) -> Owner {
+        Owner(payer: accounts.account(of: owner))
+    }
 
     /// What there is of a group, of one owner or of all.
     func use(of group: String, by owner: OwnerID?) -> GroupUse {
@@ -190,14 +211,18 @@ struct TaskQueue: Sendable {
             state.groups.isEmpty
         else { return }
         owners[owner] = nil
+        if turns[state.payer]?.runningCount == 0 { turns[state.payer] = nil }
     }
 
     /// A command has started, or has ended.
     mutating func countRunning(_ task: BackgroundTask, _ queueing: Queueing, _ change: Int) {
-        owners[task.owner, default: Owner()].runningCount += change
+        let payer = payer(of: task.owner)
+        let new = newOwner(task.owner)
+        owners[task.owner, default: new].runningCount += change
+        turns[payer, default: Turn()].runningCount += change
         if change > 0 {
             turn += 1
-            owners[task.owner]?.servedAt = turn
+            turns[payer]?.servedAt = turn
         } else {
             forgetIdle(task.owner)
         }
@@ -230,9 +255,11 @@ struct TaskQueue: Sendable {
     }
 
     private mutating func enterHeap(_ slot: Int, _ entry: Entry) {
+        let new = newOwner(entry.owner)
         ready.add(
             slot, entry.rank,
-            to: &owners[entry.owner, default: Owner()].heaps[entry.gate, default: .init()])
+            to: &owners[entry.owner, default: new].heaps[
+                entry.gate, default: .init()])
     }
 
     /// Takes a task from where it waits for its time, or from its gate.
@@ -242,9 +269,11 @@ struct TaskQueue: Sendable {
         case .nowhere: return
         case .timed: timedHeaps.remove(slot, from: &timed)
         case .ready:
+            let new = newOwner(entry.owner)
             ready.remove(
                 slot,
-                from: &owners[entry.owner, default: Owner()].heaps[entry.gate, default: .init()])
+                from: &owners[entry.owner, default: new].heaps[
+                    entry.gate, default: .init()])
             if owners[entry.owner]?.heaps[entry.gate]?.isEmpty == true {
                 owners[entry.owner]?.heaps[entry.gate] = nil
             }
@@ -272,7 +301,9 @@ struct TaskQueue: Sendable {
         guard let group else { return }
         groups[group, default: GroupUse()][keyPath: what] += change
         if groups[group] == GroupUse() { groups[group] = nil }
-        owners[owner, default: Owner()].groups[group, default: GroupUse()][keyPath: what] += change
+        let new = newOwner(owner)
+        owners[owner, default: new].groups[group, default: GroupUse()][keyPath: what] +=
+            change
         if owners[owner]?.groups[group] == GroupUse() { owners[owner]?.groups[group] = nil }
     }
 }

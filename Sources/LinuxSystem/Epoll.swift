@@ -23,6 +23,8 @@ package struct Readiness: OptionSet, Equatable, Sendable {
 
     package static let input = Readiness(rawValue: EPOLLIN.rawValue)
     package static let output = Readiness(rawValue: EPOLLOUT.rawValue)
+    /// Told when it begins, and not again for as long as it lasts.
+    package static let onceEach = Readiness(rawValue: EPOLLET.rawValue)
     /// An exceptional condition: a change of a cgroup's file, a pressure trigger.
     package static let priority = Readiness(rawValue: EPOLLPRI.rawValue)
     /// The peer has shut its writing down.

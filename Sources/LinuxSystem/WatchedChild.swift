@@ -23,7 +23,10 @@ final class WatchedChild {
     ) throws(SystemError) {
         let descriptor = spawned.descriptor.rawValue
         do {
-            token = try host.watches.add(descriptor, .input, owner: owner, role: role)
+            // Once each: who traces it, as its user may, keeps its end from us (ptrace(2)), and the descriptor
+            // readable all the while. It is told again when the tracer has let go.
+            token = try host.watches.add(
+                descriptor, [.input, .onceEach], owner: owner, role: role)
         } catch {
             endAndReap(descriptor)
             throw error

@@ -242,6 +242,7 @@ extension Daemon {
         case .lookUp, .history: questions.remove(client)
         case .applicationWatch(_, let caller): applicationWatchers.remove(client, caller)
         case .application(let number): forgetApplicationCall(number)
+        case .account: users.forgetCall(of: client)
         case .adoption(let key): adoptionIsUnwanted(by: client, key)
         default: break
         }

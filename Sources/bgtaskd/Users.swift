@@ -38,7 +38,14 @@ struct Users {
         /// Commands that are to be registered with the name of their submitter.
         var calls: [WaitingCall] = []
 
-        var count: Int { tasks.count + calls.count }
+        /// Whether the question is asked.
+        var isAsked = false
+
+        /// - Returns: whether it is still to be asked.
+        mutating func ask() -> Bool {
+            defer { isAsked = true }
+            return !isAsked
+        }
     }
 
     private var known: [OwnerID: (user: KnownUser, until: Instant)] = [:]
@@ -54,13 +61,18 @@ struct Users {
     /// - Returns: whether it is the first that does, for whom the question is still to be asked.
     mutating func wait(_ id: TaskID, for owner: OwnerID) -> Bool {
         waiting[owner, default: Waiting()].tasks.append(id)
-        return waiting[owner]?.count == 1
+        return waiting[owner, default: Waiting()].ask()
     }
 
     /// The same for a call.
     mutating func wait(_ call: WaitingCall, for owner: OwnerID) -> Bool {
         waiting[owner, default: Waiting()].calls.append(call)
-        return waiting[owner]?.count == 1
+        return waiting[owner, default: Waiting()].ask()
+    }
+
+    /// Lets go of the call of a client who is gone, and of all that came with it.
+    mutating func forgetCall(of client: Client) {
+        waiting[client.caller.owner]?.calls.removeAll { $0.client === client }
     }
 
     /// Keeps an answer.

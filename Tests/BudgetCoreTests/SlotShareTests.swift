@@ -37,6 +37,24 @@ struct SlotShareTests {
         #expect(clerk.states(bobs) == [.running, .running])
     }
 
+    @Test("the uids that are given to a user have one share and one turn with the user")
+    func subordinates() throws {
+        var clerk = Self.clerk()
+        let own = (0..<9).map { Caller(owner: OwnerID(rawValue: 100_000 + $0)) }
+        clerk.registry.replaceAccounts(
+            Accounts([.init(uids: 100_000...165_535, user: Clerk.ann.owner)]))
+        let anns = try own[..<5].map { try clerk.queue(by: $0) } + [try clerk.queue()]
+        #expect(clerk.states(anns).count { $0 == .running } == 3)
+        #expect(clerk.hold(anns[3]) == .slotsPerOwnerMax(3))
+        let bobs = try (0..<3).map { _ in try clerk.queue(by: Clerk.bob) }
+        #expect(clerk.states(bobs) == [.running, .queued, .queued])
+        // Somebody new among them does not go before who has less.
+        let new = try own[5...].map { try clerk.queue(by: $0) }
+        clerk.finish(anns[0])
+        #expect(clerk.states(bobs) == [.running, .running, .queued])
+        #expect(clerk.states(new).allSatisfy { $0 == .queued })
+    }
+
     @Test("left out, the share is all slots, and those are what is waited for")
     func noShare() throws {
         var clerk = Self.clerk(slots: 2, share: nil)

@@ -42,7 +42,7 @@ struct HostilePeerTests {
         withExtendedLifetime(flood) {}
     }
 
-    @Test("users who take all connections leave some to root")
+    @Test("users who take all connections leave some to root, and the first to each other")
     func reserve() throws {
         let daemon = try DaemonProcess.forEverybody(
             .supervisor, settings: "limits.clientsMax = 8")
@@ -53,8 +53,11 @@ struct HostilePeerTests {
             if (try? client.ask(SystemdService.Ping.self)) != nil { flood.append(client) }
             return flood.count == 8
         }
+        let first = try daemon.connect(as: .backup)
+        try first.ask(SystemdService.Ping.self)
         let refused = try daemon.connect(as: .backup)
         #expect(throws: ClientError.self) { try refused.ask(SystemdService.Ping.self) }
+        try first.ask(SystemdService.Ping.self)
         try daemon.connect().ask(SystemdService.Ping.self)
         try daemon.waitForLog("clientsMax (8)")
         withExtendedLifetime(flood) {}

@@ -8,6 +8,52 @@ import Varlink
     "A limit stops what has left its group",
     .enabled(if: geteuid() == 0 && ContainmentMode.whyNoCgroup == nil, "takes cgroups and root"))
 struct LeavingTests {
+    /// Seizes a process, kills it, and keeps its end to itself until its own input ends.
+    private static let tracer = """
+        import ctypes, os, sys
+        libc = ctypes.CDLL(None, use_errno=True)
+        process = int(sys.argv[1])
+        if libc.ptrace(0x4206, process, 0, 0) != 0: sys.exit(1)
+        os.kill(process, 9)
+        print('holds it', flush=True)
+        sys.stdin.read()
+        """
+
+    @Test(
+        "a process whose end is kept back by a tracer holds up nobody, and ends when it is let go",
+        arguments: ContainmentMode.available)
+    func tracer(mode: ContainmentMode) throws {
+        let daemon = try DaemonProcess.forEverybody(mode)
+        let games = try daemon.connect(as: .games)
+        let id = try games.submit(["sleep", "1000"])
+        try games.waitForBegin(of: id)
+        try eventually("it is told to run") { try games.show(id).pid != nil }
+        let process = try #require(try games.show(id).pid)
+        let script = daemon.folder.path + "/tracer.py"
+        try Files.write(Self.tracer, to: script)
+        let hold = daemon.folder.path + "/hold"
+        #expect(mkfifo(hold, 0o600) == 0)
+        let held = open(hold, O_RDWR | O_CLOEXEC)
+        defer { close(held) }
+        let said = daemon.folder.path + "/said"
+        let tracer = try Child(
+            "/bin/sh",
+            [
+                "-c",
+                "exec setpriv --reuid=5 --regid=60 --clear-groups python3 -c \"$(cat \"$1\")\" $2 <$3 >$4",
+                "sh", script, "\(process)", hold, said,
+            ])
+        try eventually("it holds it") { Files.text(said) == "holds it\n" }
+        // With a turn for each look at what cannot be reaped, nobody else had one.
+        let backup = try daemon.connect(as: .backup)
+        for _ in 0..<20 {
+            let held = try backup.begin("quick")
+            _ = try backup.ask(Tasks.End.self) { $0.id = held }
+        }
+        tracer.signal(SIGKILL)
+        #expect(try games.ended(id).exit?.signal == "SIGKILL")
+    }
+
     /// A user's daemon, with somebody outside.
     private struct Scene {
         let daemon: DaemonProcess

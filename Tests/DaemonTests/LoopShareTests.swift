@@ -105,7 +105,7 @@ struct LoopShareTests {
         }
         for connection in staying {
             let reply = try connection.nextReply()
-            #expect("\(try #require(reply))".contains("it belongs to user 0"))
+            #expect("\(try #require(reply))".contains("has no such process"))
         }
         try eventually("they are gone") { try client.counter("connections") == 51 }
         let again = try client.refusal(of: Applications.Adopt.self) {

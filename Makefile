@@ -111,16 +111,22 @@ uninstall:
 files:
 	@config/setup files
 
+# Runs tests for so many minutes at most, far more than a slow machine takes: a run that hangs ends and says where.
+BOUNDED := Tests/System/bounded-test
+TIMES := $(if $(BGTASK_LONG),20,1)
+
 # FILTER=NAME runs the tests whose identifier matches. The tests of LinuxSystem have a process of their
 # own: beside supervisors they take every child that they did not start for an orphan, and kill it.
 test: deps $(VARLINK_ENV)/ready $(VM)/version
 ifdef FILTER
-	$(SWIFT) test --disable-xctest --filter '$(FILTER)'
+	$(SWIFT) build --build-tests
+	$(BOUNDED) $$((45 * $(TIMES))) $(SWIFT) test --skip-build --disable-xctest --filter '$(FILTER)'
 else
 	$(SWIFT) build --build-tests
-	$(SWIFT) test --skip-build --disable-xctest --filter '^LinuxSystemTests'
-	$(SWIFT) test --skip-build --disable-xctest --skip '^LinuxSystemTests'
-	$(SWIFT) test --package-path Benchmarks --disable-xctest
+	$(BOUNDED) $$((20 * $(TIMES))) $(SWIFT) test --skip-build --disable-xctest --filter '^LinuxSystemTests'
+	$(BOUNDED) $$((45 * $(TIMES))) $(SWIFT) test --skip-build --disable-xctest --skip '^LinuxSystemTests'
+	$(SWIFT) build --package-path Benchmarks --build-tests
+	$(BOUNDED) 5 $(SWIFT) test --package-path Benchmarks --skip-build --disable-xctest
 endif
 
 # The tests with those that take many minutes at their full length.
@@ -166,8 +172,9 @@ fuzz-live: deps
 	    --containment $(or $(CONTAINMENT),both) $(if $(SEED),--seed $(SEED))
 
 # The tests with AddressSanitizer, then with ThreadSanitizer; each has a build of its own. Memory is not
-# bounded then as it is otherwise, which the tests know by BGTASK_SANITIZED. The supervisor is the usual
-# one: what it does between clone and execve is nothing for a sanitizer's run-time library.
+# bounded then as it is otherwise, and a tenth of the seeds is gone through, which the tests know by
+# BGTASK_SANITIZED. The supervisor is the usual one: what it does between clone and execve is nothing for a
+# sanitizer's run-time library.
 SANITIZERS ?= address thread
 
 sanitize: deps $(VARLINK_ENV)/ready

@@ -163,7 +163,8 @@ let package = Package(
             swiftSettings: swiftSettings
         ),
         .testTarget(
-            name: "SettingsTests", dependencies: ["Settings"], swiftSettings: swiftSettings),
+            name: "SettingsTests", dependencies: ["Settings", "TestKit"],
+            swiftSettings: swiftSettings),
         .testTarget(
             name: "bgtaskctlTests",
             dependencies: ["LinuxSystem", "Systemd", "TaskAPI", "Varlink", "bgtaskctl"],
@@ -177,7 +178,7 @@ let package = Package(
         ),
         .testTarget(
             name: "VarlinkTests",
-            dependencies: ["Varlink", "certification-peer"],
+            dependencies: ["TestKit", "Varlink", "certification-peer"],
             swiftSettings: swiftSettings
         ),
         .executableTarget(
@@ -222,7 +223,8 @@ let package = Package(
             ],
             path: "Tests/System",
             exclude: [
-                "fuzz-live", "systemd-box", "torture", "torture-vm", "torture_check.py",
+                "bounded-test", "fuzz-live", "systemd-box", "torture", "torture-vm",
+                "torture_check.py",
                 "torture_load.py",
                 "vm", "vm-box", "vm-prepare",
             ],

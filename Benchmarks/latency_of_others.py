@@ -264,6 +264,12 @@ def frame_of_zeros(alice):
     yield from again(alice, f'{{"method":"a.b","x":[{zeros}]}}'.encode() + b"\0")
 
 
+def frame_of_escapes(alice):
+    """A frame of 4 MiB that is one string of escapes."""
+    escapes = "\\n" * min(alice.size(2_000_000), 2_000_000)
+    yield from again(alice, f'{{"method":"a.b","x":"{escapes}"}}'.encode() + b"\0")
+
+
 def large_environment(alice):
     """Submissions with 2 MB of environment."""
     names = {f"V{number}": "" for number in range(alice.size(150_000))}
@@ -348,8 +354,8 @@ STALLS = {
     function.__name__: function
     for function in (
         idle, frozen_readers, adoption, output_watchers, output_followers, pair_watchers, listings,
-        application_lists, closings, frame_of_keys, frame_of_zeros, large_environment,
-        many_processes)
+        application_lists, closings, frame_of_keys, frame_of_zeros, frame_of_escapes,
+        large_environment, many_processes)
 }
 
 

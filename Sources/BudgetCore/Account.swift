@@ -26,11 +26,13 @@ extension Submitter {
     /// database still grants them. Root may give itself any group, and keeps all.
     ///
     /// - Parameters:
-    ///   - account: `nil` where the database has none; nothing is granted then but the group that they had.
+    ///   - account: `nil` where the database has none. Nothing is granted then, not even the group that they had:
+    ///     a set-user-id program of a subordinate uid has that of whoever starts it.
+    ///   - noGroup: what is the primary group where none is granted.
     ///   - today: days since 1970-01-01.
     /// - Throws: where the account has expired, is gone, or is another's than it was.
     package func groupsGranted(
-        to owner: OwnerID, by account: Account?, today: Int
+        to owner: OwnerID, by account: Account?, or noGroup: UInt32, today: Int
     ) throws(StartRefusal) -> SubmitterGroups {
         let primary = groups?.primary ?? account?.group ?? owner.rawValue
         let supplementary = groups?.supplementary ?? []
@@ -38,7 +40,7 @@ extension Submitter {
             return SubmitterGroups(primary: primary, supplementary: supplementary)
         }
         try checkName(of: owner, account)
-        guard let account else { return SubmitterGroups(primary: primary, supplementary: []) }
+        guard let account else { return SubmitterGroups(primary: noGroup, supplementary: []) }
         if let expiryDay = account.expiryDay, today >= expiryDay {
             throw StartRefusal(description: "the account \(account.name) has expired")
         }

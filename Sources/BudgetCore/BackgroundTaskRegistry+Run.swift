@@ -98,15 +98,21 @@ extension BackgroundTaskRegistry {
         if step.order == .killAll {
             elapsed = now - (run.killedAt ?? now)
             run.killedAt = run.killedAt ?? now
-            run.nextStepAt = now + TeardownStep.killWait(after: elapsed, isDraining: isDraining)
+            run.nextStepAt = now + killWait(after: elapsed)
         }
         table[run: id] = run
         switch step.order {
         case .signal(let number): actions.append(.signal(id, number))
         case .killAll: actions.append(.killAll(id))
         }
-        if elapsed >= TeardownStep.stuckAfter { noteStuck(slot, at: now, &actions) }
+        if elapsed >= limits.stuckAfter { noteStuck(slot, at: now, &actions) }
         if isDraining, elapsed >= TeardownStep.drainWait { giveUp(slot, at: now, &actions) }
+    }
+
+    /// How long to wait for a kill before it is repeated.
+    func killWait(after elapsed: Duration) -> Duration {
+        TeardownStep.killWait(
+            after: elapsed, stuckAfter: limits.stuckAfter, isDraining: isDraining)
     }
 
     /// A task whose processes are there long after they were killed, as in a file system that hangs, gives its slot

@@ -83,11 +83,11 @@ extension BackgroundTaskRegistry {
             }
         }
         let killedAt = run.isKilled ? run.killedAt : now
+        let wait = killWait(after: now - killedAt)
         applications.update(key) {
             $0.run?.isKilled = true
             $0.run?.killedAt = killedAt
-            $0.run?.killAt =
-                now + TeardownStep.killWait(after: now - killedAt, isDraining: isDraining)
+            $0.run?.killAt = now + wait
         }
         actions.append(.application(key, .kill))
     }

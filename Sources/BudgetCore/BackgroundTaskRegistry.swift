@@ -72,6 +72,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         table.charges.accounts = accounts
         applications.accounts = accounts
         table.queue.accounts = accounts
+        ended.accounts = accounts
     }
 
     /// When `deadlineReached` is due next; `nil` while nothing is.

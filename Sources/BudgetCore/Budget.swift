@@ -81,6 +81,8 @@ package struct RegistryLimits: Equatable, Sendable {
         set { warnAfterNanoseconds = newValue.wholeNanoseconds }
     }
     private(set) var warnAfterNanoseconds: Int64 = 30_000_000_000
+    /// How long after its first kill a command that is still there is stuck, and gives its slot back.
+    package var stuckAfter: Duration = .seconds(30)
     /// UTF-8 bytes of a task's name.
     package var nameBytesMax = 255
     /// Bytes of one submission's command, environment and directory; execve(2) takes no more.

@@ -1,63 +1,91 @@
-/// The ids of ended tasks, each owner's in the order of their ends. Adding and removing take a time that grows
-/// with the logarithm of the number of owners.
+/// The ids of ended tasks, each account's in the order of their ends. Adding and removing take a time that grows
+/// with the logarithm of the number of accounts.
 struct EndedQueues: ~Copyable, Sendable {
-    private struct Queue: Sendable {
+    private struct Entry: Sendable {
+        let id: TaskID
         let owner: OwnerID
-        var ids = FirstInFirstOut<TaskID>()
+    }
+
+    /// What counts for one account.
+    private struct Queue: Sendable {
+        let account: OwnerID
+        var entries = FirstInFirstOut<Entry>()
 
         /// Whether this one has to give before the other: it is longer, or has the older task.
         func goesBefore(_ other: Queue) -> Bool {
-            guard ids.count == other.ids.count else { return ids.count > other.ids.count }
-            return ids.first ?? .invalid < other.ids.first ?? .invalid
+            let count = (entries.count, other.entries.count)
+            guard count.0 == count.1 else { return count.0 > count.1 }
+            return entries.first?.id ?? .invalid < other.entries.first?.id ?? .invalid
         }
     }
 
     /// A heap: each queue goes before the two at twice its place plus one and two. None is empty.
     private var heap: ContiguousArray<Queue> = []
-    /// Where each owner's queue is in the heap.
+    /// Where each account's queue is in the heap.
     private var places = NumberedSlots<Int>(vacant: -1)
+    /// Owners some of whose ids count for another, and how many do. They stay with that one until none is left, so
+    /// that they are found when who counts as whom has changed.
+    private var payers: [OwnerID: (account: OwnerID, count: Int)] = [:]
     private(set) var count = 0
 
-    mutating func append(_ id: TaskID, of owner: OwnerID) {
+    /// - Parameter account: whom what the owner has counts for.
+    mutating func append(_ id: TaskID, of owner: OwnerID, account: OwnerID) {
         count += 1
-        let place = place(of: owner) ?? addQueue(of: owner)
-        heap[place].ids.append(id)
+        var payer = owner
+        if account != owner || !payers.isEmpty {
+            payer = payers[owner]?.account ?? account
+            if payer != owner { payers[owner, default: (payer, 0)].count += 1 }
+        }
+        let place = place(of: payer) ?? addQueue(of: payer)
+        heap[place].entries.append(Entry(id: id, owner: owner))
         rise(from: place)
     }
 
-    private mutating func addQueue(of owner: OwnerID) -> Int {
-        heap.append(Queue(owner: owner))
-        _ = places.insert(heap.count - 1, number: UInt64(owner.rawValue))
+    private mutating func addQueue(of account: OwnerID) -> Int {
+        heap.append(Queue(account: account))
+        _ = places.insert(heap.count - 1, number: UInt64(account.rawValue))
         return heap.count - 1
     }
 
-    /// Takes out the oldest of the owner who has most.
+    /// Takes out the oldest of the account that has most.
     mutating func removeOldest() -> TaskID? {
         guard !heap.isEmpty else { return nil }
         count -= 1
-        let id = heap[0].ids.popFirst()
-        if heap[0].ids.isEmpty {
+        let (entry, account) = (heap[0].entries.popFirst(), heap[0].account)
+        if let owner = entry?.owner, owner != account { discount(owner) }
+        if heap[0].entries.isEmpty {
             exchange(0, heap.count - 1)
-            let owner = heap.removeLast().owner
-            if let slot = places.slot(of: UInt64(owner.rawValue)) { places.remove(slot) }
+            heap.removeLast()
+            if let slot = places.slot(of: UInt64(account.rawValue)) { places.remove(slot) }
         }
         sink(from: 0)
-        return id
+        return entry?.id
+    }
+
+    private mutating func discount(_ owner: OwnerID) {
+        payers[owner]?.count -= 1
+        if payers[owner]?.count == 0 { payers[owner] = nil }
     }
 
     /// Adds the ids of one owner, or of all, that come after one.
     func collect(of owner: OwnerID?, after last: TaskID, into found: inout FirstIdentifiers) {
-        if let owner {
-            if let place = place(of: owner) { collect(heap[place], after: last, into: &found) }
-        } else {
-            for queue in heap { collect(queue, after: last, into: &found) }
+        guard let owner else {
+            for queue in heap { collect(queue, of: nil, after: last, into: &found) }
+            return
+        }
+        for account in [owner, payers[owner]?.account] {
+            guard let account, let place = place(of: account) else { continue }
+            collect(heap[place], of: owner, after: last, into: &found)
         }
     }
 
     private func collect(
-        _ queue: Queue, after last: TaskID, into found: inout FirstIdentifiers
+        _ queue: Queue, of owner: OwnerID?, after last: TaskID, into found: inout FirstIdentifiers
     ) {
-        for id in queue.ids.waiting where id > last { found.add(id) }
+        for entry in queue.entries.waiting where entry.id > last {
+            if let owner, entry.owner != owner { continue }
+            found.add(entry.id)
+        }
     }
 
     private mutating func rise(from start: Int) {
@@ -87,12 +115,12 @@ struct EndedQueues: ~Copyable, Sendable {
         guard one != other else { return }
         heap.swapAt(one, other)
         for place in [one, other] {
-            guard let slot = places.slot(of: UInt64(heap[place].owner.rawValue)) else { continue }
+            guard let slot = places.slot(of: UInt64(heap[place].account.rawValue)) else { continue }
             places[slot] = place
         }
     }
 
-    private func place(of owner: OwnerID) -> Int? {
-        places.slot(of: UInt64(owner.rawValue)).map { places[$0] }
+    private func place(of account: OwnerID) -> Int? {
+        places.slot(of: UInt64(account.rawValue)).map { places[$0] }
     }
 }

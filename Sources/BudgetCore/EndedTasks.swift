@@ -1,6 +1,8 @@
-/// Tasks that have ended and can still be asked about. Where they are too many, the oldest of the owner who
-/// has most are forgotten, so that the many tasks of one owner do not push out another's.
+/// Tasks that have ended and can still be asked about. Where they are too many, the oldest of the account that
+/// has most are forgotten, so that the many tasks of one user do not push out another's.
 struct EndedTasks: ~Copyable, Sendable {
+    /// Whom each owner's tasks count for, of those that end from now on.
+    var accounts = Accounts()
     private var tasks = NumberedSlots(vacant: EndedTask())
     private var held = EndedQueues()
     private var run = EndedQueues()
@@ -25,9 +27,10 @@ struct EndedTasks: ~Copyable, Sendable {
     ///
     /// - Parameter run: what is to be remembered of a run task beyond that.
     mutating func take(_ task: inout BackgroundTask, _ run: TaskRecord.Run?) {
+        let account = accounts.account(of: task.owner)
         switch task.kind {
-        case .held: held.append(task.id, of: task.owner)
-        case .run: self.run.append(task.id, of: task.owner)
+        case .held: held.append(task.id, of: task.owner, account: account)
+        case .run: self.run.append(task.id, of: task.owner, account: account)
         }
         tasks[tasks.take(number: task.id.rawValue)].take(&task, run)
     }

@@ -56,12 +56,6 @@ package struct FirstInFirstOut<Element> {
         }
         return element
     }
-
-    /// Takes out those that are to go; looks at all.
-    package mutating func removeAll(where isGone: (Element) -> Bool) {
-        elements = elements[head...].filter { $0.map { !isGone($0) } ?? false }
-        head = 0
-    }
 }
 
 extension FirstInFirstOut: Sendable where Element: Sendable {}

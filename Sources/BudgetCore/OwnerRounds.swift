@@ -48,16 +48,6 @@ package struct OwnerRounds<Element> {
         count += 1
     }
 
-    /// Takes out those of an owner who wait no longer; looks at all of that owner's.
-    package mutating func removeAll(of owner: OwnerID, where isGone: (Element) -> Bool) {
-        guard let place = places[owner] else { return }
-        let before = lines[place].waiting.count
-        lines[place].waiting.removeAll(where: isGone)
-        let left = lines[place].waiting.count
-        count -= before - left
-        if before > 0, left == 0 { turns.removeAll { $0 == place } }
-    }
-
     /// Takes out the one that is next.
     @inlinable
     package mutating func next() -> Element? {

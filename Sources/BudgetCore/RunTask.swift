@@ -170,7 +170,7 @@ package struct RunTask: Equatable, Sendable {
     var isHandlerRunning = false
     /// Whether it has been reported that killing did not end it.
     var isReportedStuck = false
-    /// Whether it was killed `TeardownStep.stuckAfter` ago and is still there: it takes no slot any more.
+    /// Whether it was killed `RegistryLimits.stuckAfter` ago and is still there: it takes no slot any more.
     package internal(set) var isStuck = false
     /// The outcome that is recorded once the task's processes are gone.
     var verdict: Outcome?

@@ -3,13 +3,16 @@
 ///
 /// `@unchecked Sendable`: the memory has one owner, and is touched only through it.
 struct SlotRoom<Element: Sendable>: ~Copyable, @unchecked Sendable {
-    private var elements = SlotRoom.allocate(0)
-    private var capacity = 0
-    private(set) var count = 0
+    private var elements: UnsafeMutablePointer<Element>
+    private var capacity: Int
+    private(set) var count: Int
 
     private static var capacityMin: Int { 16 }
 
-    init() {}
+    init() {
+        elements = SlotRoom.allocate(0)
+        (capacity, count) = (0, 0)
+    }
 
     /// - Parameter repeated: what each of the slots has.
     init(repeating repeated: Element, count: Int) {

@@ -9,20 +9,23 @@ package struct TeardownStep: Equatable, Sendable {
     /// How long to wait for the processes to be gone before the next step.
     package let wait: Duration
 
-    static let killAll = TeardownStep(order: .killAll, wait: killWait(after: .zero))
+    static let killAll = TeardownStep(order: .killAll, wait: firstKillWait)
 
-    /// How long after the first kill a task is stuck that is still there.
-    static let stuckAfter = Duration.seconds(30)
     /// How long after the first kill a daemon that stops waits no longer.
     static let drainWait = Duration.seconds(5)
+    private static let firstKillWait = Duration.seconds(1)
     private static let killWaitMax = Duration.seconds(60)
 
     /// How long to wait for a kill before it is repeated, for as long as something is left: a second, and then as
     /// long as it has lasted already, but not beyond the moment at which something follows from it.
     ///
-    /// - Parameter elapsed: since the first kill.
-    static func killWait(after elapsed: Duration, isDraining: Bool = false) -> Duration {
-        let wait = min(max(elapsed, .seconds(1)), killWaitMax)
+    /// - Parameters:
+    ///   - elapsed: since the first kill.
+    ///   - stuckAfter: `RegistryLimits.stuckAfter`.
+    static func killWait(
+        after elapsed: Duration, stuckAfter: Duration, isDraining: Bool
+    ) -> Duration {
+        let wait = min(max(elapsed, firstKillWait), killWaitMax)
         let marks = [isDraining ? drainWait : nil, stuckAfter].compactMap { $0 }
         let next = marks.filter { $0 > elapsed }.min()
         return next.map { min(wait, $0 - elapsed) } ?? wait

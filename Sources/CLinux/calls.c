@@ -12,6 +12,7 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -190,19 +191,23 @@ void clx_keep_ended_children(void) {
     sigaction(SIGCHLD, &action, NULL);
 }
 
-bool clx_may_have_adopted(void) {
+int clx_known_identity(int folder, const char *path, struct clx_identity *identity) {
+    struct statx status;
+    if (statx(folder, path, AT_STATX_DONT_SYNC, STATX_INO, &status) < 0) return -1;
+    *identity = (struct clx_identity){status.stx_dev_major, status.stx_dev_minor, status.stx_ino};
+    return 0;
+}
+
+bool clx_has_children(void) {
     siginfo_t info = {0};
-    // Orphans go to the first thread that lives (the kernel's find_new_reaper); commands have the thread
-    // for a parent that started them.
-    const int whose = gettid() == getpid() ? __WNOTHREAD : 0;
-    const int options = WEXITED | WNOHANG | WNOWAIT | whose;
+    const int options = WEXITED | WNOHANG | WNOWAIT;
     return syscall(SYS_waitid, P_ALL, 0, &info, options, NULL) == 0 || errno != ECHILD;
 }
 
-pid_t clx_ended_child(void) {
+bool clx_has_ended(pid_t pid) {
     siginfo_t info = {0};
     const int options = WEXITED | WNOHANG | WNOWAIT;
-    return syscall(SYS_waitid, P_ALL, 0, &info, options, NULL) == 0 ? info.si_pid : 0;
+    return syscall(SYS_waitid, P_PID, pid, &info, options, NULL) == 0 && info.si_pid == pid;
 }
 
 int clx_watch_children(void) {

@@ -147,7 +147,7 @@ final class Cgroup {
 
     /// Whether a process is in the group or below.
     func holds(_ processID: Int32) -> Bool {
-        guard let group = groupName(of: processID) else { return false }
+        guard let group = try? groupName(of: processID) else { return false }
         return group == name || group.hasPrefix(name + "/")
     }
 

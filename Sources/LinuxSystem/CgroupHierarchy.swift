@@ -36,11 +36,11 @@ struct CgroupHierarchy: Equatable {
 
     /// Reads the texts of /proc/self/mountinfo (proc_pid_mountinfo(5)) and /proc/self/cgroup.
     init(mountInformation: String, groups: String) throws(ContainmentRefusal) {
-        let mounts = mountInformation.split(separator: "\n").compactMap(Self.mount)
+        let mounts = mountInformation.lines.compactMap(Self.mount)
         guard !mounts.isEmpty else {
             throw ContainmentRefusal(reason: "no cgroup v2 hierarchy is mounted")
         }
-        guard let line = groups.split(separator: "\n").first(where: { $0.hasPrefix("0::/") })
+        guard let line = groups.lines.first(where: { $0.hasPrefix("0::/") })
         else {
             throw ContainmentRefusal(reason: "this process is in no cgroup v2 group")
         }
@@ -67,7 +67,7 @@ struct CgroupHierarchy: Equatable {
         } catch {
             throw ContainmentRefusal(reason: error.description)
         }
-        for (root, point) in mounts.split(separator: "\n").compactMap(mount) {
+        for (root, point) in mounts.lines.compactMap(mount) {
             if let below = path(name, below: root) { return point + below }
         }
         throw ContainmentRefusal(reason: "the group \(name) is not mounted")
@@ -77,7 +77,7 @@ struct CgroupHierarchy: Equatable {
     /// hierarchy, so that nobody is in a group of that name.
     static func name(ofFolder folder: String) -> String {
         let mounts = (try? readText("/proc/self/mountinfo")) ?? ""
-        for (root, point) in mounts.split(separator: "\n").compactMap(mount) {
+        for (root, point) in mounts.lines.compactMap(mount) {
             guard let below = path(folder, below: point) else { continue }
             return root == "/" ? below : root + below
         }

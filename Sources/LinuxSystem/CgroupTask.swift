@@ -2,7 +2,9 @@ internal import CLinux
 internal import Glibc
 
 /// A task in a cgroup of its own.
-final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client, StrayHunt.Client {
+final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client, StrayHunt.Client,
+    ChildReaper.Client
+{
     let identifier: UInt64
     private let tree: CgroupTree
     private let host: ProcessHost
@@ -25,11 +27,27 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client, StrayHunt
     private var isKilled = false
 
     /// Of the first command; all have the same.
-    private(set) var user = geteuid()
-    let beganAt = BootTimeClock.ticks()
-    /// The group is empty and no command runs; what a look that was begun later finds has left the group.
-    private var lookBeforeGone: Int?
+    private var user = geteuid()
+    private let beganAt = BootTimeClock.ticks()
+    /// Those of its commands, running and ended.
+    private(set) var sessions: Set<AuditSession> = []
+    /// Whether each of its commands has a session of its own, so that whatever it started has it too.
+    private var hasSessions = true
+    private var waiting = Waiting.forCommands
     private var left = LeftProcesses()
+    private var chase = StrayChase()
+
+    /// What has to be seen before the task is gone.
+    private enum Waiting {
+        /// Its commands and its group; becomes one of the others, or the task is gone.
+        case forCommands
+        /// The group is empty and no command runs. How many have become children of this process that have
+        /// its sessions; becomes `forLook` where there are any.
+        case forCount
+        /// A look that was begun when nobody else was left, by its number; becomes `forCount` or, where the
+        /// sessions are not known, the task is gone.
+        case forLook(Int)
+    }
 
     private static let groupRole = -1
 
@@ -157,20 +175,24 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client, StrayHunt
 
     // MARK: - Those that left
 
-    var groupName: String { group.name }
+    var claimant: StrayClaims.Claimant {
+        StrayClaims.Claimant(
+            groupName: group.name, user: user, beganAt: beganAt, commandIDs: commandIDs,
+            sessions: sessions, isEnding: isEnding)
+    }
 
-    var commandIDs: [Int32] { runningCommands.map(\.processID) }
+    private var commandIDs: [Int32] { runningCommands.map(\.processID) }
 
-    var isEnding: Bool { isKilled || !commands.isEmpty && commands.allSatisfy(\.hasEnded) }
+    private var isEnding: Bool { isKilled || !commands.isEmpty && commands.allSatisfy(\.hasEnded) }
 
     private var runningCommands: [WatchedChild] { commands.compactMap(\.child) }
 
     /// Whether there may be processes that outlived their parents, of whatever task.
-    private var mayHaveStrays: Bool { host.strays != nil && clx_may_have_adopted() }
+    private var mayHaveStrays: Bool { host.reaper?.mayHaveOrphans == true }
 
     /// Whether commands are not in the group any more; the first that is found is told.
     private func haveLeft() -> Bool {
-        let leavers = commandIDs.compactMap { id in LinuxSystem.groupName(of: id).map { (id, $0) } }
+        let leavers = commandIDs.compactMap { id in (try? groupName(of: id)).map { (id, $0) } }
             .filter { StrayLook.taskGroup(of: $0.1, in: tree.name) != group.name }
         for (command, name) in leavers { left.note(command, in: name) }
         return !leavers.isEmpty
@@ -184,21 +206,42 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client, StrayHunt
         if let what = left.takeUntold() { tell(what, &events) }
         if isEnding {
             for stray in strays { stray.signal(SIGKILL) }
+            chase.found(strays, of: user)
+            holdChased()
         } else {
             left.pass(on: strays, except: Set(commandIDs))
         }
-        guard let needed = lookBeforeGone else {
+        guard case .forLook(let needed) = waiting else {
             // A command that cannot end either keeps them from having the last look.
             if isEnding, !strays.isEmpty { _ = host.strays?.lookLater() }
             return
         }
         guard number >= needed else { return }
-        if strays.isEmpty, !isInhabited {
-            lookBeforeGone = nil
-            end(&events)
+        if !strays.isEmpty || isInhabited {
+            waiting = .forLook(host.strays?.lookLater() ?? needed)
+        } else if hasSessions, let reaper = host.reaper {
+            // Who forks and ends faster than /proc is read is not seen there.
+            waiting = .forCount
+            reaper.count(for: self)
         } else {
-            lookBeforeGone = host.strays?.lookLater()
+            end(&events)
         }
+    }
+
+    func counted(_ count: OrphanCount, _ events: inout [TaskEvent]) {
+        guard case .forCount = waiting, !isReleased else { return }
+        if count.isNone { return end(&events) }
+        guard let strays = host.strays else { return end(&events) }
+        guard !count.isUncertain else { return waiting = .forLook(strays.lookLater()) }
+        chase.ranAhead(in: count.examples.compactMap { try? groupName(of: $0) }, of: user)
+        holdChased()
+        waiting = .forLook(chase.isUnderWay ? strays.lookLater() : strays.look())
+    }
+
+    private func holdChased() {
+        // Without a session nobody is known there.
+        if sessions.isEmpty { return }
+        for group in chase.held { host.strays?.hold(group, killing: sessions) }
     }
 
     // MARK: - What happens
@@ -226,6 +269,7 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client, StrayHunt
         guard case .launching(let ends) = commands[index] else { return }
         let processID = process.processID
         do throws(SystemError) {
+            noteSession(of: processID)
             let child = try WatchedChild(process, host: host, owner: self, role: index)
             commands[index] = .running(child, ends)
             tell(.started(index: index, processID: processID), &events)
@@ -237,6 +281,15 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client, StrayHunt
         } catch {
             let failure = LaunchError(stage: .watch, errno: error.errno, subject: "\(processID)")
             launchFailed(index: index, failure, &events)
+        }
+    }
+
+    private func noteSession(of command: Int32) {
+        guard host.strays != nil else { return }
+        if let session = AuditSession.ofCommand(command) {
+            sessions.insert(session)
+        } else {
+            hasSessions = false
         }
     }
 
@@ -263,11 +316,15 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client, StrayHunt
             }
             return
         }
-        guard lookBeforeGone == nil else { return }
-        if mayHaveStrays {
-            lookBeforeGone = host.strays?.look()
+        guard case .forCommands = waiting else { return }
+        guard let strays = host.strays, let reaper = host.reaper, mayHaveStrays else {
+            return end(&events)
+        }
+        if hasSessions {
+            waiting = .forCount
+            reaper.count(for: self)
         } else {
-            end(&events)
+            waiting = .forLook(strays.look())
         }
     }
 
@@ -294,6 +351,7 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client, StrayHunt
         if isReleased { return }
         isReleased = true
         host.strays?.leave(self)
+        host.reaper?.forget(self)
         host.sweeps.end(of: group)
         if let groupToken { host.watches.remove(groupToken, group.eventsDescriptor) }
         groupToken = nil

@@ -2,54 +2,265 @@ internal import CLinux
 internal import Glibc
 
 /// Reaps the children that this process did not start: what the tasks have started and left to it, as their
-/// subreaper.
+/// subreaper. Knows the audit sessions of those that live, and so who has left something.
+///
+/// It passes through all of them whenever one has ended, or somebody wants to know. One user's thousands are
+/// not to keep the others waiting: a pass is made in slices, each a turn of the loop.
 final class ChildReaper: WatchOwner {
-    private unowned let host: ProcessHost
-    private let signals: OwnedDescriptor
-    private let ownGroup: String
+    /// Waits to be told what it has left.
+    protocol Client: AnyObject {
+        /// Those of its commands.
+        var sessions: Set<AuditSession> { get }
 
-    /// Within one turn of the loop.
-    private static let batchMax = 1024
+        func counted(_ count: OrphanCount, _ events: inout [TaskEvent])
+    }
+
+    private unowned let host: ProcessHost
+    private let watches: WatchList
+    private let signals: OwnedDescriptor
+    /// Readable while there is a slice to be made.
+    private let continuation: OwnedDescriptor
+    private let ownGroup: String
+    /// Those that were seen alive in the last pass. A child has its number until it is reaped here.
+    private var known: [Int32: AuditSession?] = [:]
+    private var pass: Pass?
+    /// A child has ended since the last pass began.
+    private var isWanted = true
+    /// Those that want to know of a pass which has not begun.
+    private var clients: [any Client] = []
+
+    /// One way through the children that there were at its beginning.
+    ///
+    /// Nothing is reaped while the kernel lists them, so that the list has whoever was there when it began.
+    private struct Pass {
+        let childIDs: [Int32]
+        let clients: [any Client]
+        /// The sessions that they ask about.
+        let asked: Set<AuditSession>
+        /// There was no room to see all of them.
+        var isUncertain: Bool
+        var next = 0
+        var living: [Int32: AuditSession?] = [:]
+        var hasReaped = false
+        /// One has come that is in no task's session.
+        var hasStranger = false
+        /// Those of all tasks, from the first newcomer on.
+        var taskSessions: Set<AuditSession>?
+        var counts: [AuditSession: OrphanCount] = [:]
+    }
+
+    private enum Role {
+        static let signals = 0
+        static let continuation = 1
+    }
+
+    /// A slice ends after so many nanoseconds, or children.
+    private static let sliceNanoseconds: Int64 = 1_000_000
+    static let sliceMax = 1024
+    /// Children between two looks at the clock.
+    private static let step = 64
 
     init(host: ProcessHost) throws(SystemError) {
         self.host = host
+        watches = try WatchList()
         signals = OwnedDescriptor(try systemCall("signalfd") { clx_watch_children() })
-        ownGroup = groupName(of: getpid()) ?? ""
+        continuation = try .event()
+        ownGroup = try groupName(of: getpid()) ?? ""
     }
+
+    /// Readable while there is something for `poll` to do.
+    var descriptor: Int32 { watches.descriptor }
 
     /// Begins to watch for ended children.
     func begin() throws(SystemError) {
-        _ = try host.watches.add(signals.rawValue, .input, owner: self, role: 0)
+        _ = try watches.add(signals.rawValue, .input, owner: self, role: Role.signals)
+        _ = try watches.add(continuation.rawValue, .input, owner: self, role: Role.continuation)
+        // Those that have ended by now are told of by no signal.
+        continuation.countEvent()
+    }
+
+    /// Asks for a pass. For a process that has threads without SIGCHLD blocked, such as one of tests.
+    func ask() {
+        isWanted = true
+        continuation.countEvent()
+    }
+
+    func poll(_ events: inout [TaskEvent]) throws(SystemError) { try watches.poll(&events) }
+
+    /// Tells a client, once, which of those that are children now or were since are of its sessions.
+    func count(for client: any Client) {
+        clients.append(client)
+        continuation.countEvent()
+    }
+
+    func forget(_ client: any Client) {
+        clients.removeAll { $0 === client }
     }
 
     func ready(role: Int, _ events: inout [TaskEvent]) {
-        clx_children_watched(signals.rawValue)
-        reap(&events)
+        if role == Role.signals {
+            clx_children_watched(signals.rawValue)
+            isWanted = true
+            // One that is under way goes on in its own turn.
+            if pass == nil { goOn(&events) }
+        } else {
+            continuation.takeEvents()
+            if pass != nil || isWanted || !clients.isEmpty { goOn(&events) }
+        }
     }
 
-    /// Reaps what has ended, and tells the tasks of their commands that have.
-    func reap(_ events: inout [TaskEvent]) {
-        for _ in 0..<Self.batchMax {
-            let processID = clx_ended_child()
-            guard processID > 0 else { return }
-            // The kernel shows one at a time: a command is reaped here, so that others are seen.
-            if let child = host.children[processID] {
-                child.tellOwner(&events)
-                if host.children[processID] != nil { return }
-            } else {
-                // What is being started is reaped by the thread that starts it. What is in our own group is
-                // of no task: a library has started it, and reaps it.
-                if host.launches.processIDs.contains(processID) || isOurs(processID) { break }
-                var end = clx_exit()
-                clx_reap(processID, &end)
-                host.strays?.childEnded()
-            }
+    /// Makes one slice of a pass.
+    private func goOn(_ events: inout [TaskEvent]) {
+        var pass = self.pass.take() ?? newPass()
+        let starting = Set(host.launches.processIDs)
+        let end = MonotonicClock.now() + Self.sliceNanoseconds
+        let stop = min(pass.next + Self.sliceMax, pass.childIDs.count)
+        while pass.next < stop {
+            let step = pass.childIDs[pass.next..<stop].prefix(Self.step)
+            for child in step { look(at: child, starting, &pass) }
+            pass.next += step.count
+            if MonotonicClock.now() >= end { break }
         }
-        // There may be more.
-        _ = host.strays?.lookLater()
+        if pass.next < pass.childIDs.count {
+            self.pass = pass
+            continuation.countEvent()
+        } else {
+            // Those that were not seen are in the next one.
+            if !pass.isUncertain { known = pass.living }
+            if isWanted || !clients.isEmpty { continuation.countEvent() }
+            tell(pass, &events)
+        }
+    }
+
+    private func newPass() -> Pass {
+        isWanted = false
+        defer { clients = [] }
+        let childIDs = try? orphans()
+        return Pass(
+            childIDs: childIDs ?? [], clients: clients,
+            asked: clients.reduce(into: []) { $0.formUnion($1.sessions) },
+            isUncertain: childIDs == nil)
+    }
+
+    private func look(at child: Int32, _ starting: Set<Int32>, _ pass: inout Pass) {
+        guard host.children[child] == nil, !starting.contains(child) else { return }
+        let hasEnded = clx_has_ended(child)
+        // What is in our own group is of no task: a library has started it, and reaps it.
+        if hasEnded, isOurs(child) { return }
+        let session: AuditSession?
+        do throws(SystemError) {
+            if let seen = known[child] { session = seen } else { session = try .of(child) }
+        } catch {
+            return pass.isUncertain = true
+        }
+        if !hasEnded {
+            pass.living.updateValue(session, forKey: child)
+            guard let session else { return }
+            // Its tracer keeps the end of a dead one to itself; it runs no line of its program again.
+            if pass.asked.contains(session), clx_is_dead(child) { return }
+            pass.counts[session, default: OrphanCount()].noteLiving(child)
+            if known[child] == nil {
+                let ofTasks = pass.taskSessions ?? host.strays?.sessions ?? []
+                pass.taskSessions = ofTasks
+                if !ofTasks.contains(session) { pass.hasStranger = true }
+            }
+            return
+        }
+        if let session { pass.counts[session, default: OrphanCount()].noteReaped() }
+        var end = clx_exit()
+        clx_reap(child, &end)
+        pass.hasReaped = true
+    }
+
+    private func tell(_ pass: Pass, _ events: inout [TaskEvent]) {
+        if pass.hasReaped { host.strays?.childEnded() }
+        if pass.hasStranger { _ = host.strays?.lookLater() }
+        for client in pass.clients {
+            let counts = client.sessions.compactMap { pass.counts[$0] }
+            let none = OrphanCount(isUncertain: pass.isUncertain)
+            client.counted(counts.reduce(none) { $0.adding($1) }, &events)
+        }
     }
 
     private func isOurs(_ processID: Int32) -> Bool {
-        getpid() != 1 && groupName(of: processID) == ownGroup
+        getpid() != 1 && (try? groupName(of: processID)) == ownGroup
+    }
+
+    /// Whether there may be children that this process did not start, of whatever task. Nothing is reaped.
+    var mayHaveOrphans: Bool {
+        guard clx_has_children() else { return false }
+        let starting = Set(host.launches.processIDs)
+        // Where they cannot be seen there may be some.
+        return (try? orphans())?.contains { host.children[$0] == nil && !starting.contains($0) }
+            ?? true
+    }
+
+    /// All children that are not known for commands, zombies included.
+    ///
+    /// Orphans go to the first thread (the kernel's find_new_reaper). A command is the child of the thread that
+    /// started it, and whoever a command makes its sibling (CLONE_PARENT of clone(2)) is that thread's too. When a
+    /// thread ends, its children go to the first one, which is therefore read last.
+    private func orphans() throws(SystemError) -> [Int32] {
+        guard clx_has_children() else { return [] }
+        let first = "\(getpid())"
+        var all: [Int32] = []
+        do {
+            for thread in try names(inFolder: "/proc/self/task") where thread != first {
+                all += try children(ofThread: thread)
+            }
+            all += try children(ofThread: first)
+        } catch {
+            if error.isShortage { throw error }
+            // A kernel without CONFIG_PROC_CHILDREN. Without /proc at all nobody can be found.
+            all = (try? ProcessTable().children(of: getpid())) ?? []
+        }
+        return all.filter { host.children[$0] == nil }
+    }
+
+    /// None where the thread is gone.
+    private func children(ofThread thread: String) throws(SystemError) -> [Int32] {
+        let text: String
+        do {
+            text = try readText("/proc/self/task/\(thread)/children", countMax: 1 << 26)
+        } catch {
+            let isGone = error.errno == ESRCH || access("/proc/self/task/\(thread)", F_OK) != 0
+            if isGone { return [] }
+            throw error
+        }
+        return text.utf8.split(separator: UInt8(ascii: " ")).compactMap { Int32(Substring($0)) }
+    }
+}
+
+/// Of some audit sessions: the processes that have become children of this one.
+struct OrphanCount: Equatable, Sendable {
+    /// How many had ended, which may have left others since.
+    private(set) var reaped = 0
+    private(set) var living = 0
+    /// Some of those that live, a few at most.
+    private(set) var examples: [Int32] = []
+
+    private static let examplesMax = 4
+
+    /// There was no room to see all of them.
+    let isUncertain: Bool
+
+    init(isUncertain: Bool = false) { self.isUncertain = isUncertain }
+
+    /// There is none, and none was there.
+    var isNone: Bool { living == 0 && reaped == 0 && !isUncertain }
+
+    mutating func noteReaped() { reaped += 1 }
+
+    mutating func noteLiving(_ processID: Int32) {
+        living += 1
+        if examples.count < Self.examplesMax { examples.append(processID) }
+    }
+
+    func adding(_ other: OrphanCount) -> OrphanCount {
+        var sum = self
+        sum.reaped += other.reaped
+        sum.living += other.living
+        sum.examples = Array((examples + other.examples).prefix(Self.examplesMax))
+        return sum
     }
 }

@@ -31,6 +31,14 @@ func readText(
     return String(decoding: bytes, as: UTF8.self)
 }
 
+extension String {
+    /// What stands between newlines. A `Character` may be a newline with a carriage return before it, which a name
+    /// that users choose may end with.
+    var lines: [Substring] {
+        unicodeScalars.split(separator: "\n").map(Substring.init)
+    }
+}
+
 /// Writes into an existing file in one call, as files of /sys/fs/cgroup want it.
 func writeText(
     _ text: String,

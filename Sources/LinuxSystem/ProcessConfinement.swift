@@ -21,18 +21,25 @@ package struct ProcessConfinement: Equatable, Sendable {
     package var commonFilterCount: Int
     /// The control group of the service or scope that it is in; `nil` where it is in none.
     package var unit: String?
+    /// The capabilities that a program could give it, by their numbers' bits (capabilities(7), the bounding set).
+    package var capabilityBounds: UInt64
     /// The namespaces it is in, each by an identity of the kernel's; one that the kernel has not is missing.
     package var namespaces: [Namespace: String]
+    /// What `/` is for it (chroot(2)), by an identity of the kernel's too.
+    package var rootFolder: String?
 
     package init(
         hasNoNewPrivileges: Bool = false, filterCount: Int = 0, unit: String? = nil,
-        namespaces: [Namespace: String] = [:]
+        capabilityBounds: UInt64 = .max, namespaces: [Namespace: String] = [:],
+        rootFolder: String? = nil
     ) {
         self.hasNoNewPrivileges = hasNoNewPrivileges
         self.filterCount = filterCount
         commonFilterCount = filterCount
         self.unit = unit
+        self.capabilityBounds = capabilityBounds
         self.namespaces = namespaces
+        self.rootFolder = rootFolder
     }
 
     /// What this confines more than another does, in words; none where that is all there is.
@@ -46,6 +53,10 @@ package struct ProcessConfinement: Equatable, Sendable {
         if filterCount > (isOfUnit ? other.filterCount : other.commonFilterCount) {
             limits.append("a seccomp filter")
         }
+        if other.capabilityBounds & ~capabilityBounds != 0 {
+            limits.append("a smaller capability bounding set")
+        }
+        if rootFolder != other.rootFolder { limits.append("another root folder") }
         let foreign = Namespace.allCases.filter { namespaces[$0] != other.namespaces[$0] }
         guard !foreign.isEmpty else { return limits }
         let names = foreign.map { "\($0)" }.joined(separator: ", ")
@@ -104,17 +115,21 @@ extension ProcessConfinement {
             "/proc/" + process, flags: O_RDONLY | O_DIRECTORY)
         // The groups stand before what is looked for, and there may be 65,536 of them.
         let status = try readText("status", relativeTo: folder.rawValue)
-        func number(_ key: String) -> Int? {
-            let line = status.split(separator: "\n").first { $0.hasPrefix(key + ":") }
-            return line.flatMap { Int($0.drop { !$0.isNumber }) }
+        func value(_ key: String) -> Substring? {
+            let line = status.lines.first { $0.hasPrefix(key + ":") }
+            return line?.split { $0.isWhitespace }.last
         }
+        func number(_ key: String) -> Int? { value(key).flatMap { Int($0) } }
         var confinement = ProcessConfinement()
-        guard let noNewPrivileges = number("NoNewPrivs") else {
+        guard let noNewPrivileges = number("NoNewPrivs"),
+            let bounds = value("CapBnd").flatMap({ UInt64($0, radix: 16) })
+        else {
             throw SystemError(
                 operation: "read", errno: EINVAL, subject: "/proc/\(process)/status",
-                detail: "it says nothing of NoNewPrivs")
+                detail: "it says nothing of NoNewPrivs or CapBnd")
         }
         confinement.hasNoNewPrivileges = noNewPrivileges != 0
+        confinement.capabilityBounds = bounds
         // A kernel without seccomp(2) has no such line.
         if number("Seccomp") ?? 0 != 0 {
             confinement.filterCount = max(number("Seccomp_filters") ?? 1, 1)
@@ -123,15 +138,16 @@ extension ProcessConfinement {
         }
         for namespace in Namespace.allCases {
             confinement.namespaces[namespace] = try identity(
-                of: namespace, in: folder.rawValue, process)
+                of: .namespace(namespace), in: folder.rawValue, process)
         }
+        confinement.rootFolder = try identity(of: .rootFolder, in: folder.rawValue, process)
         return confinement
     }
 
     /// The group of the innermost service or scope that /proc/PID/cgroup names; nobody but root, or whoever the
     /// unit belongs to, can enter it.
     private static func unit(in text: String) -> String? {
-        guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix("0::/") })
+        guard let line = text.lines.first(where: { $0.hasPrefix("0::/") })
         else { return nil }
         var parts = line.dropFirst("0::/".count).split(separator: "/")
         while let last = parts.last, !last.hasSuffix(".service"), !last.hasSuffix(".scope") {
@@ -140,56 +156,88 @@ extension ProcessConfinement {
         return parts.isEmpty ? nil : parts.joined(separator: "/")
     }
 
+    /// What a process sees of the machine, and may not be let known of another.
+    private enum View {
+        case namespace(Namespace)
+        case rootFolder
+    }
+
     /// - Returns: `nil` where the kernel has no such namespaces.
     private static func identity(
-        of namespace: Namespace, in folder: Int32, _ process: String
+        of view: View, in folder: Int32, _ process: String
     ) throws(SystemError) -> String? {
         do throws(SystemError) {
-            return try link(of: namespace, in: folder, process)
+            return try seenIdentity(of: view, in: folder, process)
         } catch {
             guard error.errno == EACCES || error.errno == EPERM else { throw error }
             // No CAP_SYS_PTRACE, as in most containers, where nobody can make a network of their own either.
             let own = try OwnedDescriptor.open("/proc/self", flags: O_RDONLY | O_DIRECTORY)
-            let isOwn = try mark(of: namespace, in: folder) == mark(of: namespace, in: own.rawValue)
-            return isOwn ? try link(of: namespace, in: own.rawValue, "self") : "another"
+            let isOwn = try mark(of: view, in: folder) == mark(of: view, in: own.rawValue)
+            return isOwn ? try seenIdentity(of: view, in: own.rawValue, "self") : "another"
         }
     }
 
-    /// What everybody may read of a namespace, and differs between most of them.
+    private static func seenIdentity(
+        of view: View, in folder: Int32, _ process: String
+    ) throws(SystemError) -> String? {
+        do throws(SystemError) {
+            return switch view {
+            case .namespace(let namespace): try link(of: namespace, in: folder, process)
+            case .rootFolder: try rootFolder(in: folder, process)
+            }
+        } catch {
+            if error.errno == ENOENT { return nil }
+            throw error
+        }
+    }
+
+    /// What everybody may read of it, and differs between most.
     private static func mark(
-        of namespace: Namespace, in folder: Int32
+        of view: View, in folder: Int32
     ) throws(SystemError) -> Substring? {
-        switch namespace {
-        case .user: return try readText("uid_map", relativeTo: folder, countMax: 4096)[...]
-        case .mount:
+        switch view {
+        case .namespace(.user):
+            return try readText("uid_map", relativeTo: folder, countMax: 4096)[...]
+        case .namespace(.mount):
             // The number of the first mount; each namespace has numbers of its own.
             let mounts = try readText("mountinfo", relativeTo: folder, countMax: 4096)
             return mounts.prefix { $0 != " " }
-        case .process:
+        case .namespace(.process):
             // One number for each namespace that it has a number in.
             let status = try readText("status", relativeTo: folder)
-            let numbers = status.split(separator: "\n").first { $0.hasPrefix("NSpid:") }
+            let numbers = status.lines.first { $0.hasPrefix("NSpid:") }
             let depth = numbers?.split { $0.isWhitespace }.count
             return depth.map { "\($0)" }
-        case .network: return nil
+        case .namespace(.network): return nil
+        case .rootFolder:
+            // The number of the mount that is its `/`: a folder that is none has no such mount.
+            let mounts = try readText("mountinfo", relativeTo: folder)
+            let root = mounts.lines.last {
+                $0.split(separator: " ").dropFirst(4).first == "/"
+            }
+            return root?.prefix { $0 != " " }
         }
     }
 
     private static func link(
         of namespace: Namespace, in folder: Int32, _ process: String
-    ) throws(SystemError) -> String? {
+    ) throws(SystemError) -> String {
         var buffer = [CChar](repeating: 0, count: 64)
         let path = "ns/\(namespace.rawValue)"
-        do throws(SystemError) {
-            let count = try systemCall("read", "/proc/\(process)/\(path)") {
-                readlinkat(folder, path, &buffer, buffer.count)
-            }
-            return String(
-                decoding: buffer.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
-        } catch {
-            if error.errno == ENOENT { return nil }
-            throw error
+        let count = try systemCall("read", "/proc/\(process)/\(path)") {
+            readlinkat(folder, path, &buffer, buffer.count)
         }
+        return String(decoding: buffer.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
+    private static func rootFolder(
+        in folder: Int32, _ process: String
+    ) throws(SystemError) -> String {
+        var identity = clx_identity()
+        try systemCall("statx", "/proc/\(process)/root") {
+            clx_known_identity(folder, "root", &identity)
+        }
+        return "\(identity.device_major):\(identity.device_minor):\(identity.inode)"
     }
 
     /// When a process started, on CLOCK_BOOTTIME in nanoseconds, rounded down to a tick of the clock.

@@ -100,7 +100,7 @@ package struct ProcessOrigin: Equatable, Sendable {
 /// The control group of a process, as /proc/PID/cgroup shows it.
 func cgroupName(of processID: Int32) throws(SystemError) -> String {
     let path = "/proc/\(processID)/cgroup"
-    let lines = try readText(path).split(separator: "\n")
+    let lines = try readText(path).lines
     guard let line = lines.first(where: { $0.hasPrefix("0::/") }) else {
         throw SystemError(
             operation: "read", errno: ENOENT, subject: path, detail: "no cgroup v2 group in it")

@@ -19,6 +19,7 @@ package final class ProcessHost {
     /// Where tasks have groups, which their processes may leave.
     private(set) var strays: StrayHunt?
     private(set) var reaper: ChildReaper?
+    private let holds: HoldRecord
 
     /// Makes this process a child subreaper (PR_SET_CHILD_SUBREAPER). With cgroups, what has left its
     /// task's group comes here when its parents are gone, and is found. Without, the descendants of a
@@ -27,9 +28,14 @@ package final class ProcessHost {
     ///
     /// To be called in the process's first thread, before others are started that have SIGCHLD open.
     ///
-    /// - Parameter stateLock: the descriptor of the lock on the state folder, which outlives this host.
-    package init(_ containment: Containment, stateLock: Int32? = nil) throws(SystemError) {
+    /// - Parameters:
+    ///   - stateLock: the descriptor of the lock on the state folder, which outlives this host.
+    ///   - holds: where groups are noted that stand still for a moment; nothing is noted without.
+    package init(
+        _ containment: Containment, stateLock: Int32? = nil, holds: HoldRecord? = nil
+    ) throws(SystemError) {
         self.containment = containment
+        self.holds = holds ?? HoldRecord(stateFolder: nil)
         self.stateLock = stateLock
         watches = try WatchList()
         launches = try LaunchBoard(watches: watches)
@@ -38,7 +44,8 @@ package final class ProcessHost {
         try becomeSubreaper()
         guard let tree = containment.tree else { return }
         let (strays, reaper) = (
-            try StrayHunt(host: self, tree: tree.name), try ChildReaper(host: self)
+            try StrayHunt(host: self, tree: tree.name, record: self.holds),
+            try ChildReaper(host: self)
         )
         try strays.begin()
         try reaper.begin()
@@ -62,8 +69,18 @@ package final class ProcessHost {
         try watches.poll(&events)
     }
 
+    /// Readable while there is something for `pollChildren` to do; `nil` where it has nothing to do ever.
+    package var childDescriptor: Int32? { reaper?.descriptor }
+
+    /// Reaps what tasks have left to this process, for a millisecond or so, and appends what comes of it.
+    /// One task may have left thousands: others come before it.
+    package func pollChildren(into events: inout [TaskEvent]) throws(SystemError) {
+        try reaper?.poll(&events)
+    }
+
     /// Kills whatever descends from this process, at its end; to be called when no task is wanted any more.
     package func killAll() {
+        holds.close()
         _ = clx_descendants_kill(nil, 0, 8)
     }
 }

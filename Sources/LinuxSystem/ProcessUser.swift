@@ -15,6 +15,13 @@ package func realUser(of processID: Int32) throws(SystemError) -> UInt32 {
         operation: "read", errno: EINVAL, subject: path, detail: "it names no user")
 }
 
+/// The group of whoever has none that counts here: `nogroup` in most databases, kernel.overflowgid in the kernel
+/// (proc_sys_kernel(5)).
+package func overflowGroup() -> UInt32 {
+    let text = (try? readText("/proc/sys/kernel/overflowgid")) ?? ""
+    return UInt32(text.prefix { $0.isNumber }) ?? 65_534
+}
+
 /// What fs.suid_dumpable is set to (proc_sys_fs(5)); `nil` where it cannot be read.
 package func suidDumpable() -> Int? {
     guard let text = try? readText("/proc/sys/fs/suid_dumpable") else { return nil }

@@ -1,32 +1,18 @@
 internal import CLinux
 internal import Glibc
 
-/// Finds the processes that left the group of their task, gives each to its task, and ends those that nobody
-/// has a claim to.
+/// Finds the processes that left the group of their task, gives each to its task (see `StrayClaims`), and ends
+/// those that nobody has a claim to.
 ///
 /// As a child subreaper this process is the parent of whatever outlives its own parents, so that each of
-/// them descends from it. Whose one is:
-///
-/// 1. That of the command that it descends from, or in whose group the oldest of its parents lives.
-/// 2. Once its parents are gone, that which it was seen to belong to before.
-/// 3. Otherwise that of a task of the same user that ran when it started, for as long as there is one.
-///
-/// What a process says of itself is no evidence. One of whom nothing of this is so is killed when it is seen.
+/// them descends from it.
 ///
 /// Looks are taken on a thread, one at a time; whoever asks meanwhile gets the next one.
 final class StrayHunt: WatchOwner {
     /// A task whose processes may have left its group.
     protocol Client: AnyObject {
-        /// The name of its group.
-        var groupName: String { get }
-        /// Whose commands it runs.
-        var user: UInt32 { get }
-        /// When it began, in clock ticks since boot.
-        var beganAt: UInt64 { get }
-        /// The commands that run.
-        var commandIDs: [Int32] { get }
-        /// Nothing of it is to go on.
-        var isEnding: Bool { get }
+        /// What is known of it now.
+        var claimant: StrayClaims.Claimant { get }
 
         /// Tells what a look has found of it.
         ///
@@ -43,10 +29,13 @@ final class StrayHunt: WatchOwner {
     private var seen: [Int32: Seen] = [:]
 
     /// Of the newest look that was begun.
-    private var number = 0
+    private(set) var number = 0
     private var isLooking = false
     /// Another look is due when this one is over.
     private var looksAgain = false
+    /// What is held still for the next look, and whose processes are killed there: by the name of the group.
+    private var holds: [String: Set<AuditSession>] = [:]
+    private let record: HoldRecord
     private let board: Board
     private let timer: OwnedDescriptor
     private var isTimed = false
@@ -59,7 +48,7 @@ final class StrayHunt: WatchOwner {
 
     /// Where the thread of a look leaves what it found; it may outlive the hunt.
     private final class Board: Sendable {
-        let found = LockedState<StrayLook?>(nil)
+        let found = LockedState<Outcome?>(nil)
         /// Readable when a look is over.
         let completion: OwnedDescriptor
 
@@ -67,8 +56,14 @@ final class StrayHunt: WatchOwner {
             completion = try .event()
         }
 
-        func put(_ look: StrayLook) {
-            found.withLock { $0 = look }
+        enum Outcome {
+            case look(StrayLook)
+            /// There was no room for it.
+            case none
+        }
+
+        func put(_ outcome: Outcome) {
+            found.withLock { $0 = outcome }
             completion.countEvent()
         }
     }
@@ -82,10 +77,12 @@ final class StrayHunt: WatchOwner {
     /// For one that cannot die.
     private static let pauseMax = 640_000_000
 
-    init(host: ProcessHost, tree: String) throws(SystemError) {
+    /// - Parameter record: holds the groups that are to stand still.
+    init(host: ProcessHost, tree: String, record: HoldRecord) throws(SystemError) {
         self.host = host
+        self.record = record
         self.tree = tree
-        ownGroup = LinuxSystem.groupName(of: getpid()) ?? ""
+        ownGroup = try groupName(of: getpid()) ?? ""
         board = try Board()
         timer = OwnedDescriptor(
             try systemCall("timerfd_create") {
@@ -104,6 +101,11 @@ final class StrayHunt: WatchOwner {
 
     func leave(_ client: any Client) { clients[ObjectIdentifier(client)] = nil }
 
+    /// The audit sessions of all tasks.
+    var sessions: Set<AuditSession> {
+        clients.values.reduce(into: []) { $0.formUnion($1.claimant.sessions) }
+    }
+
     /// Asks for a look.
     ///
     /// - Returns: the number of the first look that sees all that is there now.
@@ -111,6 +113,11 @@ final class StrayHunt: WatchOwner {
     func look() -> Int {
         pause = Self.pauseMin
         return startOrGoOn()
+    }
+
+    /// Has a group stand still before the next look that begins, while those of some sessions are killed in it.
+    func hold(_ group: String, killing sessions: Set<AuditSession>) {
+        holds[group, default: []].formUnion(sessions)
     }
 
     /// Asks for a look after a pause, which grows for as long as no other is asked for.
@@ -136,7 +143,6 @@ final class StrayHunt: WatchOwner {
         if role == Role.timer {
             var expirations: UInt64 = 0
             _ = read(timer.rawValue, &expirations, MemoryLayout<UInt64>.size)
-            host.reaper?.reap(&events)
             if isTimed { _ = startOrGoOn() }
             return
         }
@@ -145,7 +151,11 @@ final class StrayHunt: WatchOwner {
         isLooking = false
         let finished = number
         if looksAgain { start() }
-        tell(found, finished, &events)
+        switch found {
+        case .look(let look): tell(look, finished, &events)
+        // Who waits for it gets a later one.
+        case .none: _ = lookLater()
+        }
     }
 
     /// Starts a look, or has another follow the one under way.
@@ -165,10 +175,17 @@ final class StrayHunt: WatchOwner {
         isLooking = true
         looksAgain = false
         isTimed = false
-        let (tree, ownGroup, board) = (tree, ownGroup, board)
+        let (tree, ownGroup, board, record) = (tree, ownGroup, board, record)
+        let holds = holds.sorted { $0.key < $1.key }
+        self.holds = [:]
         let take: @Sendable () -> Void = {
-            // Without /proc nobody can be found, and nobody is waited for.
-            board.put((try? StrayLook(tree: tree, ownGroup: ownGroup)) ?? StrayLook())
+            for (group, sessions) in holds { GroupHold(group)?.kill(sessions, record) }
+            do throws(SystemError) {
+                board.put(.look(try StrayLook(tree: tree, ownGroup: ownGroup)))
+            } catch {
+                // Without /proc nobody can be found, and nobody is waited for.
+                board.put(error.isShortage ? .none : .look(StrayLook()))
+            }
         }
         do {
             try startThread(take)
@@ -179,47 +196,35 @@ final class StrayHunt: WatchOwner {
     }
 
     private func tell(_ look: StrayLook, _ number: Int, _ events: inout [TaskEvent]) {
-        var found: [ObjectIdentifier: [Stray]] = [:]
+        // In the order of their groups, so that the same look tells the same.
+        let all = clients.values.map { (client: $0, claimant: $0.claimant) }
+            .sorted { $0.claimant.groupName < $1.claimant.groupName }
+        let claims = StrayClaims(all.map(\.claimant), tree: tree)
+        let places = Dictionary(
+            uniqueKeysWithValues: all.indices.map { (ObjectIdentifier(all[$0].client), $0) })
+        var found: [[Stray]] = Array(repeating: [], count: all.count)
         var seenNow: [Int32: Seen] = [:]
-        let byCommand = Dictionary(
-            clients.values.flatMap { client in client.commandIDs.map { ($0, client) } }
-        ) { first, _ in first }
-        let byGroup = Dictionary(clients.values.map { ($0.groupName, $0) }) { first, _ in first }
         for stray in look.strays {
             let before = seen[stray.processID].flatMap {
                 $0.startTime == stray.startTime ? $0 : nil
             }
             let known =
-                byCommand[stray.top]
-                ?? StrayLook.taskGroup(of: stray.topGroup, in: tree).flatMap { byGroup[$0] }
-                ?? before?.client
-            seenNow[stray.processID] = Seen(startTime: stray.startTime, client: known)
-            if let client = known ?? likelyClient(of: stray) {
-                found[ObjectIdentifier(client), default: []].append(stray)
+                claims.known(stray)
+                ?? before?.client.flatMap { places[ObjectIdentifier($0)] }
+            seenNow[stray.processID] = Seen(
+                startTime: stray.startTime, client: known.map { all[$0].client })
+            if let index = known ?? stray.user.flatMap({ claims.likely(stray, of: $0) }) {
+                found[index].append(stray)
             } else {
                 stray.signal(SIGKILL)
                 if before == nil { events.append(.ofNobody(stray)) }
             }
         }
         seen = seenNow
-        // In the order of their numbers, so that the same look tells the same.
-        for client in clients.values.sorted(by: { $0.groupName < $1.groupName }) {
+        for (index, (client, claimant)) in all.enumerated() {
             client.looked(
-                number, strays: found[ObjectIdentifier(client)] ?? [],
-                isInhabited: look.inhabited.contains(client.groupName), &events)
-        }
-    }
-
-    /// A task that may have started a process whose parents are gone: the user's oldest that goes on, or
-    /// else one that ends.
-    private func likelyClient(of stray: Stray) -> (any Client)? {
-        guard let user = stray.user else { return nil }
-        let candidates = clients.values.filter {
-            $0.user == user && $0.beganAt <= stray.startTime
-        }
-        let lasting = candidates.filter { !$0.isEnding }
-        return (lasting.isEmpty ? candidates : lasting).min {
-            ($0.beganAt, $0.groupName) < ($1.beganAt, $1.groupName)
+                number, strays: found[index],
+                isInhabited: look.inhabited.contains(claimant.groupName), &events)
         }
     }
 }

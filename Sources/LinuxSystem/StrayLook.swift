@@ -5,7 +5,7 @@ internal import Glibc
 ///
 /// The service manager moves those that ask it to: `systemd-run --scope`, and pam_systemd for su(1) and
 /// runuser(1). Its parents tell whose it is; once they are gone it has become a child of this process.
-struct Stray: Sendable, Equatable {
+struct Stray: Sendable, Hashable {
     let processID: Int32
     /// Clock ticks since boot: with the number it names one process for ever.
     let startTime: UInt64
@@ -15,6 +15,8 @@ struct Stray: Sendable, Equatable {
     let top: Int32
     /// The group of that child.
     let topGroup: String
+    /// What the audit knows it by, which it cannot change.
+    var session: AuditSession?
 
     /// Signals this very process, and no other that has its number by now.
     ///
@@ -45,21 +47,22 @@ struct StrayLook: Sendable {
     ///   - ownGroup: the name of this process's own group: what lives there is no task's.
     init(tree: String, ownGroup: String) throws(SystemError) {
         var groups: [Int32: String] = [:]
-        func group(of processID: Int32) -> String? {
+        func group(of processID: Int32) throws(SystemError) -> String? {
             if let known = groups[processID] { return known }
-            guard let name = groupName(of: processID) else { return nil }
+            guard let name = try groupName(of: processID) else { return nil }
             groups[processID] = name
             return name
         }
         for (process, top) in try ProcessTable().living(below: getpid()) {
-            guard let name = group(of: process.pid), name != ownGroup else { continue }
+            guard let name = try group(of: process.pid), name != ownGroup else { continue }
             if let task = Self.taskGroup(of: name, in: tree) {
                 inhabited.insert(task)
             } else if name != tree {
                 strays.append(
                     Stray(
                         processID: process.pid, startTime: process.start_time, group: name,
-                        top: top, topGroup: group(of: top) ?? ""))
+                        top: top, topGroup: try group(of: top) ?? "",
+                        session: try AuditSession.of(process.pid)))
             }
         }
     }
@@ -71,12 +74,22 @@ struct StrayLook: Sendable {
     }
 }
 
+/// In place of the name of a group that is longer than the kernel tells (PATH_MAX), as who may make groups below
+/// one may have it.
+let unreadableGroup = "(unreadable)"
+
 /// The cgroup v2 group of a process, as /proc/PID/cgroup shows it; `nil` where the process is gone.
-func groupName(of processID: Int32) -> String? {
-    guard let text = try? readText("/proc/\(processID)/cgroup", countMax: 16_384) else {
-        return nil
+///
+/// - Throws: where there is no room to read it.
+func groupName(of processID: Int32) throws(SystemError) -> String? {
+    let text: String
+    do {
+        text = try readText("/proc/\(processID)/cgroup", countMax: 16_384)
+    } catch {
+        if error.isShortage { throw error }
+        return error.errno == ENOENT || error.errno == ESRCH ? nil : unreadableGroup
     }
-    guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix("0::") }) else {
+    guard let line = text.lines.first(where: { $0.hasPrefix("0::") }) else {
         return nil
     }
     let name = line.dropFirst("0::".count)

@@ -56,22 +56,10 @@ private final class LookUps: @unchecked Sendable {
     /// The modules of nsswitch.conf(5) need some, and nobody says how much.
     private static let threadStackBytes = 512 * 1024
 
-    private struct State {
-        /// Asked for, and not taken yet.
-        var pending: Set<UInt32> = []
-        /// Of those: what no thread has begun.
-        var queue: [UInt32] = []
-        var answers: [(user: UInt32, answer: UserDatabase.Answer)] = []
-        /// Those that look up.
-        var threadCount = 0
-        /// Whether the thread that stays has nothing to do.
-        var isResidentIdle = false
-        var isAbandoned = false
-    }
-
     private let lookUp: @Sendable (UInt32) -> UserDatabase.Answer
     let completion: OwnedDescriptor
-    private let state = LockedState(State())
+    private let state = LockedState(
+        LookUpQueue(threadsMax: UserDatabase.threadsMax))
     /// Counts the orders to the thread that stays.
     private let wakeUp = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
 
@@ -95,45 +83,24 @@ private final class LookUps: @unchecked Sendable {
         if error != 0 { throw SystemError(operation: "pthread_create", errno: error) }
     }
 
-    private enum Help { case none, resident, another }
-
     func ask(_ user: UInt32) {
-        let help = state.withLock { state -> Help in
-            guard state.pending.insert(user).inserted else { return .none }
-            state.queue.append(user)
-            guard state.threadCount < UserDatabase.threadsMax else { return .none }
-            state.threadCount += 1
-            guard state.isResidentIdle else { return .another }
-            state.isResidentIdle = false
-            return .resident
-        }
-        switch help {
+        switch state.withLock({ $0.ask(user) }) {
         case .none: break
         case .resident: sem_post(wakeUp)
         case .another:
             guard startThread({ $0.serve() }) != 0 else { break }
-            // There is no room for it: those that look up do its work, the one that stays among them.
-            state.withLock { $0.threadCount -= 1 }
+            state.withLock { $0.didNotStart() }
         }
     }
 
     func takeAnswers() -> [(user: UInt32, answer: UserDatabase.Answer)] {
         // Before the look at the answers: one that comes later makes it readable again.
         completion.takeEvents()
-        return state.withLock { state in
-            let answers = state.answers
-            state.answers = []
-            for (user, _) in answers { state.pending.remove(user) }
-            return answers
-        }
+        return state.withLock { $0.takeAnswers() }
     }
 
-    /// What no thread has begun is not looked up any more.
     func abandon() {
-        state.withLock { state in
-            state.queue = []
-            state.isAbandoned = true
-        }
+        state.withLock { $0.abandon() }
         sem_post(wakeUp)
     }
 
@@ -169,30 +136,23 @@ private final class LookUps: @unchecked Sendable {
         while let user = next(isResident: false) { lookUpNow(user) }
     }
 
-    /// Looks up what waits, and waits for more.
+    /// Looks up what waits whenever it is ordered to.
     private func stay() {
-        // It counts among those that look up until it finds that there is nothing to do.
-        state.withLock { $0.threadCount += 1 }
         while true {
-            while let user = next(isResident: true) { lookUpNow(user) }
-            if state.withLock({ $0.isAbandoned }) { return }
             // Interrupted by a signal, it waits again.
             while sem_wait(wakeUp) != 0 {}
+            if state.withLock({ $0.isAbandoned }) { return }
+            while let user = next(isResident: true) { lookUpNow(user) }
         }
     }
 
     private func lookUpNow(_ user: UInt32) {
         let answer = lookUp(user)
-        state.withLock { $0.answers.append((user, answer)) }
+        state.withLock { $0.keep(answer, about: user) }
         completion.countEvent()
     }
 
     private func next(isResident: Bool) -> UInt32? {
-        state.withLock { state in
-            if !state.queue.isEmpty { return state.queue.removeFirst() }
-            state.threadCount -= 1
-            if isResident { state.isResidentIdle = true }
-            return nil
-        }
+        state.withLock { $0.next(isResident: isResident) }
     }
 }

@@ -39,11 +39,6 @@ final class WatchedChild {
         host.children[processID] = self
     }
 
-    /// Tells the owner, before its watch does, that the child has ended.
-    func tellOwner(_ events: inout [TaskEvent]) {
-        owner?.ready(role: role, &events)
-    }
-
     /// - Returns: `nil` while it runs.
     func reap() -> Exit? {
         let exit: Exit

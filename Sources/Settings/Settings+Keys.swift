@@ -180,7 +180,7 @@ extension Settings {
             "store.historyBytesMax",
             \.store.historyBytesMax,
             1_048_576...1_099_511_627_776,
-            "What ended tasks take on the disk, in bytes; who takes most loses the oldest."
+            "What ended tasks and last successes take on the disk, in bytes; who takes most loses the oldest."
         ),
         .time(
             "store.historyAge",

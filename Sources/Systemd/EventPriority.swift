@@ -4,10 +4,10 @@
 package enum EventPriority: Int64, CaseIterable, Sendable {
     case timers = -80
     case signals = -60
-    case processes = -40
-    /// What the service manager is told, which is seldom: before the clients, whose flood would else keep
-    /// it back for ever.
-    case health = -20
+    /// What the service manager is told, which is seldom: before the processes and the clients, whose flood
+    /// would else keep it back for ever.
+    case health = -40
+    case processes = -20
     case clients = 0
     case background = 100
     /// After everything that came from outside. A deferred source belongs here: libsystemd lets one that is

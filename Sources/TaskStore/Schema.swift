@@ -6,7 +6,7 @@ enum Schema {
 
     /// What brings a database from one version to the next; the first makes the tables. The version of a
     /// database (`user_version`) is the number of steps that it has been through.
-    static let steps = [version1, version2, version3, version4]
+    static let steps = [version1, version2, version3, version4, version5]
 
     static var version: Int { steps.count }
 
@@ -72,6 +72,13 @@ enum Schema {
 
         """
     }.joined()
+
+    /// Which of an owner's successes go first.
+    private static let version5 = """
+        CREATE INDEX last_successes_oldest ON last_successes (owner, ended_at_us)
+            /* of who takes more than the others the oldest go, where all together are too much */;
+
+        """
 
     private static let tasks = """
         CREATE TABLE tasks (

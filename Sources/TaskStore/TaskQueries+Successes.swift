@@ -3,8 +3,64 @@ internal import BudgetCore
 extension TaskQueries {
     /// When a task of this owner and name last completed; `nil` where none is known.
     func lastSuccess(owner: OwnerID, name: String) throws(StoreError) -> WallTime? {
-        if let kept = try time(Self.keptSuccess, owner, name) { return kept }
-        return try time(Self.lastCompleted, owner, name)
+        try successFound(owner: owner, name: name)?.time
+    }
+
+    /// The same, with whether it is among the successes that are kept, or in the history alone.
+    func successFound(
+        owner: OwnerID, name: String
+    ) throws(StoreError) -> (time: WallTime, isKept: Bool)? {
+        if let kept = try time(Self.keptSuccess, owner, name) { return (kept, true) }
+        return try time(Self.lastCompleted, owner, name).map { ($0, false) }
+    }
+
+    /// What the next successes take in the order of the table, by their owners.
+    ///
+    /// - Returns: with the last of them; `nil` where there are no more.
+    func successBytes(
+        after success: KeptSuccess?, rowsMax: Int
+    ) throws(StoreError) -> (bytes: [OwnerID: Int], last: KeptSuccess?) {
+        let statement = try connection.statement(Self.successesBehind, "read")
+        try statement.bind(success.map { Int64($0.owner.rawValue) } ?? -1)
+        try statement.bind(success?.name ?? "")
+        try statement.bind(Int64(rowsMax))
+        let found = try successes(of: statement, bytesMax: .max)
+        var bytes: [OwnerID: Int] = [:]
+        for success in found { bytes[success.owner, default: 0] += success.bytes }
+        return (bytes, found.count < rowsMax ? nil : found.last)
+    }
+
+    /// Successes whose interval is over: they hold nothing back any more.
+    func successesOver(at now: WallTime, rowsMax: Int) throws(StoreError) -> [KeptSuccess] {
+        let statement = try connection.statement(Self.successesOver, "prune")
+        try statement.bind(now.microseconds)
+        try statement.bind(Int64(rowsMax))
+        return try successes(of: statement, bytesMax: .max)
+    }
+
+    /// The oldest successes of an owner behind some of them, until what they take is enough.
+    func oldestSuccesses(
+        of owner: OwnerID, behind count: Int, rowsMax: Int, bytesMax: Int
+    ) throws(StoreError) -> [KeptSuccess] {
+        let statement = try connection.statement(Self.oldestSuccesses, "prune")
+        try statement.bind(Int64(owner.rawValue))
+        try statement.bind(Int64(rowsMax))
+        try statement.bind(Int64(count))
+        return try successes(of: statement, bytesMax: bytesMax)
+    }
+
+    private func successes(
+        of statement: Statement, bytesMax: Int
+    ) throws(StoreError) -> [KeptSuccess] {
+        defer { statement.reset() }
+        var successes: [KeptSuccess] = []
+        var bytes = 0
+        while bytes < bytesMax, try statement.step() {
+            let success = KeptSuccess(statement)
+            successes.append(success)
+            bytes += success.bytes
+        }
+        return successes
     }
 
     /// The same for each of these tasks that has a minimum interval; none is known: no entry.
@@ -27,6 +83,18 @@ extension TaskQueries {
     }
 
     static let keptSuccess = "SELECT ended_at_us FROM last_successes WHERE owner = ? AND name = ?"
+
+    static let successesBehind =
+        "SELECT owner, name FROM last_successes WHERE (owner, name) > (?, ?) "
+        + "ORDER BY owner, name LIMIT ?"
+
+    static let successesOver =
+        "SELECT owner, name FROM last_successes "
+        + "WHERE ended_at_us + minimum_interval_ms * 1000 <= ? LIMIT ?"
+
+    static let oldestSuccesses =
+        "SELECT owner, name FROM last_successes INDEXED BY last_successes_oldest "
+        + "WHERE owner = ? ORDER BY ended_at_us, name LIMIT ? OFFSET ?"
 
     static let lastCompleted =
         "SELECT ended_at_us FROM tasks INDEXED BY tasks_completed "

@@ -21,25 +21,26 @@ extension TaskStore {
     ) throws(StoreError) -> PruneStep {
         try connection.exclusively { () throws(StoreError) in
             if let removed = try remove(old(bounds, at: now, rowsMax: rowsMax)) { return removed }
+            let over = try queries.successesOver(at: now, rowsMax: rowsMax)
+            if let removed = try remove(over.map { .success($0) }) { return removed }
             if try countsBytes(for: bounds) { return PruneStep(removed: 0, isComplete: false) }
             if let removed = try remove(excess(over: bounds, rowsMax: rowsMax)) { return removed }
-            try forgetSuccesses(at: now)
             return PruneStep(removed: 0, isComplete: try !giveRoomBack())
         }
     }
 
-    private func remove(_ rows: [KeptRow]) throws(StoreError) -> PruneStep? {
-        guard !rows.isEmpty else { return nil }
+    private func remove(_ excess: [Kept]) throws(StoreError) -> PruneStep? {
+        guard !excess.isEmpty else { return nil }
         try writes.transaction("prune") { () throws(StoreError) in
-            for row in rows { try writes.remove(row) }
+            for kept in excess { try writes.remove(kept) }
         }
-        return PruneStep(removed: rows.count, isComplete: false)
+        return PruneStep(removed: excess.reduce(0) { $0 + $1.taskCount }, isComplete: false)
     }
 
     /// Ended tasks that are older than they may be.
     private func old(
         _ bounds: HistoryBounds, at now: WallTime, rowsMax: Int
-    ) throws(StoreError) -> [KeptRow] {
+    ) throws(StoreError) -> [Kept] {
         guard let ageMax = bounds.ageMax else { return [] }
         let statement = try connection.statement(
             "SELECT \(SQL.keptRow) FROM tasks INDEXED BY tasks_ended "
@@ -47,7 +48,7 @@ extension TaskStore {
                 + "ORDER BY ended_at_us, id LIMIT ?", "prune")
         try statement.bind(now.earlier(by: ageMax).microseconds)
         try statement.bind(Int64(rowsMax))
-        return try rows(of: statement, bytesMax: .max)
+        return try rows(of: statement, bytesMax: .max).map { .task($0) }
     }
 
     /// Looks, where the file holds more than the history may take, what each owner has of that.
@@ -62,31 +63,44 @@ extension TaskStore {
         return !writes.shares.isComplete
     }
 
-    /// The oldest ended tasks of those who have most.
+    /// What goes of those who have most.
     private func excess(
         over bounds: HistoryBounds, rowsMax: Int
-    ) throws(StoreError) -> [KeptRow] {
-        var excess: [KeptRow] = []
-        var left = writes.shares
-        var taken: [OwnerID: Int] = [:]
+    ) throws(StoreError) -> [Kept] {
+        var excess: [Kept] = []
+        defer { for kept in excess { writes.putBack(kept) } }
+        var taken: [OwnerID: (tasks: Int, successes: Int)] = [:]
         for _ in 0..<TaskStore.ownersAtOnce where excess.count < rowsMax {
-            guard let next = left.excess(over: bounds) else { break }
-            let statement = try connection.statement(
-                "SELECT \(SQL.keptRow) FROM tasks INDEXED BY tasks_ended_owner "
-                    + "WHERE owner = ? AND ended_at_us IS NOT NULL "
-                    + "ORDER BY ended_at_us, id LIMIT ? OFFSET ?", "prune")
-            try statement.bind(Int64(next.owner.rawValue))
-            try statement.bind(Int64(min(next.countMax, rowsMax - excess.count)))
-            try statement.bind(Int64(taken[next.owner] ?? 0))
-            let rows = try rows(of: statement, bytesMax: next.bytesMax)
-            guard !rows.isEmpty else { break }
-            for row in rows {
-                left.add(left.share(of: row.id, bytes: row.bytes, count: -1), of: row.owner)
-            }
-            taken[next.owner, default: 0] += rows.count
-            excess += rows
+            guard let next = writes.excess(over: bounds) else { break }
+            var before = taken[next.owner] ?? (0, 0)
+            let found = try oldest(next, behind: before, rowsMax: rowsMax - excess.count)
+            guard !found.isEmpty else { break }
+            for kept in found { writes.setAside(kept) }
+            let tasks = found.reduce(0) { $0 + $1.taskCount }
+            before = (before.tasks + tasks, before.successes + found.count - tasks)
+            taken[next.owner] = before
+            excess += found
         }
         return excess
+    }
+
+    /// The oldest that an owner has behind what goes already. A success holds tasks back, so that ended tasks go before
+    /// the first of them does.
+    private func oldest(
+        _ excess: HistoryShares.Excess, behind taken: (tasks: Int, successes: Int), rowsMax: Int
+    ) throws(StoreError) -> [Kept] {
+        let statement = try connection.statement(
+            "SELECT \(SQL.keptRow) FROM tasks INDEXED BY tasks_ended_owner "
+                + "WHERE owner = ? AND ended_at_us IS NOT NULL "
+                + "ORDER BY ended_at_us, id LIMIT ? OFFSET ?", "prune")
+        try statement.bind(Int64(excess.owner.rawValue))
+        try statement.bind(Int64(min(excess.countMax, rowsMax)))
+        try statement.bind(Int64(taken.tasks))
+        let rows = try rows(of: statement, bytesMax: excess.bytesMax)
+        guard rows.isEmpty else { return rows.map { .task($0) } }
+        return try queries.oldestSuccesses(
+            of: excess.owner, behind: taken.successes, rowsMax: rowsMax, bytesMax: excess.bytesMax
+        ).map { .success($0) }
     }
 
     /// The rows that a statement answers with, until what they take is enough.
@@ -99,13 +113,6 @@ extension TaskStore {
             bytes += rows[rows.endIndex - 1].bytes
         }
         return rows
-    }
-
-    /// A success whose interval is over holds nothing back any more.
-    private func forgetSuccesses(at now: WallTime) throws(StoreError) {
-        let statement = try connection.statement(SQL.forgetSuccesses, "prune")
-        try statement.bind(now.microseconds)
-        try statement.run()
     }
 
     /// - Returns: whether there was enough to give back, and some was given.

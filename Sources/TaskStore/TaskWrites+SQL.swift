@@ -55,21 +55,18 @@ enum SQL {
     /// How many bytes a text has.
     private static func bytes(_ column: String) -> String { "length(CAST(\(column) AS BLOB))" }
 
-    /// A success is kept where an interval may run from it: of that task itself, of one before it, or of
-    /// one that waits.
-    static let succeed =
-        "INSERT INTO last_successes SELECT owner, name, ended_at_us, interval_ms FROM "
-        + "(SELECT owner, name, ended_at_us, max("
+    /// A success is kept where an interval may run from it, which is not negative: of that task itself, of one
+    /// before it, or of one that waits. Answers with whether none is kept yet, too.
+    static let success =
+        "SELECT owner, name, ended_at_us, max("
         + "coalesce(minimum_interval_ms, -1), "
         + "coalesce((\(intervalAwaited)), -1), "
-        + "coalesce((\(intervalKept)), -1)) AS interval_ms "
-        + "FROM tasks AS ended WHERE id = ?) WHERE interval_ms >= 0 "
-        + keepLongest
+        + "coalesce((\(intervalKept)), -1)), (\(intervalKept)) IS NULL "
+        + "FROM tasks AS ended WHERE id = ?"
 
     static let keepSuccess = "INSERT INTO last_successes VALUES (?, ?, ?, ?) " + keepLongest
 
-    static let forgetSuccesses =
-        "DELETE FROM last_successes WHERE ended_at_us + minimum_interval_ms * 1000 <= ?"
+    static let forgetSuccess = "DELETE FROM last_successes WHERE owner = ? AND name = ?"
 
     /// An end that the disk had refused may be written after one that came about later.
     private static let keepLongest =

@@ -14,8 +14,9 @@ final class TaskWrites: @unchecked Sendable {
     private let undoStart: Statement
     private let cancel: Statement
     private let end: Statement
-    private let succeed: Statement
+    private let success: Statement
     private let keepSuccess: Statement
+    private let forgetSuccess: Statement
     private let keepAttempt: Statement
     private let requeue: Statement
     private let pause: Statement
@@ -33,8 +34,9 @@ final class TaskWrites: @unchecked Sendable {
         undoStart = try connection.statement(SQL.undoStart, "undo the start")
         cancel = try connection.statement(SQL.cancel, "cancel")
         end = try connection.statement(SQL.end, "end")
-        succeed = try connection.statement(SQL.succeed, "end")
-        keepSuccess = try connection.statement(SQL.keepSuccess, "submit")
+        success = try connection.statement(SQL.success, "end")
+        keepSuccess = try connection.statement(SQL.keepSuccess, "keep a success")
+        forgetSuccess = try connection.statement(SQL.forgetSuccess, "prune")
         keepAttempt = try connection.statement(SQL.keepAttempt, "queue again")
         requeue = try connection.statement(SQL.requeue, "queue again")
         pause = try connection.statement(SQL.pause, "pause")
@@ -55,13 +57,35 @@ final class TaskWrites: @unchecked Sendable {
 
     /// Counts what some rows take that were not counted yet.
     func countBytes(rowsMax: Int) throws(StoreError) {
-        let (bytes, last) = try queries.keptBytes(after: shares.countedThrough, rowsMax: rowsMax)
-        shares.counted(bytes, through: last)
+        switch shares.counted {
+        case .tasks(let id):
+            let (bytes, last) = try queries.keptBytes(after: id, rowsMax: rowsMax)
+            shares.count(
+                bytes, through: last.map { .tasks(through: $0) } ?? .successes(through: nil))
+        case .successes(let success):
+            let (bytes, last) = try queries.successBytes(after: success, rowsMax: rowsMax)
+            shares.count(bytes, through: last.map { .successes(through: $0) } ?? .all)
+        case .all: break
+        }
     }
 
-    private func count(_ row: KeptRow, _ count: Int) {
-        let change = shares.share(of: row.id, bytes: row.bytes, count: count)
-        sharesSince.append((row.owner, change))
+    private func count(_ kept: Kept, _ count: Int) {
+        sharesSince.append((kept.owner, shares.share(of: kept, count: count)))
+    }
+
+    /// What of the history is to go first.
+    func excess(over bounds: HistoryBounds) -> HistoryShares.Excess? {
+        shares.excess(over: bounds)
+    }
+
+    /// Takes something for gone while more is chosen that is to go with it.
+    func setAside(_ kept: Kept) {
+        shares.add(shares.share(of: kept, count: -1), of: kept.owner)
+    }
+
+    /// Takes something for there again that was set aside.
+    func putBack(_ kept: Kept) {
+        shares.add(shares.share(of: kept, count: 1), of: kept.owner)
     }
 
     /// Writes changes in their order.
@@ -109,13 +133,21 @@ final class TaskWrites: @unchecked Sendable {
         try connection.statement("UPDATE probes SET count = count + 1", "probe").run()
     }
 
-    /// Removes an ended task.
-    func remove(_ row: KeptRow) throws(StoreError) {
-        try remove.bind(row.id)
-        try remove.run()
-        if connection.changedRows > 0 { count(row, -1) }
-        try removeAttempts.bind(row.id)
-        try removeAttempts.run()
+    /// Removes an ended task, or forgets a success.
+    func remove(_ kept: Kept) throws(StoreError) {
+        switch kept {
+        case .task(let row):
+            try remove.bind(row.id)
+            try remove.run()
+            if connection.changedRows > 0 { count(kept, -1) }
+            try removeAttempts.bind(row.id)
+            try removeAttempts.run()
+        case .success(let success):
+            try forgetSuccess.bind(Int64(success.owner.rawValue))
+            try forgetSuccess.bind(success.name)
+            try forgetSuccess.run()
+            if connection.changedRows > 0 { count(kept, -1) }
+        }
     }
 
     private func write(_ task: StoredTask, _ applied: inout Applied) throws(StoreError) {
@@ -126,7 +158,7 @@ final class TaskWrites: @unchecked Sendable {
         try inserts.finish()
         let row = TaskRow(task)
         try inserts.insert(ended: row)
-        if let kept = try queries.keptRow(row.id) { count(kept, 1) }
+        if let kept = try queries.keptRow(row.id) { count(.task(kept), 1) }
         try noteSuccess(task.id, end)
     }
 
@@ -137,15 +169,31 @@ final class TaskWrites: @unchecked Sendable {
         try end.bind(Int64(clamping: id.rawValue))
         let kept = try KeptRow.only(of: end)
         try checkChanged(id, "queued or started", "end")
-        if let kept { count(kept, 1) }
+        if let kept { count(.task(kept), 1) }
         try noteSuccess(id, value)
     }
 
     /// An interval runs from the last success, of whatever task of that owner and name.
     private func noteSuccess(_ id: TaskID, _ end: StoredEnd) throws(StoreError) {
         guard end.outcome == .completed else { return }
-        try succeed.bind(Int64(clamping: id.rawValue))
-        try succeed.run()
+        defer { success.reset() }
+        try success.bind(Int64(clamping: id.rawValue))
+        guard try success.step(), let interval = success.integer(3), interval >= 0 else { return }
+        try keep(
+            KeptSuccess(success), at: WallTime(microseconds: success.integer(2) ?? 0),
+            for: interval, isNew: success.integer(4) == 1)
+    }
+
+    /// Keeps the time of a success as long as so many milliseconds, or as it is kept already.
+    private func keep(
+        _ success: KeptSuccess, at time: WallTime, for interval: Int64, isNew: Bool
+    ) throws(StoreError) {
+        try keepSuccess.bind(Int64(success.owner.rawValue))
+        try keepSuccess.bind(success.name)
+        try keepSuccess.bind(time.microseconds)
+        try keepSuccess.bind(interval)
+        try keepSuccess.run()
+        if isNew { count(.success(success), 1) }
     }
 
     /// From now on that success is kept as long as this task may have to wait for it.
@@ -153,14 +201,12 @@ final class TaskWrites: @unchecked Sendable {
         before task: StoredTask, _ applied: inout Applied
     ) throws(StoreError) {
         guard let interval = task.queueing.minimumInterval,
-            let time = try queries.lastSuccess(owner: task.owner, name: task.name)
+            let (time, isKept) = try queries.successFound(owner: task.owner, name: task.name)
         else { return }
         applied.lastSuccesses[task.id] = time
-        try keepSuccess.bind(Int64(task.owner.rawValue))
-        try keepSuccess.bind(task.name)
-        try keepSuccess.bind(time.microseconds)
-        try keepSuccess.bind(millisecondsUp(interval))
-        try keepSuccess.run()
+        try keep(
+            KeptSuccess(owner: task.owner, name: task.name), at: time,
+            for: millisecondsUp(interval), isNew: !isKept)
     }
 
     private func write(_ value: StoredRequeue, of id: TaskID) throws(StoreError) {

@@ -65,6 +65,8 @@ struct AccessSettings {
     /// `nil`: everybody may use the daemon.
     var usersGroup: UInt32?
     var confinedUsers: Set<UInt32> = []
+    /// Who may have tasks without a limit, besides root.
+    var unlimitedUsers: Set<UInt32> = []
 }
 
 /// What confines the process at the other end of a connection.

@@ -25,6 +25,9 @@ final class PendingAdoption {
         self.units = units
     }
 
+    /// Whose turn it takes.
+    var account: OwnerID { client.ownerUse.owner }
+
     /// The manager of one of its units says that it can be frozen.
     ///
     /// - Returns: whether this was the last.
@@ -36,11 +39,11 @@ final class PendingAdoption {
 
 /// The adoptions that have not come to their end.
 ///
-/// A look at processes is one at all there are: one is taken at a time, and the owners have their turns, so that
+/// A look at processes is one at all there are: one is taken at a time, and the accounts have their turns, so that
 /// somebody with many adoptions holds up nobody else's.
 struct Adoptions {
     private var pending: [ApplicationKey: PendingAdoption] = [:]
-    private var waiting = OwnerRounds<PendingAdoption>()
+    private var waiting = KeyedRounds<ApplicationKey, PendingAdoption>()
     /// The one whose processes are being looked at.
     private(set) var lookedAt: PendingAdoption?
 
@@ -58,7 +61,7 @@ struct Adoptions {
 
     mutating func add(_ adoption: PendingAdoption) {
         pending[adoption.key] = adoption
-        waiting.add(adoption, of: adoption.key.owner)
+        waiting.add(adoption, as: adoption.key, of: adoption.account)
     }
 
     /// The next whose processes are to be looked at; `nil` while those of another are.
@@ -76,7 +79,7 @@ struct Adoptions {
         guard isPending(adoption) else { return }
         pending[adoption.key] = nil
         if adoption.processes == nil, lookedAt !== adoption {
-            waiting.removeAll(of: adoption.key.owner) { $0 === adoption }
+            waiting.remove(adoption.key, of: adoption.account)
         }
     }
 

@@ -133,7 +133,7 @@ extension AuditTrail {
     private func write(
         _ message: ApplicationMessage, of key: ApplicationKey, _ more: Fields, at now: Instant
     ) {
-        guard writer.writes(message.level), allowance.take(key.owner, at: now) else { return }
+        guard writer.writes(message.level), takesEntry(about: key.owner, at: now) else { return }
         var fields = identity(of: key) + more
         if let reason = message.reason { fields.append((.reason, .string(reason))) }
         writer.write(

@@ -8,12 +8,21 @@ internal import Systemd
 /// Programs go by MESSAGE_ID and the fields (DESIGN.md section 7); the message names the task for people.
 final class AuditTrail {
     let writer: JournalWriter
-    /// What the log takes of each owner, besides what their tasks print.
+    /// What the log takes of each account, besides what its tasks print.
     var allowance: EntryAllowance
+    /// Whom each owner's entries count for.
+    var accounts = Accounts()
 
     init(_ writer: JournalWriter, _ limits: Settings.Limits) {
         self.writer = writer
         allowance = EntryAllowance(perSecondMax: limits.auditRatePerOwnerMax)
+    }
+
+    /// Counts an entry about an owner.
+    ///
+    /// - Returns: whether it may be written.
+    func takesEntry(about owner: OwnerID, at now: Instant) -> Bool {
+        allowance.take(accounts.account(of: owner), at: now)
     }
 
     /// Whether any line that a task prints could be logged.
@@ -34,7 +43,7 @@ final class AuditTrail {
         // A task that starts at once has not waited.
         if happening == .queued, record.task.state != .queued { return }
         guard let text = JournalMessage(happening, record), writer.writes(text.level),
-            allowance.take(record.task.owner, at: now)
+            takesEntry(about: record.task.owner, at: now)
         else { return }
         writer.write(
             JournalEntry(
@@ -87,12 +96,12 @@ final class AuditTrail {
 
     /// Says how much was left out of owners of whom there was too much.
     func reportMissed(at now: Instant) {
-        for (owner, count) in allowance.takeReport(at: now) {
+        for (account, count) in allowance.takeReport(at: now) {
             write(
                 .warning, JournalMessage.entriesNotLogged,
                 "Entries about an owner's tasks were not logged",
                 [
-                    (.owner, .integer(Int64(owner.rawValue))),
+                    (.owner, .integer(Int64(account.rawValue))),
                     (.reason, .string("\(count) entries, over the rate")),
                 ])
         }
@@ -100,7 +109,7 @@ final class AuditTrail {
 
     /// Notes an `end` of the invalid id.
     func endOfNothing(_ owner: OwnerID, at now: Instant) {
-        guard allowance.take(owner, at: now) else { return }
+        guard takesEntry(about: owner, at: now) else { return }
         write(
             .notice, JournalMessage.endOfNothing, "The invalid task 0 was ended",
             [(.owner, .integer(Int64(owner.rawValue)))])
@@ -118,7 +127,7 @@ final class AuditTrail {
 
     /// Says why the command of an expiration handler does not run.
     func handlerNotStarted(_ record: TaskRecord, _ reason: String, at now: Instant) {
-        guard allowance.take(record.task.owner, at: now) else { return }
+        guard takesEntry(about: record.task.owner, at: now) else { return }
         write(
             .warning, JournalMessage.handlerNotStarted,
             "The command of an expiration handler could not be started",

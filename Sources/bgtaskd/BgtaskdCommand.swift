@@ -59,7 +59,6 @@ struct BgtaskdCommand: ParsableCommand {
             }
             configuration.operatorsGroup = try checks.operatorsGroup()
             configuration.access = try checks.access()
-            configuration.unlimitedUsers = try checks.unlimitedUsers()
             let status = try Start.serve(configuration, loaded, inherited)
             throw ExitCode(status)
         } catch let failure as StartFailure {

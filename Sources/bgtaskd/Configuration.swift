@@ -20,11 +20,11 @@ struct Configuration {
     let sensorRoot: String?
     /// The file of subordinate uids, of $BGTASKD_SUBUID_FILE for tests; of those of the machine else.
     let subordinateIDsPath: String
+    /// `RegistryLimits.stuckAfter` in milliseconds, of $BGTASKD_STUCK_AFTER_MS for tests; `nil` for the usual time.
+    let stuckAfter: Duration?
     /// The group whose members are operators.
     var operatorsGroup: UInt32?
     var access = AccessSettings()
-    /// Who may have tasks without a limit, besides root.
-    var unlimitedUsers: Set<UInt32> = []
 
     /// A place that cannot be found out.
     struct Missing: Error, CustomStringConvertible {
@@ -46,6 +46,8 @@ struct Configuration {
         sensorRoot = root.flatMap { $0.hasPrefix("/") ? $0 : nil }
         let file = environment["BGTASKD_SUBUID_FILE"]
         subordinateIDsPath = file.flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/etc/subuid"
+        let stuck = environment["BGTASKD_STUCK_AFTER_MS"].flatMap { Int64($0) }
+        stuckAfter = stuck.flatMap { $0 > 0 ? .milliseconds($0) : nil }
         socketPath =
             if let socket { Configuration.absolute(socket) } else {
                 try Configuration.socketPath(scope, environment)

@@ -26,13 +26,10 @@ extension Daemon {
         let number = TaskID(ofApplication: nextNumber())
         let launcher = applications.takeLauncher(of: key)
         do {
-            let limits = loaded.settings.limits
             let processes = try host.makeTask(number.rawValue)
-            let output = ownerOutputs.share(
-                of: key.owner, bytesPerSecondMax: limits.outputRatePerOwnerMax,
-                linesPerSecondMax: limits.logRatePerOwnerMax)
             let task = RunningTask(
-                id: number, owner: key.owner, processes: processes, output: output)
+                id: number, owner: key.owner, processes: processes,
+                output: sharedOutput(of: key.owner))
             running[number] = task
             applications.add(RunningApplication(key, launched: task, by: launcher))
         } catch {
@@ -186,7 +183,7 @@ extension Daemon {
     /// Lets go of the processes of an application.
     func forget(_ application: RunningApplication) {
         if let task = running[application.number] {
-            ownerOutputs.release(of: task.owner)
+            ownerOutputs.release(task.output)
             for pipe in task.pipes { close(pipe) }
             running[application.number] = nil
         }

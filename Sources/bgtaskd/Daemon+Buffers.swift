@@ -45,7 +45,7 @@ extension Daemon {
     func waitForRoom(_ client: Client) {
         guard !client.waitsForRoom else { return }
         client.waitsForRoom = true
-        client.ownerUse.waiting.append(client)
+        client.ownerUse.waiting.append(client, as: ObjectIdentifier(client))
         lookAtWaiting(of: client.ownerUse)
     }
 

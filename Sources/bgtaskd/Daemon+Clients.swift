@@ -235,9 +235,7 @@ extension Daemon {
         client.isClosed = true
         dropEvents(of: client)
         releaseBuffers(of: client)
-        if client.waitsForRoom {
-            client.ownerUse.waiting.removeAll { $0 === client }
-        }
+        client.ownerUse.waiting.remove(ObjectIdentifier(client))
         switch client.openCall {
         case .lookUp, .history: questions.remove(client)
         case .applicationWatch(_, let caller): applicationWatchers.remove(client, caller)
@@ -275,10 +273,10 @@ extension Daemon {
 
     /// Says how many closed connections of a user were not named.
     func reportRefusals(at now: Instant) {
-        for (owner, count) in refusals.takeReport(at: now) {
+        for (account, count) in refusals.takeReport(at: now) {
             log.say(
                 .connectionsNotNamed,
-                [.owner: "\(owner)", .reason: "\(count) connections, over the rate"])
+                [.owner: "\(account)", .reason: "\(count) connections, over the rate"])
         }
     }
 }

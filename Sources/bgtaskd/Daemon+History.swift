@@ -24,12 +24,12 @@ struct QuestionQueue {
     /// Questions that the thread has at once: it answers one after the other.
     private static let askedMax = 2
 
-    private var waiting = OwnerRounds<Client>()
+    private var waiting = KeyedRounds<ObjectIdentifier, Client>()
     private var asked: [UInt64: Client] = [:]
     private var numberLast: UInt64 = 0
 
     mutating func add(_ client: Client) {
-        waiting.add(client, of: client.ownerUse.owner)
+        waiting.add(client, as: ObjectIdentifier(client), of: client.ownerUse.owner)
     }
 
     /// The next client who may ask, and the number of the question.
@@ -45,7 +45,7 @@ struct QuestionQueue {
 
     /// Forgets a client who waits no longer, so that a disk that does not answer keeps none that are gone.
     mutating func remove(_ client: Client) {
-        waiting.removeAll(of: client.ownerUse.owner) { $0 === client }
+        waiting.remove(ObjectIdentifier(client), of: client.ownerUse.owner)
     }
 
     mutating func takeAsker(of number: UInt64) -> Client? {
@@ -190,6 +190,8 @@ extension Daemon {
         client.listedBytes = listing.collected?.heldBytes ?? 0
         account(client)
         makePending(client)
+        // That may have been too much for its owner's buffers: there is nobody to answer then.
+        guard !client.isClosed else { return }
         if listing.isComplete { finish(listing, of: client) } else { awaitNextPage(client) }
     }
 

@@ -133,8 +133,10 @@ extension Daemon {
     /// Who counts as whom was read anew: what is open stays as it was counted.
     func accountsReady() {
         guard accountSource.take() else { return }
-        registry.replaceAccounts(accountSource.accounts)
-        storeThread.keep(HistoryBounds(loaded.settings, accountSource.accounts))
+        let accounts = accountSource.accounts
+        registry.replaceAccounts(accounts)
+        journal.accounts = accounts
+        storeThread.keep(HistoryBounds(loaded.settings, accounts))
     }
 
     /// Descriptors are used up: connections wait until one is closed, or for a second, since it may be

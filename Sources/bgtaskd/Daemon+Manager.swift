@@ -152,12 +152,13 @@ extension Profile {
 extension RegistryLimits {
     init(_ settings: Settings, _ configuration: Configuration) {
         self.init(settings)
+        if let time = configuration.stuckAfter { stuckAfter = time }
         guard configuration.servesEverybody else {
             // Nobody else is held up in a daemon that serves its own user alone.
             mayRunUnlimited = [OwnerID(rawValue: configuration.user)]
             return
         }
-        mayRunUnlimited = Set(configuration.unlimitedUsers.map { OwnerID(rawValue: $0) })
+        mayRunUnlimited = Set(configuration.access.unlimitedUsers.map { OwnerID(rawValue: $0) })
         // Root's commands are the machine's own, and root can raise the number: by itself it bounds users alone.
         if slotsPerOwnerMax == nil { slotsPerOwnerMax = max(slots - 1, 1) }
     }

@@ -181,11 +181,13 @@ extension Daemon {
         }
     }
 
-    /// Logs what a task lost, once a second at most for each user who is the cause.
+    /// Logs what a task lost, once a second at most for each account that is the cause.
     private func sayDropped(
         _ message: DaemonMessage, _ reason: String, of task: TaskID?, from sender: OwnerID
     ) {
-        guard notices.drops.take(sender, at: now) else { return }
+        guard notices.drops.take(accountSource.accounts.account(of: sender), at: now) else {
+            return
+        }
         var fields: [JournalField: String] = [.reason: reason, .owner: "\(sender)"]
         if let task { fields[.taskID] = "\(task)" }
         log.say(message, fields)
@@ -193,10 +195,10 @@ extension Daemon {
 
     /// Says how many messages of a user were not named.
     func reportNoticesDropped(at now: Instant) {
-        for (owner, count) in notices.drops.takeReport(at: now) {
+        for (account, count) in notices.drops.takeReport(at: now) {
             log.say(
                 .noticesNotNamed,
-                [.owner: "\(owner)", .reason: "\(count) messages, over the rate"])
+                [.owner: "\(account)", .reason: "\(count) messages, over the rate"])
         }
     }
 }

@@ -16,6 +16,15 @@ extension Daemon {
         if task.hasStarted { try read(pipe) }
     }
 
+    /// What a task of an owner shares with those that run already.
+    func sharedOutput(of owner: OwnerID) -> OwnerOutput {
+        let limits = loaded.settings.limits
+        return ownerOutputs.share(
+            of: accountSource.accounts.account(of: owner),
+            bytesPerSecondMax: limits.outputRatePerOwnerMax,
+            linesPerSecondMax: limits.logRatePerOwnerMax)
+    }
+
     /// A task has begun: what it prints is read from now on.
     func readOutput(of task: RunningTask) {
         do {

@@ -18,14 +18,11 @@ extension Daemon {
     private func launch(_ id: TaskID, at now: Instant) {
         guard let task = registry.record(id)?.task, task.isLive else { return }
         do {
-            let limits = loaded.settings.limits
             let processes = try host.makeTask(id.rawValue)
-            outputs.taskGoesOn(id, of: task.owner)
-            let output = ownerOutputs.share(
-                of: task.owner, bytesPerSecondMax: limits.outputRatePerOwnerMax,
-                linesPerSecondMax: limits.logRatePerOwnerMax)
+            outputs.taskGoesOn(id)
             running[id] = RunningTask(
-                id: id, owner: task.owner, processes: processes, output: output)
+                id: id, owner: task.owner, processes: processes,
+                output: sharedOutput(of: task.owner))
         } catch  where error.isShortage {
             return postpone(id, "\(error)", .machine, at: now)
         } catch {
@@ -152,6 +149,16 @@ extension Daemon {
     /// What the kernel or a supervisor told of the tasks' processes.
     func processesReady() throws {
         try host.poll(into: &processEvents)
+        takeProcessEvents()
+    }
+
+    /// Children have ended that tasks have left to this process, or are being counted.
+    func childrenReady() throws {
+        try host.pollChildren(into: &processEvents)
+        takeProcessEvents()
+    }
+
+    private func takeProcessEvents() {
         let now = now
         for event in processEvents { take(event, at: now) }
         processEvents.removeAll(keepingCapacity: true)
@@ -228,12 +235,13 @@ extension Daemon {
     /// Lets go of the processes of a task that has ended, or has come to the end of an attempt.
     func forgetProcesses(of id: TaskID) {
         guard let task = running.removeValue(forKey: id) else { return }
-        ownerOutputs.release(of: task.owner)
+        ownerOutputs.release(task.output)
         for pipe in task.pipes { close(pipe) }
         task.processes.close()
         if let source = task.notices { giveBack(source) }
         outputs.taskEnded(
-            id, of: task.owner, totalMax: loaded.settings.limits.outputTotalBytesMax)
+            id, account: accountSource.accounts.account(of: task.owner),
+            totalMax: loaded.settings.limits.outputTotalBytesMax)
     }
 }
 

@@ -13,7 +13,7 @@ extension Daemon {
         case .machine: log.say(.noRoom, [.reason: reason])
         case .command:
             // As many as a user submits, so that they count among the entries about them.
-            guard journal.allowance.take(owner, at: now) else { return }
+            guard journal.takesEntry(about: owner, at: now) else { return }
             log.say(.noRoomForTask, [.taskID: "\(id)", .owner: "\(owner)", .reason: reason])
         }
     }

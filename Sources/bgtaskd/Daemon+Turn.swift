@@ -44,7 +44,7 @@ extension Daemon {
         releaseHolders()
         // Clients that closed may have ended what others wait for.
         writeSteps(at: now)
-        for task in registry.forgetExcess() { outputs.forget(task.id, of: task.owner) }
+        for task in registry.forgetExcess() { outputs.forget(task.id) }
     }
 
     /// Has the loop come back when something is due.

@@ -147,6 +147,7 @@ final class Daemon {
         )
         registry.applicationRules = ApplicationRules(loaded.settings)
         registry.replaceAccounts(accountSource.accounts)
+        journal.accounts = accountSource.accounts
     }
 
     deinit {
@@ -171,7 +172,7 @@ final class Daemon {
         var members = ClientList()
         var bufferedBytes = 0
         /// Clients that are not read, because the buffers are full.
-        var waiting = FirstInFirstOut<Client>()
+        var waiting = KeyedQueue<ObjectIdentifier, Client>()
         /// Whether it is among those to be looked at in this turn.
         var isCrowded = false
 
@@ -211,6 +212,11 @@ final class Daemon {
         continuation = try loop.addDefer(priority: .leftovers) { [unowned self] in continueTurn() }
         try loop.addDescriptor(host.descriptor, events: .readable, priority: .processes) {
             [unowned self] _ in try processesReady()
+        }
+        if let children = host.childDescriptor {
+            try loop.addDescriptor(children, events: .readable, priority: .clients) {
+                [unowned self] _ in try childrenReady()
+            }
         }
         try loop.addDescriptor(epoll.descriptor, events: .readable, priority: .clients) {
             [unowned self] _ in try clientsReady()

@@ -1,40 +1,42 @@
 internal import BudgetCore
 
-/// How much the live tasks of one owner print together, so that many tasks flood no more than a few.
+/// How much the live tasks of one account print together, so that many tasks flood no more than a few.
 final class OwnerOutput {
+    fileprivate let account: OwnerID
     var bytes: Rate
     /// Lines in the log.
     var lines: Rate
     /// Live tasks that share it.
     fileprivate var taskCount = 0
 
-    init(bytesPerSecondMax: Int, linesPerSecondMax: Int) {
+    init(of account: OwnerID, bytesPerSecondMax: Int, linesPerSecondMax: Int) {
+        self.account = account
         bytes = Rate(perSecondMax: bytesPerSecondMax)
         lines = Rate(perSecondMax: linesPerSecondMax)
     }
 }
 
-/// What each owner with live run tasks prints.
+/// What each account with live run tasks prints.
 struct OwnerOutputs {
-    private var byOwner: [OwnerID: OwnerOutput] = [:]
+    private var byAccount: [OwnerID: OwnerOutput] = [:]
 
-    /// What the tasks of an owner share, for one more of them.
+    /// What the tasks of an account share, for one more of them.
     mutating func share(
-        of owner: OwnerID, bytesPerSecondMax: Int, linesPerSecondMax: Int
+        of account: OwnerID, bytesPerSecondMax: Int, linesPerSecondMax: Int
     ) -> OwnerOutput {
         let output =
-            byOwner[owner]
+            byAccount[account]
             ?? OwnerOutput(
-                bytesPerSecondMax: bytesPerSecondMax, linesPerSecondMax: linesPerSecondMax)
+                of: account, bytesPerSecondMax: bytesPerSecondMax,
+                linesPerSecondMax: linesPerSecondMax)
         output.taskCount += 1
-        byOwner[owner] = output
+        byAccount[account] = output
         return output
     }
 
-    /// A task is gone; with an owner's last, so is what they shared.
-    mutating func release(of owner: OwnerID) {
-        guard let output = byOwner[owner] else { return }
+    /// A task is gone; with an account's last, so is what they shared.
+    mutating func release(_ output: OwnerOutput) {
         output.taskCount -= 1
-        if output.taskCount == 0 { byOwner[owner] = nil }
+        if output.taskCount == 0 { byAccount[output.account] = nil }
     }
 }

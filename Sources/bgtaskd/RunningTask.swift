@@ -6,7 +6,7 @@ final class RunningTask {
     let id: TaskID
     let owner: OwnerID
     let processes: any TaskProcesses
-    /// What it shares with the other live tasks of its owner.
+    /// What it shares with the other live tasks of its owner's account.
     let output: OwnerOutput
     /// Whom its commands run as; `nil` until the user database has answered.
     var runsAs: RunsAs?

@@ -134,6 +134,7 @@ enum Start {
     /// watches its budgets.
     private static func endLeftovers(_ folder: String, _ log: Logger) throws(StartFailure) {
         do {
+            try HoldRecord(stateFolder: folder).letGoLeftover()
             say(try TreeRecord(stateFolder: folder).killLeftovers(), log)
         } catch {
             throw StartFailure(
@@ -161,7 +162,8 @@ enum Start {
                 tree.processesPerTaskMax = loaded.settings.limits.processesPerTaskMax
             }
             try TreeRecord(stateFolder: configuration.stateFolder).write(containment.tree)
-            return try ProcessHost(containment, stateLock: lock)
+            let holds = HoldRecord(stateFolder: configuration.stateFolder)
+            return try ProcessHost(containment, stateLock: lock, holds: holds)
         } catch let error as SystemError {
             throw StartFailure("cannot keep processes together: \(error)", ExitStatus.system)
         } catch let refusal as ContainmentRefusal {

@@ -13,7 +13,7 @@ struct StartChecks {
     func findings() -> [StartFailure] {
         [
             checkSettingsFolder, checkStateFolder, checkSocket, checkContainment, checkOperators,
-            checkAccess, checkUnlimitedUsers, checkDumpable,
+            checkAccess, checkDumpable,
         ].compactMap { check in
             do {
                 try check()
@@ -47,7 +47,8 @@ struct StartChecks {
     func access() throws(StartFailure) -> AccessSettings {
         AccessSettings(
             usersGroup: try group(settings.access.users, "access.users"),
-            confinedUsers: try users(settings.access.confinedUsers, "access.confinedUsers"))
+            confinedUsers: try users(settings.access.confinedUsers, "access.confinedUsers"),
+            unlimitedUsers: try users(settings.access.unlimitedUsers, "access.unlimitedUsers"))
     }
 
     /// The number of a group; `nil` where none is named.
@@ -71,13 +72,6 @@ struct StartChecks {
                 "\(key): \(error); name users that there are", ExitStatus.settings)
         }
     }
-
-    /// The users who may have tasks without a limit.
-    func unlimitedUsers() throws(StartFailure) -> Set<UInt32> {
-        try users(settings.access.unlimitedUsers, "access.unlimitedUsers")
-    }
-
-    private func checkUnlimitedUsers() throws { _ = try unlimitedUsers() }
 
     private var trust: PathTrust { PathTrust(user: configuration.user) }
 

@@ -8,6 +8,8 @@ struct TaskEnvironment: Sendable {
     private let socketPath: String
     private let openFilesSoft: UInt64
     private let changesUser: Bool
+    /// The group of commands whose user the database does not know.
+    private let noGroup = overflowGroup()
 
     /// - Parameters:
     ///   - changesUser: whether commands run as their submitters, and not as the daemon.
@@ -32,7 +34,7 @@ struct TaskEnvironment: Sendable {
         let groups =
             changesUser
             ? try submitter.groupsGranted(
-                to: owner, by: user.account, today: WallClock.today()) : nil
+                to: owner, by: user.account, or: noGroup, today: WallClock.today()) : nil
         return RunsAs(
             user: user.entry, groups: groups, hasNoNewPrivileges: submitter.hasNoNewPrivileges)
     }

@@ -36,7 +36,7 @@ struct Users {
         /// Tasks that are to be started.
         var tasks: [TaskID] = []
         /// Commands that are to be registered with the name of their submitter.
-        var calls: [WaitingCall] = []
+        var calls = KeyedQueue<ObjectIdentifier, WaitingCall>()
 
         /// Whether the question is asked.
         var isAsked = false
@@ -66,13 +66,13 @@ struct Users {
 
     /// The same for a call.
     mutating func wait(_ call: WaitingCall, for owner: OwnerID) -> Bool {
-        waiting[owner, default: Waiting()].calls.append(call)
+        waiting[owner, default: Waiting()].calls.append(call, as: ObjectIdentifier(call.client))
         return waiting[owner, default: Waiting()].ask()
     }
 
     /// Lets go of the call of a client who is gone, and of all that came with it.
     mutating func forgetCall(of client: Client) {
-        waiting[client.caller.owner]?.calls.removeAll { $0.client === client }
+        waiting[client.caller.owner]?.calls.remove(ObjectIdentifier(client))
     }
 
     /// Keeps an answer.
@@ -136,13 +136,13 @@ extension Daemon {
     ) {
         users.keep(user, of: owner, at: now)
         for id in waiting.tasks { startMain(of: id, as: user, at: now) }
-        for call in waiting.calls { carryOut(call, user.accountName, at: now) }
+        for call in waiting.calls.all { carryOut(call, user.accountName, at: now) }
     }
 
     /// The database could not be asked: an answer another time may let the tasks start. What is to be registered
     /// is taken: it may be known who it is by the time that it is started.
     private func postpone(_ waiting: Users.Waiting, _ error: SystemError, at now: Instant) {
-        for call in waiting.calls { carryOut(call, nil, at: now) }
+        for call in waiting.calls.all { carryOut(call, nil, at: now) }
         let reason = "its user cannot be looked up: \(error)"
         for id in waiting.tasks where running[id] != nil {
             if let application = applications[id] {

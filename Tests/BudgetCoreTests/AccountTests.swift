@@ -5,6 +5,7 @@ import Testing
 @Suite("Whose rights a command starts with")
 struct AccountTests {
     private static let owner = OwnerID(rawValue: 1500)
+    private static let noGroup: UInt32 = 65_534
     private static let groups = SubmitterGroups(primary: 1500, supplementary: [4, 1503, 1500])
 
     private static func account(
@@ -17,7 +18,7 @@ struct AccountTests {
         _ submitter: Submitter, _ account: Account?, today: Int = 100
     ) -> String? {
         do throws(StartRefusal) {
-            _ = try submitter.groupsGranted(to: owner, by: account, today: today)
+            _ = try submitter.groupsGranted(to: owner, by: account, or: noGroup, today: today)
             return nil
         } catch {
             return error.description
@@ -28,7 +29,7 @@ struct AccountTests {
     func cut() throws {
         let submitter = Submitter(name: "dave", groups: Self.groups)
         let granted = try submitter.groupsGranted(
-            to: Self.owner, by: Self.account("dave", [1503, 27]), today: 0)
+            to: Self.owner, by: Self.account("dave", [1503, 27]), or: Self.noGroup, today: 0)
         #expect(granted == SubmitterGroups(primary: 1500, supplementary: [1503, 1500]))
     }
 
@@ -36,18 +37,20 @@ struct AccountTests {
     func primary() throws {
         let groups = SubmitterGroups(primary: 1503, supplementary: [])
         let submitter = Submitter(name: "dave", groups: groups)
-        let member = try submitter.groupsGranted(to: Self.owner, by: Self.account(), today: 0)
+        let member = try submitter.groupsGranted(
+            to: Self.owner, by: Self.account(), or: Self.noGroup, today: 0)
         #expect(member.primary == 1503)
         let other = try submitter.groupsGranted(
-            to: Self.owner, by: Self.account("dave", []), today: 0)
+            to: Self.owner, by: Self.account("dave", []), or: Self.noGroup, today: 0)
         #expect(other.primary == 1500)
     }
 
     @Test("the database grants nothing to whom it does not know")
     func nameless() throws {
         let submitter = Submitter(name: "", groups: Self.groups)
-        let granted = try submitter.groupsGranted(to: Self.owner, by: nil, today: 0)
-        #expect(granted == SubmitterGroups(primary: 1500, supplementary: []))
+        let granted = try submitter.groupsGranted(
+            to: Self.owner, by: nil, or: Self.noGroup, today: 0)
+        #expect(granted == SubmitterGroups(primary: Self.noGroup, supplementary: []))
     }
 
     @Test("root keeps what it had, whatever the database says")
@@ -55,7 +58,8 @@ struct AccountTests {
         let submitter = Submitter(name: "root", groups: Self.groups)
         let toor = Account(name: "toor", group: 0, groups: [], expiryDay: 0)
         for account in [nil, toor] {
-            let granted = try submitter.groupsGranted(to: .root, by: account, today: 100)
+            let granted = try submitter.groupsGranted(
+                to: .root, by: account, or: Self.noGroup, today: 100)
             #expect(granted == Self.groups)
         }
     }

@@ -1,4 +1,5 @@
 import BudgetCore
+import TestKit
 import Testing
 
 @Suite("What is remembered of ended tasks")
@@ -16,6 +17,72 @@ struct EndedTaskTests {
         }
         #expect(clerk.registry.record(kept)?.task.outcome == .completed)
         #expect(clerk.registry.identifiers(of: nil, includingEnded: true) == [kept] + ids.suffix(9))
+    }
+
+    @Test("those of subordinate uids count as their user's, and each is told of its own")
+    func subordinates() throws {
+        var clerk = Clerk { $0.endedHeldMax = 10 }
+        let own = (UInt32(100_000)..<100_100).map { Caller(owner: OwnerID(rawValue: $0)) }
+        clerk.registry.replaceAccounts(
+            Accounts([.init(uids: 100_000...165_535, user: Clerk.ann.owner)]))
+        func end(by caller: Caller) throws -> TaskID {
+            let id = try clerk.begin(by: caller)
+            _ = try clerk.end(id, by: caller)
+            clerk.registry.forgetExcess()
+            return id
+        }
+        func ended(_ caller: Caller) -> [TaskID] {
+            clerk.registry.identifiers(of: caller.owner, includingEnded: true)
+        }
+        let kept = try (0..<5).map { _ in try end(by: Clerk.bob) }
+        let anns = try end(by: Clerk.ann)
+        #expect(ended(Clerk.ann) == [anns])
+        let ids = try own.map { try end(by: $0) }
+        #expect(ended(Clerk.bob) == kept)
+        #expect(ended(Clerk.ann) == [])
+        #expect(own.map(ended) == ids.map { ids.suffix(5).contains($0) ? [$0] : [] })
+        // Who they are is another matter from now on: what has ended is found all the same.
+        clerk.registry.replaceAccounts(Accounts())
+        let last = try end(by: own[99])
+        #expect(ended(own[99]) == [ids[99], last])
+        for _ in 0..<20 { _ = try end(by: Clerk.bob) }
+        #expect(ended(own[99]) == [ids[99], last])
+        #expect(clerk.registry.identifiers(of: nil, includingEnded: true).count == 10)
+    }
+
+    @Test(
+        "whoever counts as whom meanwhile, the user who has most gives, and each is told of its own",
+        arguments: 0..<50)
+    func accounts(seed: Int) throws {
+        var random = SeededGenerator(seed: UInt64(seed))
+        var clerk = Clerk { $0.endedHeldMax = 12 }
+        let owners = (UInt32(1)...8).map { OwnerID(rawValue: $0) }
+        var accounts = Accounts()
+        var kept: [(id: TaskID, owner: OwnerID, account: OwnerID)] = []
+        for _ in 0..<200 {
+            if Int.random(in: 0..<20, using: &random) == 0 {
+                let first = UInt32.random(in: 3...8, using: &random)
+                let user = OwnerID(rawValue: .random(in: 1...2, using: &random))
+                accounts = Accounts([.init(uids: first...8, user: user)])
+                clerk.registry.replaceAccounts(accounts)
+            }
+            let owner = try #require(owners.randomElement(using: &random))
+            let id = try clerk.begin(by: Caller(owner: owner))
+            _ = try clerk.end(id, by: Caller(owner: owner))
+            clerk.registry.forgetExcess()
+            let other = kept.first { $0.owner == owner && $0.account != owner }
+            kept.append((id, owner, other?.account ?? accounts.account(of: owner)))
+            if kept.count > 12 {
+                let queues = Dictionary(grouping: kept, by: \.account).values
+                let most = queues.max { ($0.count, $1[0].id) < ($1.count, $0[0].id) }
+                kept.removeAll { $0.id == most?[0].id }
+            }
+            for owner in owners {
+                #expect(
+                    clerk.registry.identifiers(of: owner, includingEnded: true)
+                        == kept.filter { $0.owner == owner }.map(\.id), "seed \(seed)")
+            }
+        }
     }
 
     @Test("owners who have as many give in turn, the oldest first")

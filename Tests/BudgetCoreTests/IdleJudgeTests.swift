@@ -86,7 +86,9 @@ struct IdleJudgeTests {
         #expect(!judge(sample(load: value, processors: 0)).isIdle)
     }
 
-    @Test("whatever comes, it changes only by crossing a whole band", arguments: 0..<20)
+    @Test(
+        "whatever comes, it changes only by crossing a whole band", arguments: 0..<Effort.choose(20)
+    )
     func anySamples(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var judge = IdleJudge()

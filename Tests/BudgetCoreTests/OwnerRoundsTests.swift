@@ -28,22 +28,6 @@ struct OwnerRoundsTests {
         #expect([rounds.next(), rounds.next()].contains(-1))
     }
 
-    @Test("who waits no longer is taken out, and leaves the others their turns")
-    func removal() {
-        var rounds = OwnerRounds<Int>()
-        for number in 1...4 { rounds.add(number, of: owner(1)) }
-        for number in 11...12 { rounds.add(number, of: owner(2)) }
-        rounds.removeAll(of: owner(1)) { $0 % 2 == 0 }
-        rounds.removeAll(of: owner(2)) { _ in true }
-        rounds.removeAll(of: owner(3)) { _ in true }
-        #expect(rounds.count == 2)
-        rounds.add(13, of: owner(2))
-        var served: [Int] = []
-        while let next = rounds.next() { served.append(next) }
-        #expect(served == [1, 13, 3])
-        #expect(rounds.count == 0)
-    }
-
     @Test("more owners than are remembered, and more of one than are kept together")
     func many() {
         var rounds = OwnerRounds<Int>()
@@ -58,7 +42,9 @@ struct OwnerRoundsTests {
         }
     }
 
-    @Test("nobody is lost, served twice, or passed over by another owner twice", arguments: 1...50)
+    @Test(
+        "nobody is lost, served twice, or passed over by another owner twice",
+        arguments: 1...Effort.choose(50))
     func random(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var rounds = OwnerRounds<(owner: UInt32, number: Int)>()

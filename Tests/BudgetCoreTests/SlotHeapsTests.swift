@@ -5,7 +5,9 @@ import Testing
 
 @Suite("Many heaps of slots")
 struct SlotHeapsTests {
-    @Test("each heap always gives its lowest key, and forgets what is removed", arguments: 0..<30)
+    @Test(
+        "each heap always gives its lowest key, and forgets what is removed",
+        arguments: 0..<Effort.choose(30))
     func random(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var heaps = SlotHeaps<Int>()

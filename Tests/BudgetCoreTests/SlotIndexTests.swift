@@ -5,7 +5,9 @@ import Testing
 
 @Suite("Slots that are found by a number")
 struct SlotIndexTests {
-    @Test("they are found as in a dictionary, whatever is added and removed", arguments: 0..<40)
+    @Test(
+        "they are found as in a dictionary, whatever is added and removed",
+        arguments: 0..<Effort.choose(40))
     func agreesWithDictionary(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var slots = NumberedSlots(vacant: -1)

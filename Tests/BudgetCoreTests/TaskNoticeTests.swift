@@ -73,7 +73,7 @@ struct TaskNoticeTests {
         #expect(Self.notice(both + "\nSTATUS=y\nEXTEND_TIMEOUT_USEC=2000000") == Self.notice(both))
     }
 
-    @Test("the beginning of a status decides what is kept of it", arguments: 0..<100)
+    @Test("the beginning of a status decides what is kept of it", arguments: 0..<Effort.choose(100))
     func deciding(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let pieces: [[UInt8]] = [
@@ -101,7 +101,9 @@ struct TaskNoticeTests {
         #expect(notice == TaskNotice(status: "two", atLeast: .seconds(5)))
     }
 
-    @Test("any bytes are read without harm and change a task within its limits", arguments: 0..<200)
+    @Test(
+        "any bytes are read without harm and change a task within its limits",
+        arguments: 0..<Effort.choose(200))
     func fuzzed(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         var clerk = Clerk()

@@ -1,14 +1,16 @@
 import Glibc
+import TestKit
 import Testing
 
 /// Nothing is lost, and nothing runs twice, wherever the daemon is stopped (DESIGN.md section 4).
 @Suite("Stopped between any two actions and in any step of the store")
 struct CrashTests {
-    private static let isLong = getenv("BGTASK_LONG") != nil
-    /// Seeds of one argument.
-    private static let block: UInt64 = isLong ? 1000 : 30
+    /// Seeds of one argument, among which all that is tried comes about.
+    private static let block: UInt64 = 30
 
-    @Test("what was answered, run and told stays true over all restarts", arguments: 0..<10)
+    @Test(
+        "what was answered, run and told stays true over all restarts",
+        arguments: 0..<Effort.choose(10, 300))
     func histories(number: UInt64) throws {
         var counts: [String: Int] = [:]
         for seed in number * Self.block..<(number + 1) * Self.block {

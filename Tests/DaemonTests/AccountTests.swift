@@ -171,6 +171,19 @@ struct AccountTests {
         #expect(try open.ended(open.submit(["id"])).outcome == .completed)
     }
 
+    @Test(
+        "a uid without a name keeps no group that it connected with",
+        arguments: ContainmentMode.available)
+    func namelessGroup(mode: ContainmentMode) throws {
+        let accounts = try DaemonWithAccounts(mode)
+        // What a set-user-id program of a subordinate uid is, started by a member of the group.
+        let borrower = TestUser(name: "1501", user: 1501, group: 1503, groups: [1503, 1500])
+        let client = try accounts.connect(as: borrower)
+        let id = try client.submit(["id", "-G"])
+        #expect(try client.ended(id).outcome == .completed)
+        #expect(try accounts.daemon.text(of: id, as: borrower) == "65534\n")
+    }
+
     @Test("a uid that never had a name runs what it submits, until it gets one")
     func nameless() throws {
         let accounts = try DaemonWithAccounts(.supervisor)
@@ -178,7 +191,7 @@ struct AccountTests {
         let client = try accounts.connect()
         let id = try client.submit(["id", "-G"])
         #expect(try client.ended(id).outcome == .completed)
-        #expect(try accounts.text(of: id) == "1500\n")
+        #expect(try accounts.text(of: id) == "65534\n")
         let delayed = try client.submit(["id"], Self.delayed)
         try accounts.set(name: "eve")
         let task = try client.ended(delayed)

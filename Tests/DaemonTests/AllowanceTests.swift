@@ -79,7 +79,7 @@ struct AllowanceTests {
         _ = try connection.readToEnd()
     }
 
-    private static func number(after text: String, in line: Substring) -> Int? {
+    static func number(after text: String, in line: Substring) -> Int? {
         line.firstRange(of: text).flatMap { Int(line[$0.upperBound...].prefix { $0.isNumber }) }
     }
 

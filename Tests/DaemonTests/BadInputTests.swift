@@ -163,7 +163,7 @@ struct BadInputTests {
         ].map { Array($0.utf8) }
         let seed = UInt64.random(in: .min ... .max)
         var random = SeededGenerator(seed: seed)
-        for round in 0..<LongRun.count(2000, 100_000) {
+        for round in 0..<Effort.choose(2000, 100_000) {
             let bytes = Self.mutated(frames.randomElement(using: &random) ?? [], &random)
             let connection = try RawConnection(daemon)
             _ = try connection.send(bytes + [0])

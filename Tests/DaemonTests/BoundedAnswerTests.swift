@@ -96,6 +96,26 @@ struct BoundedAnswerTests {
         withExtendedLifetime(flood) {}
     }
 
+    @Test(
+        "a history that is more than twice its owner's buffers ends the connection, and no more",
+        arguments: ["", ",\"more\":true"])
+    func unreadHistory(flags: String) throws {
+        let daemon = try DaemonProcess(
+            .supervisor, settings: "queue.slots = 1\nlimits.bufferBytesPerOwnerMax = 65536")
+        let client = try daemon.connect()
+        _ = try client.submit(["sleep", "1000"])
+        // Fewer than a page, so that the answer is whole when it turns out to be too much.
+        try client.submitAndCancel(100) {
+            $0.command = ["true", String(repeating: "x", count: 3900)]
+        }
+        let reader = try RawConnection(daemon)
+        try reader.send(frame: callText(Tasks.History.name, .object([]), flags: flags))
+        try daemon.waitForLog("twice bufferBytesPerOwnerMax (65536)")
+        #expect(try client.begin() > 0)
+        #expect(daemon.child.isRunning)
+        withExtendedLifetime(reader) {}
+    }
+
     @Test("a listing goes on where it was, however many tasks begin and end meanwhile")
     func changingList() throws {
         let daemon = try DaemonProcess(.supervisor, settings: "limits.tasksPerOwnerMax = 3000")

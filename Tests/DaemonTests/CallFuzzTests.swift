@@ -1,6 +1,7 @@
 import CallFuzz
 import Glibc
 import TaskAPI
+import TestKit
 import Testing
 import Varlink
 
@@ -97,7 +98,7 @@ struct CallFuzzTests {
         let first = try Stage(mode)
         let before = DaemonUse(first.daemon)
         let fuzz = first.fuzz(seed: seed)
-        try fuzz.callAtRandom(LongRun.count(1000, 20_000))
+        try fuzz.callAtRandom(Effort.choose(1000, 20_000))
         try fuzz.callSystematically()
         try first.expectServed(after: fuzz, seed)
         #expect(fuzz.counts.answers["ok", default: 0] > 500, "\(fuzz.counts)")
@@ -107,7 +108,7 @@ struct CallFuzzTests {
 
         let second = try Stage(mode, in: first.daemon.folder)
         let memory = Processes.status("VmRSS", of: second.daemon.processID)
-        try fuzz.callAtRandom(LongRun.count(2000, 20_000))
+        try fuzz.callAtRandom(Effort.choose(2000, 20_000))
         try second.expectServed(after: fuzz, seed)
         fuzz.hangUp()
         try second.clearAway()

@@ -14,6 +14,21 @@ extension VarlinkClient {
         return try ask(Tasks.Submit.self) { $0.work = work }
     }
 
+    /// Submits commands that never start, since the slots are taken, and cancels them.
+    func submitAndCancel(_ count: Int, _ fill: (inout Tasks.Work) -> Void = { _ in }) throws {
+        var work = Tasks.Work()
+        work.name = "flood"
+        work.command = ["true"]
+        fill(&work)
+        for start in stride(from: 0, to: count, by: 50) {
+            let part = min(50, count - start)
+            for _ in 0..<part { try send(Tasks.Submit.self, with { $0.work = work }) }
+            let ids = try (0..<part).map { _ in try receive(Tasks.Submit.self).output.id }
+            for id in ids { try send(Tasks.Cancel.self, with { $0.id = id }) }
+            for _ in ids { _ = try receive(Tasks.Cancel.self) }
+        }
+    }
+
     /// The rules that hold a task back or that stopped it, the one that lasts longest in front.
     func explanations(_ id: Int) throws(ClientError) -> [Tasks.Explanation] {
         try ask(Tasks.Explain.self) { $0.id = id }.explanations

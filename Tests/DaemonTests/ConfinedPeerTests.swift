@@ -5,13 +5,14 @@ import Varlink
 
 /// A way in which a service or a container confines its processes.
 enum Confinement: String, CaseIterable {
-    case noNewPrivileges, filter, user, mount, network, process
+    case noNewPrivileges, filter, capabilities, user, mount, network, process
 
     /// What the refusal calls it.
     var words: String {
         switch self {
         case .noNewPrivileges: "NoNewPrivileges"
         case .filter: "a seccomp filter"
+        case .capabilities: "a smaller capability bounding set"
         default: "another \(rawValue) namespace"
         }
     }
@@ -22,6 +23,7 @@ enum Confinement: String, CaseIterable {
         return switch self {
         case .noNewPrivileges: become + ["--no-new-privs"]
         case .filter: ["/usr/bin/python3", "-c", Self.filtering] + become
+        case .capabilities: become + ["--bounding-set=-all"]
         case .user: become + ["unshare", "--user"]
         case .mount: ["/usr/bin/unshare", "--mount"] + become
         case .network: ["/usr/bin/unshare", "--net"] + become
@@ -171,11 +173,16 @@ struct ConfinedPeerTests {
         #expect(refusal == .noSuchApplication("other"))
     }
 
-    @Test("one that is confined after it has connected has none run before long")
-    func later() throws {
-        let daemon = try DaemonProcess.forEverybody(.supervisor)
+    /// Has a command registered as a user, then confines itself, and waits until none is taken any more.
+    private static func confineLater(
+        _ daemon: DaemonProcess, _ lines: String, _ words: String, _ user: TestUser = .games
+    ) throws {
         let script = """
-            import ctypes, json, socket, sys, time
+            import ctypes, json, os, socket, sys, time
+            user, group, folder = int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
+            os.setgroups([group])
+            os.setresgid(group, group, group)
+            os.setresuid(user, user, 0)
             server = socket.socket(socket.AF_UNIX)
             server.connect(sys.argv[1])
             def submit():
@@ -186,16 +193,44 @@ struct ConfinedPeerTests {
                 while not answer.endswith(bytes(1)): answer += server.recv(65536)
                 return answer
             if b"error" in submit(): sys.exit(2)
-            ctypes.CDLL(None).prctl(38, 1, 0, 0, 0)
+            os.seteuid(0)
+            \(lines)
+            os.setresuid(user, user, user)
             until = time.monotonic() + 60
             while time.monotonic() < until:
-                if b"org.bgtaskd.Tasks.Confined" in submit(): sys.exit(0)
+                answer = submit()
+                if b"org.bgtaskd.Tasks.Confined" in answer: sys.exit(0 if sys.argv[5].encode() in answer else 4)
             sys.exit(3)
             """
+        let folder = try TemporaryFolder()
         let child = try Child(
-            "/usr/bin/setpriv",
-            TestUser.games.privileges + ["python3", "-c", script, daemon.socketPath])
+            "/usr/bin/python3",
+            [
+                "-c", script, daemon.socketPath, "\(user.user)", "\(user.group)", folder.path,
+                words,
+            ])
         #expect(try child.waitForEnd() == .status(0))
+    }
+
+    @Test("one that is confined after it has connected has none run before long")
+    func later() throws {
+        let daemon = try DaemonProcess.forEverybody(.supervisor)
+        try Self.confineLater(
+            daemon, "ctypes.CDLL(None).prctl(38, 1, 0, 0, 0)", "NoNewPrivileges")
+    }
+
+    @Test("one that has changed its root folder has none run outside of it")
+    func rootFolder() throws {
+        let daemon = try DaemonProcess.forEverybody(.supervisor)
+        try Self.confineLater(daemon, "os.chroot(folder)", "another root folder")
+    }
+
+    @Test("so it is with a daemon that may not look at the root folders of others")
+    func hiddenRootFolder() throws {
+        let daemon = try DaemonProcess(
+            .supervisor, in: .passable(), arguments: ["--system"],
+            within: ["/usr/bin/setpriv", "--bounding-set=-sys_ptrace"])
+        try Self.confineLater(daemon, "os.chroot(folder)", "another root folder")
     }
 
     @Test("so it is with the daemon of one user")
@@ -210,7 +245,7 @@ struct ConfinedPeerTests {
 
     @Test(
         "a daemon that is confined itself serves those who are confined alike",
-        arguments: [Confinement.noNewPrivileges, .filter])
+        arguments: [Confinement.noNewPrivileges, .filter, .capabilities])
     func alike(confinement: Confinement) throws {
         // The test's own process starts both, so that a filter is not of the daemon's alone only where its
         // parent has it too.

@@ -47,6 +47,19 @@ enum Files {
         }
     }
 
+    static func copy(_ path: String, to copy: String) throws {
+        let file = open(copy, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw Child.CannotStart(program: copy, errno: errno) }
+        defer { close(file) }
+        let bytes = bytes(path)
+        var count = 0
+        while count < bytes.count {
+            let written = Glibc.write(file, Array(bytes[count...]), bytes.count - count)
+            guard written > 0 else { throw Child.CannotStart(program: copy, errno: errno) }
+            count += written
+        }
+    }
+
     static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
     /// The names in a folder.

@@ -38,11 +38,13 @@ struct HandlerLeakTests {
                 signal: "", command: ["sh", "-c", "sleep 1000 & echo told"])
         }
         try daemon.waitForOutput("ready", of: id)
-        let before = pipeCount(daemon)
+        let before = Processes.descriptorCount(of: daemon.processID, "pipe")
         #expect(before >= 2)
         _ = try client.ask(Tasks.SimulateExpiration.self) { $0.id = id }
         try daemon.waitForOutput("told", of: id)
-        try eventually("its pipes are let go of") { pipeCount(daemon) == before }
+        try eventually("its pipes are let go of") {
+            Processes.descriptorCount(of: daemon.processID, "pipe") == before
+        }
         _ = try client.ask(Tasks.Cancel.self) { $0.id = id }
         #expect(try client.ended(id).outcome == .cancelled)
     }
@@ -52,10 +54,5 @@ struct HandlerLeakTests {
         let client = try daemon.connect()
         try eventually("two connections are left") { try client.counter("connections") == 2 }
         return Processes.descriptorCount(of: daemon.processID)
-    }
-
-    private func pipeCount(_ daemon: DaemonProcess) -> Int {
-        let folder = "/proc/\(daemon.processID)/fd"
-        return Files.names(folder).count { Files.target(of: "\(folder)/\($0)").hasPrefix("pipe:") }
     }
 }

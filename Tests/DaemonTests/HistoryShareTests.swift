@@ -11,23 +11,6 @@ struct HistoryShareTests {
     private static let alice = TestUser.games
     private static let bob = TestUser.backup
 
-    /// Submits commands that never start, and cancels them.
-    private func submitAndCancel(
-        _ count: Int, on client: VarlinkClient, _ fill: (inout Tasks.Work) -> Void = { _ in }
-    ) throws {
-        var work = Tasks.Work()
-        work.name = "flood"
-        work.command = ["true"]
-        fill(&work)
-        for start in stride(from: 0, to: count, by: 50) {
-            let part = min(50, count - start)
-            for _ in 0..<part { try client.send(Tasks.Submit.self, with { $0.work = work }) }
-            let ids = try (0..<part).map { _ in try client.receive(Tasks.Submit.self).output.id }
-            for id in ids { try client.send(Tasks.Cancel.self, with { $0.id = id }) }
-            for _ in ids { _ = try client.receive(Tasks.Cancel.self) }
-        }
-    }
-
     private func history(of client: VarlinkClient) throws -> [String] {
         (try client.ask(Tasks.History.self).tasks ?? []).map(\.name)
     }
@@ -38,8 +21,8 @@ struct HistoryShareTests {
             .supervisor, settings: "queue.slots = 1\n" + settings)
         let root = try daemon.connect()
         _ = try root.submit(["sleep", "1000"])
-        try submitAndCancel(10, on: root) { $0.name = "root's" }
-        try submitAndCancel(10, on: daemon.connect(as: Self.bob)) { $0.name = "bob's" }
+        try root.submitAndCancel(10) { $0.name = "root's" }
+        try daemon.connect(as: Self.bob).submitAndCancel(10) { $0.name = "bob's" }
         return daemon
     }
 
@@ -54,7 +37,7 @@ struct HistoryShareTests {
     func rows() throws {
         let daemon = try daemon("store.historyMax = 100")
         let alice = try daemon.connect(as: Self.alice)
-        try submitAndCancel(1500, on: alice)
+        try alice.submitAndCancel(1500)
         let root = try daemon.connect()
         // It is looked through each hundred ends.
         try eventually("the history is within its bounds") {
@@ -69,7 +52,7 @@ struct HistoryShareTests {
     func bytes() throws {
         let daemon = try daemon("store.historyBytesMax = 1048576")
         let alice = try daemon.connect(as: Self.alice)
-        try submitAndCancel(1500, on: alice) {
+        try alice.submitAndCancel(1500) {
             $0.command = ["true", String(repeating: "x", count: 3900)]
             $0.environment = ["A": String(repeating: "y", count: 10_000)]
         }

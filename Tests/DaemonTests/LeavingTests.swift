@@ -8,16 +8,41 @@ import Varlink
     "A limit stops what has left its group",
     .enabled(if: geteuid() == 0 && ContainmentMode.whyNoCgroup == nil, "takes cgroups and root"))
 struct LeavingTests {
-    /// Seizes a process, kills it, and keeps its end to itself until its own input ends.
-    private static let tracer = """
-        import ctypes, os, sys
-        libc = ctypes.CDLL(None, use_errno=True)
-        process = int(sys.argv[1])
-        if libc.ptrace(0x4206, process, 0, 0) != 0: sys.exit(1)
-        os.kill(process, 9)
-        print('holds it', flush=True)
-        sys.stdin.read()
-        """
+    /// Seizes a process of the user games, kills it, and keeps its end to itself.
+    private final class Tracer {
+        private static let script = """
+            import ctypes, os, sys
+            libc = ctypes.CDLL(None, use_errno=True)
+            process = int(sys.argv[1])
+            if libc.ptrace(0x4206, process, 0, 0) != 0: sys.exit(1)
+            os.kill(process, 9)
+            print('holds it', flush=True)
+            sys.stdin.read()
+            """
+
+        private let child: Child
+        /// The writing end of its input.
+        private let input: Int32
+
+        init(of process: pid_t, in folder: String) throws {
+            let (script, pipe, said) = (folder + "/tracer.py", folder + "/hold", folder + "/said")
+            try Files.write(Self.script, to: script)
+            #expect(mkfifo(pipe, 0o600) == 0)
+            input = open(pipe, O_RDWR | O_CLOEXEC)
+            child = try Child(
+                "/bin/sh",
+                [
+                    "-c",
+                    "exec setpriv --reuid=5 --regid=60 --clear-groups python3 -c \"$(cat \"$1\")\" $2 <$3 >$4",
+                    "sh", script, "\(process)", pipe, said,
+                ])
+            try eventually("it holds it") { Files.text(said) == "holds it\n" }
+        }
+
+        deinit { close(input) }
+
+        func end() { child.signal(SIGKILL) }
+    }
 
     @Test(
         "a process whose end is kept back by a tracer holds up nobody, and ends when it is let go",
@@ -29,28 +54,14 @@ struct LeavingTests {
         try games.waitForBegin(of: id)
         try eventually("it is told to run") { try games.show(id).pid != nil }
         let process = try #require(try games.show(id).pid)
-        let script = daemon.folder.path + "/tracer.py"
-        try Files.write(Self.tracer, to: script)
-        let hold = daemon.folder.path + "/hold"
-        #expect(mkfifo(hold, 0o600) == 0)
-        let held = open(hold, O_RDWR | O_CLOEXEC)
-        defer { close(held) }
-        let said = daemon.folder.path + "/said"
-        let tracer = try Child(
-            "/bin/sh",
-            [
-                "-c",
-                "exec setpriv --reuid=5 --regid=60 --clear-groups python3 -c \"$(cat \"$1\")\" $2 <$3 >$4",
-                "sh", script, "\(process)", hold, said,
-            ])
-        try eventually("it holds it") { Files.text(said) == "holds it\n" }
+        let tracer = try Tracer(of: pid_t(process), in: daemon.folder.path)
         // With a turn for each look at what cannot be reaped, nobody else had one.
         let backup = try daemon.connect(as: .backup)
         for _ in 0..<20 {
             let held = try backup.begin("quick")
             _ = try backup.ask(Tasks.End.self) { $0.id = held }
         }
-        tracer.signal(SIGKILL)
+        tracer.end()
         #expect(try games.ended(id).exit?.signal == "SIGKILL")
     }
 
@@ -88,6 +99,14 @@ struct LeavingTests {
             try eventually("the log says \(text); it says:\n\(daemon.log)", seconds: 60) {
                 daemon.log.contains(text)
             }
+        }
+
+        /// Puts the program of the tests where all users can run it.
+        func installChild() throws -> String {
+            let child = daemon.folder.path + "/child"
+            try Files.copy(DaemonProcess.buildFolder + "/process-test-child", to: child)
+            chmod(child, 0o755)
+            return child
         }
 
         /// The end of a task, which an escape would put off for ever.
@@ -156,6 +175,57 @@ struct LeavingTests {
         try scene.waitForLog("left the group of its task")
     }
 
+    @Test("a dead one whose end a tracer keeps to itself does not keep its task")
+    func tracedOrphan() throws {
+        let scene = try Scene()
+        let (id, left) = try scene.submitLeaving(
+            Self.child("(setsid \(Self.stubborn) &)", then: "while :; do sleep 0.05; done"))
+        try #require(left.count == 1)
+        let tracer = try Tracer(of: left[0], in: scene.daemon.folder.path)
+        #expect(Processes.state(left[0]) == "Z")
+        _ = try scene.client.ask(Tasks.Cancel.self) { $0.id = id }
+        #expect(try scene.ended(id).outcome == .cancelled)
+        #expect(Processes.state(left[0]) == "Z")
+        tracer.end()
+    }
+
+    @Test("a sibling that a command has made of itself is ended like its children")
+    func siblings() throws {
+        let scene = try Scene()
+        let child = try scene.installChild()
+        let (id, left) = try scene.submitLeaving("exec \(child) siblings 3 1 \(Self.flag(scene))")
+        try #require(left.count == 3)
+        #expect(left.allSatisfy(Processes.isAlive))
+        try Files.write("", to: Self.flag(scene))
+        #expect(try scene.ended(id).outcome == .completed)
+        #expect(!left.contains(where: Processes.isAlive))
+    }
+
+    @Test("siblings that have ended are reaped while the command runs")
+    func endedSiblings() throws {
+        let scene = try Scene()
+        let child = try scene.installChild()
+        let id = try scene.client.submit(["\(child)", "siblings", "50", "0", Self.flag(scene)])
+        try scene.daemon.waitForOutput("ready\n", of: id, as: .games)
+        try eventually("the command alone is left", seconds: 60) {
+            Processes.children(of: scene.daemon.processID).count == 1
+        }
+        try Files.write("", to: Self.flag(scene))
+        #expect(try scene.ended(id).outcome == .completed)
+    }
+
+    @Test("one in a group with a longer name than a path may have ends with its task")
+    func deepGroup() throws {
+        let scene = try Scene()
+        let (id, left) = try scene.submitLeaving(
+            Self.child("(setsid \(Self.stubborn) &)", then: "while :; do sleep 0.05; done"))
+        try #require(left.count == 1)
+        try scene.other.takeDeep(left[0])
+        _ = try scene.client.ask(Tasks.Cancel.self) { $0.id = id }
+        #expect(try scene.ended(id).outcome == .cancelled)
+        #expect(!left.contains(where: Processes.isAlive))
+    }
+
     private static func flag(_ scene: Scene) -> String { scene.daemon.folder.path + "/go" }
 
     @Test("one that has left lives as long as its task, whoever else ends meanwhile")
@@ -177,12 +247,28 @@ struct LeavingTests {
         #expect(!left.contains(where: Processes.isAlive))
     }
 
-    @Test("one of whom no task of its user is left is killed")
+    private static let become = "setpriv --reuid=5 --regid=60 --clear-groups setsid"
+
+    @Test("one that became another user is ended with its task, and not before")
+    func otherUser() throws {
+        let scene = try Scene(as: .root)
+        let (id, left) = try scene.submitLeaving(
+            Self.child("(\(Self.become) \(Self.stubborn) &)", then: "sleep 1000"), as: .root)
+        #expect(left.count == 1)
+        _ = try scene.client.ask(Tasks.Cancel.self) { $0.id = id }
+        #expect(try scene.ended(id).outcome == .cancelled)
+        #expect(!left.contains(where: Processes.isAlive))
+    }
+
+    /// Only root can get out of the session that the audit counts a task in.
+    @Test("one of whom no task is left is killed")
     func stranger() throws {
         let scene = try Scene(as: .root)
-        let become = "setpriv --reuid=5 --regid=60 --clear-groups"
+        let leave = "sh -c 'echo 5 >/proc/self/loginuid; exec \"$@\"' sh"
         let (id, left) = try scene.submitLeaving(
-            Self.child("(\(become) setsid \(Self.stubborn) &)", then: "sleep 1000"), as: .root)
+            Self.child(
+                "(\(leave) \(Self.become) \(Self.stubborn) &)", then: "sleep 1000"),
+            as: .root)
         #expect(left.count == 1)
         let backup = try scene.daemon.connect(as: .backup)
         #expect(try backup.ended(backup.submit(["true"])).outcome == .completed)
@@ -226,6 +312,29 @@ struct LeavingTests {
         try eventually("it goes on", seconds: 60) { Processes.state(main) != "T" }
         _ = try scene.client.ask(Applications.Terminate.self) { $0.id = "app" }
         try eventually("it is gone", seconds: 60) { !Processes.isAlive(main) }
+    }
+
+    @Test(
+        "one that has left, and forks and ends faster than it is found, is killed with its task",
+        arguments: ["", "setsid "])
+    func chase(start: String) throws {
+        let scene = try Scene()
+        let child = try scene.installChild()
+        let script = """
+            sh -c 'echo $$
+            until grep -q bgtaskd-test /proc/self/cgroup; do :; done
+            exec \(child) hop'
+            """
+        let (id, left) = try scene.submitLeaving(
+            Self.child("(\(start)\(script) &)", then: "while :; do sleep 0.05; done"))
+        try eventually("it hops") { !left.contains(where: Processes.isAlive) }
+        let events = scene.other.folder + "/cgroup.events"
+        #expect(Files.text(events).contains("populated 1"))
+        _ = try scene.client.ask(Tasks.Cancel.self) { $0.id = id }
+        #expect(try scene.ended(id).outcome == .cancelled)
+        #expect(Files.text(events).contains("populated 0"))
+        #expect(Files.text(events).contains("frozen 0"))
+        #expect(!Files.exists(scene.daemon.statePath + "/held"))
     }
 
     @Test("what tasks leave to the daemon is reaped while they run", arguments: [50])

@@ -44,4 +44,12 @@ enum Processes {
     static func descriptorCount(of processID: pid_t) -> Int {
         Files.names("/proc/\(processID)/fd").count
     }
+
+    /// How many of its descriptors are of a kind, such as `pipe` or `socket`.
+    static func descriptorCount(of processID: pid_t, _ kind: String) -> Int {
+        let folder = "/proc/\(processID)/fd"
+        return Files.names(folder).count {
+            Files.target(of: "\(folder)/\($0)").hasPrefix(kind + ":")
+        }
+    }
 }

@@ -1,6 +1,7 @@
 import BudgetCore
 import Glibc
 import LinuxSystem
+import TestKit
 import Testing
 import Varlink
 
@@ -8,25 +9,13 @@ import Varlink
 
 @Suite("Whose replies are made next")
 struct ReplyRoundsTests {
-    /// Makes a client of an owner, at nobody's end.
-    private func client(of owner: UInt32) throws -> Client {
-        var ends: [Int32] = [-1, -1]
-        #expect(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
-        close(ends[1])
-        let credentials = try PeerCredentials(of: ends[0])
-        return Client(
-            holder: HolderID(rawValue: 1), descriptor: OwnedDescriptor(ends[0]),
-            credentials: credentials, isOperator: false, isServed: true, acceptedAt: 0,
-            ownerUse: Daemon.OwnerUse(OwnerID(rawValue: owner)), limits: ConnectionLimits())
-    }
-
     @Test("one connection of a user comes before the second of another with 900")
     func turns() throws {
         var rounds = ReplyRounds()
-        let many = try (0..<900).map { _ in try client(of: 1) }
+        let many = try (0..<900).map { _ in try Client.unconnected(countedFor: 1) }
         for client in many { rounds.add(client) }
         for client in many { rounds.add(client) }
-        let one = try client(of: 2)
+        let one = try Client.unconnected(countedFor: 2)
         rounds.add(one)
         var order: [UInt32] = []
         while let next = rounds.next() { order.append(next.ownerUse.owner.rawValue) }
@@ -38,7 +27,7 @@ struct ReplyRoundsTests {
     @Test("a turn is over when so much has been made, and what was too much is the next one's")
     func budget() throws {
         var rounds = ReplyRounds()
-        for _ in 0..<10 { rounds.add(try client(of: 1)) }
+        for _ in 0..<10 { rounds.add(try Client.unconnected(countedFor: 1)) }
         #expect(!rounds.isFree)
         #expect(rounds.next() != nil)
         rounds.charge(ReplyRounds.turnMax * 3)
@@ -67,7 +56,7 @@ struct ReplyRoundsTests {
         #expect(!rounds.holdsSomebodyBack)
     }
 
-    @Test("the first of many instants is known after each change", arguments: 1...20)
+    @Test("the first of many instants is known after each change", arguments: 1...Effort.choose(20))
     func deadlines(seed: UInt64) {
         var random = seed
         func next(_ bound: UInt64) -> UInt64 {
@@ -91,7 +80,7 @@ struct ReplyRoundsTests {
     func list() throws {
         var list = ClientList()
         var clients = Clients()
-        let all = try (0..<100).map { _ in try client(of: 1) }
+        let all = try (0..<100).map { _ in try Client.unconnected(countedFor: 1) }
         for client in all {
             clients.add(client)
             list.add(client)

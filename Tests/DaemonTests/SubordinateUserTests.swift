@@ -71,6 +71,62 @@ struct SubordinateUserTests {
         for client in left + [bobs, roots] { try client.ask(SystemdService.Ping.self) }
     }
 
+    @Test("what their tasks print takes the room in the log that their user has")
+    func outputInLog() throws {
+        let daemon = try daemon("limits.logRatePerOwnerMax = 10\nqueue.slots = 30")
+        let clients = try (0..<20).map { try connect(Self.subordinate($0), to: daemon) }
+        let tasks = try clients.map { try $0.submit(["seq", "1001", "1010"]) }
+        for (client, id) in zip(clients, tasks) { _ = try client.ended(id) }
+        var logged = 0
+        try eventually("all are logged or counted; the log says:\n\(daemon.log)") {
+            let lines = daemon.log.split(separator: "\n")
+            logged = lines.count { $0.contains("info 10") }
+            let missed = lines.filter { $0.contains("output were not logged") }
+                .compactMap { AllowanceTests.number(after: "BGTASK_REASON=\"", in: $0) }
+            return logged + missed.reduce(0, +) == 200
+        }
+        #expect(logged < 200)
+    }
+
+    @Test("entries about their tasks count among those about their user's")
+    func entries() throws {
+        let daemon = try daemon("limits.auditRatePerOwnerMax = 5")
+        let clients = try (0..<20).map { try connect(Self.subordinate($0), to: daemon) }
+        for client in clients {
+            for _ in 0..<5 { _ = try client.call(Tasks.End.self, Tasks.End.Input()) }
+        }
+        var logged = 0
+        try eventually("all are logged or counted; the log says:\n\(daemon.log)") {
+            let lines = daemon.log.split(separator: "\n")
+            logged = lines.count { $0.contains("The invalid task 0 was ended") }
+            let missed = lines.filter { $0.contains("were not logged") }
+            let counts = missed.compactMap {
+                AllowanceTests.number(after: "BGTASK_REASON=\"", in: $0)
+            }
+            #expect(missed.allSatisfy { $0.contains("BGTASK_OWNER=\(Self.alice.user) ") })
+            return logged + counts.reduce(0, +) == 100
+        }
+        #expect(logged < 100)
+    }
+
+    @Test("what their ended tasks have printed makes room for their user's, not for another's")
+    func keptOutput() throws {
+        let daemon = try daemon("limits.outputTotalBytesMax = 20000")
+        func ended(_ user: TestUser, _ bytes: Int) throws -> Int {
+            let client = try connect(user, to: daemon)
+            let id = try client.submit(["head", "-c", "\(bytes)", "/dev/zero"])
+            #expect(try client.ended(id).outcome == .completed)
+            return id
+        }
+        let kept = try ended(Self.bob, 6000)
+        let tasks = try (0..<10).map { try ended(Self.subordinate($0), 4000) }
+        #expect(try daemon.text(of: kept, as: Self.bob).utf8.count == 6000)
+        #expect(
+            try daemon.output(of: tasks[0], as: Self.subordinate(0)).compactMap(\.dropped) == [4000]
+        )
+        #expect(try daemon.text(of: tasks[9], as: Self.subordinate(9)).utf8.count == 4000)
+    }
+
     @Test("uids that are given to a user while the daemon runs count as that user's")
     func changed() throws {
         let daemon = try daemon("", "")

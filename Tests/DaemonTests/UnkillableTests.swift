@@ -9,14 +9,16 @@ import Varlink
     .enabled(if: SilentFileSystem.refusal == nil, "\(SilentFileSystem.refusal ?? "")"))
 struct UnkillableTests {
     /// Has a task ask the file system, which does not answer.
-    private static func hang(_ files: SilentFileSystem, _ daemon: DaemonProcess) throws -> pid_t {
+    private static func hang(
+        _ files: SilentFileSystem, _ daemon: DaemonProcess
+    ) throws -> (id: Int, process: pid_t) {
         let client = try daemon.connect()
         let id = try client.submit(["stat", files.path + "/x"]) {
             $0.budget = Tasks.Budget(ms: 1000, grace: 100)
         }
         try files.takeRequest()
         try eventually("it is told to run") { try client.show(id).pid != nil }
-        return pid_t(try #require(try client.show(id).pid))
+        return (id, pid_t(try #require(try client.show(id).pid)))
     }
 
     @Test(
@@ -28,7 +30,7 @@ struct UnkillableTests {
         // Before the daemons' groups are cleared away.
         defer { files.end() }
         let daemon = try DaemonProcess(mode, in: folder)
-        let stuck = try Self.hang(files, daemon)
+        let stuck = try Self.hang(files, daemon).process
         try daemon.kill()
         let next = try DaemonProcess(mode, in: folder, waits: false)
         // At its own end it waits until its groups are empty.
@@ -56,6 +58,67 @@ struct UnkillableTests {
         }
         #expect(try next.stop() == .status(0))
         #expect(next.groupFolder == nil)
+    }
+
+    /// A daemon of everybody with one slot, in which a task is stuck soon.
+    private static func quick(
+        _ mode: ContainmentMode, in folder: TemporaryFolder
+    ) throws -> DaemonProcess {
+        try DaemonProcess(
+            mode, settings: "queue.slots = 1", in: folder, arguments: ["--system"],
+            environment: ["BGTASKD_STUCK_AFTER_MS=1500"])
+    }
+
+    @Test(
+        "is listed as stuck, gives its slot to others, and ends when it can",
+        arguments: ContainmentMode.available)
+    func slot(mode: ContainmentMode) throws {
+        let folder = try TemporaryFolder.passable()
+        let files = try SilentFileSystem(in: folder)
+        // Before the daemons' groups are cleared away.
+        defer { files.end() }
+        let daemon = try Self.quick(mode, in: folder)
+        defer { withExtendedLifetime(daemon) { files.end() } }
+        let stuck = try Self.hang(files, daemon)
+        let client = try daemon.connect()
+        // It counts in its own user's share of the slots for as long as it is there.
+        let other = try daemon.connect(as: .backup)
+        let next = try other.submit(["true"])
+        try eventually("the next task has had the slot", seconds: 60) {
+            try other.show(next).state == .ended
+        }
+        #expect(try other.show(next).outcome == .completed)
+        #expect(Processes.isAlive(stuck.process))
+        let listed = try client.listed(stuck.id)
+        #expect(listed.stuck == true && listed.state == .expiring)
+        #expect(try client.explanation(stuck.id).rule == "stuck")
+        #expect(daemon.log.contains("was killed and is still there"))
+        files.end()
+        let ended = try client.ended(stuck.id)
+        // SIGTERM was the first that reached it.
+        #expect(ended.outcome == .expired)
+        #expect(!Processes.isAlive(stuck.process))
+        #expect(try client.ended(client.submit(["true"])).outcome == .completed)
+        #expect(try daemon.stop() == .status(0))
+    }
+
+    @Test("holds up no stop of the daemon where it is stuck", arguments: ContainmentMode.available)
+    func stop(mode: ContainmentMode) throws {
+        let folder = try TemporaryFolder.passable()
+        let files = try SilentFileSystem(in: folder)
+        // Before the daemons' groups are cleared away.
+        defer { files.end() }
+        let daemon = try Self.quick(mode, in: folder)
+        defer { withExtendedLifetime(daemon) { files.end() } }
+        let stuck = try Self.hang(files, daemon)
+        let client = try daemon.connect()
+        try eventually("it is listed as stuck") { try client.show(stuck.id).stuck == true }
+        #expect(try daemon.stop() == .status(0))
+        #expect(Processes.isAlive(stuck.process))
+        files.end()
+        try eventually("it is gone", seconds: 60) { !Processes.isAlive(stuck.process) }
+        let next = try DaemonProcess(mode, in: folder)
+        #expect(try next.connect().show(stuck.id).outcome == .interrupted)
     }
 
     @Test("keeps the folder to one daemon all the same", arguments: ContainmentMode.available)

@@ -37,6 +37,7 @@ struct UserGroupTests {
     func unknown() throws {
         for settings in [
             "access.users = \"no-such-group\"", "access.confinedUsers = [\"no-such-user\"]",
+            "access.unlimitedUsers = [\"no-such-user\"]",
         ] {
             let error = #expect(throws: DaemonProcess.DoesNotServe.self) {
                 try DaemonProcess.forEverybody(.supervisor, settings: settings)

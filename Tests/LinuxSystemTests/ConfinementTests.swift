@@ -6,8 +6,8 @@ import Testing
 @Suite("What confines a process")
 struct ConfinementTests {
     private static let own = ProcessConfinement(
-        filterCount: 1,
-        namespaces: [.user: "1", .mount: "2", .network: "3", .process: "4"])
+        filterCount: 1, capabilityBounds: 0b110,
+        namespaces: [.user: "1", .mount: "2", .network: "3", .process: "4"], rootFolder: "5")
 
     @Test("only what goes beyond one's own counts, and is named")
     func words() {
@@ -24,6 +24,28 @@ struct ConfinementTests {
                 == ["NoNewPrivileges", "a seccomp filter", "another mount, process namespace"])
         other.filterCount = 0
         #expect(!other.limits(beyond: Self.own).contains("a seccomp filter"))
+    }
+
+    @Test(
+        "a capability that no program can give it counts, and one that none can give anybody does not"
+    )
+    func capabilities() {
+        var other = Self.own
+        other.capabilityBounds = 0b1110
+        #expect(other.limits(beyond: Self.own) == [])
+        for bounds in [UInt64(0), 0b010, 0b1010] {
+            other.capabilityBounds = bounds
+            #expect(other.limits(beyond: Self.own) == ["a smaller capability bounding set"])
+        }
+    }
+
+    @Test("another root folder counts, and one that is not known")
+    func rootFolder() {
+        var other = Self.own
+        for folder in ["50", nil] {
+            other.rootFolder = folder
+            #expect(other.limits(beyond: Self.own) == ["another root folder"])
+        }
     }
 
     @Test("the filters of one's own service count for who runs in it alone")
@@ -52,6 +74,7 @@ struct ConfinementTests {
             ends[0], peer, connectedBy: BootTimeClock.now())
         #expect(confinement.limits(beyond: try .own()) == [])
         #expect(confinement.namespaces.count == 4)
+        #expect(confinement.rootFolder != nil)
     }
 
     @Test("a peer that is gone is not known")

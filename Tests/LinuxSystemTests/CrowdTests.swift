@@ -1,6 +1,7 @@
 import Glibc
-import LinuxSystem
 import Testing
+
+@testable import LinuxSystem
 
 extension LinuxTests {
     /// Tasks of many processes.
@@ -62,6 +63,71 @@ extension LinuxTests {
             #expect(try task.signal(SIGTERM) == 51)
             try harness.waitUntilGone(task)
             task.close()
+        }
+
+        /// Starts a task of a user that leaves a process outside of its group.
+        private func startLeaving(
+            _ harness: Harness, _ folder: SharedFolder, _ user: LaunchRequest.User
+        ) throws -> (any TaskProcesses, Reader) {
+            let task = try harness.makeTask()
+            var process = try task.start(
+                LaunchRequest(
+                    arguments: [try folder.install("process-test-child"), "daemonize-and-stay"],
+                    searchPath: "/usr/bin:/bin", user: user))
+            let reader = Reader(process.takeStandardOutput())
+            try harness.waitFor { try reader.read().contains("\n") }
+            return (task, reader)
+        }
+
+        @Test(
+            "who has left nothing does not wait for a look at all processes, whatever others left",
+            .enabled(if: Kind.refusal == nil && geteuid() == 0))
+        func end() throws {
+            let harness = try Harness(.cgroup)
+            let folder = try SharedFolder(harness)
+            let (task, reader) = try startLeaving(harness, folder, OtherUser.games)
+            let looks = try #require(harness.host.strays?.number)
+            for user in [OtherUser.backup, OtherUser.games] {
+                let outcome = try harness.run(
+                    LaunchRequest(
+                        arguments: ["true"], searchPath: "/usr/bin:/bin", user: user))
+                #expect(outcome.exit == .status(0))
+            }
+            #expect(harness.host.strays?.number == looks)
+            #expect(reader.text.contains("\n"))
+            try task.kill()
+            try harness.waitUntilGone(task)
+            task.close()
+        }
+
+        @Test(
+            "thousands of children that were left to this process are looked at in slices",
+            .enabled(if: Kind.refusal == nil))
+        func slices() throws {
+            let harness = try Harness(.cgroup)
+            let task = try harness.makeTask()
+            let count = 3000
+            var process = try task.start(
+                LaunchRequest(
+                    arguments: [try builtProgram("process-test-child"), "leave", "\(count)"],
+                    searchPath: "/usr/bin:/bin"))
+            let reader = Reader(process.takeStandardOutput())
+            try harness.waitFor { try reader.read().contains("\n") }
+            try task.kill()
+            func zombieCount() throws -> Int {
+                try adoptedOrphans(known: []).filter { !isAlive($0) }.count
+            }
+            try harness.waitFor(polls: false) { try zombieCount() >= count }
+            harness.host.reaper?.ask()
+            var events: [TaskEvent] = []
+            try harness.host.pollChildren(into: &events)
+            #expect(try zombieCount() >= count - ChildReaper.sliceMax)
+            try harness.waitUntilGone(task)
+            task.close()
+            try harness.waitFor {
+                harness.host.reaper?.ask()
+                return try adoptedOrphans(known: []).isEmpty
+            }
         }
 
         private func descriptorCount() throws -> Int {

@@ -40,7 +40,7 @@ final class TemporaryFolder {
     }
 
     deinit {
-        for name in ["lock", "supervisors", "group", "socket", "file", "a/b/socket"] {
+        for name in ["lock", "supervisors", "group", "held", "socket", "file", "a/b/socket"] {
             unlink("\(path)/\(name)")
         }
         for name in ["a/b", "a", ""] { rmdir("\(path)/\(name)") }
@@ -102,14 +102,16 @@ final class Harness {
         try wait { $0 == gone }
     }
 
-    /// Polls until something is so.
-    func waitFor(_ isSo: () throws -> Bool) throws {
+    /// Waits until something is so, and polls meanwhile where it is not to be left alone.
+    func waitFor(polls: Bool = true, _ isSo: () throws -> Bool) throws {
         let deadline = MonotonicClock.now() + Self.millisecondsMax * 1_000_000
         while try !isSo() {
             guard MonotonicClock.now() < deadline else { throw TimedOut(events: events) }
             var ready = pollfd(fd: host.descriptor, events: Int16(POLLIN), revents: 0)
-            poll(&ready, 1, 5)
+            poll(&ready, polls ? 1 : 0, 5)
+            guard polls else { continue }
             try host.poll(into: &events)
+            try host.pollChildren(into: &events)
         }
     }
 

@@ -103,7 +103,7 @@ extension LinuxTests {
             #expect((try? route(many).hops.count) == 1)
         }
 
-        @Test("random bytes make no trap", arguments: 0..<20)
+        @Test("random bytes make no trap", arguments: 0..<Effort.choose(20))
         func fuzz(seed: UInt64) {
             var random = SeededGenerator(seed: seed)
             for _ in 0..<2000 {

@@ -1,7 +1,8 @@
 import Glibc
-import LinuxSystem
 import Synchronization
 import Testing
+
+@testable import LinuxSystem
 
 extension LinuxTests {
     /// Looking users up beside the loop.
@@ -75,6 +76,21 @@ extension LinuxTests {
             gate.letThrough(100)
             #expect(try waitForAnswers(100, from: database).count == 100)
             #expect(most.load(ordering: .relaxed) == 16)
+        }
+
+        @Test("the thread that stays is one of them, though it may not have begun")
+        func residentCounts() {
+            var queue = LookUpQueue(threadsMax: UserDatabase.threadsMax)
+            let helps = (UInt32(0)..<40).map { queue.ask($0) }
+            #expect(helps.count { $0 != .none } == 16)
+            #expect(helps.count { $0 == .resident } == 1)
+            // One that could not be started is made up for when somebody else is asked for.
+            queue.didNotStart()
+            #expect([queue.ask(40), queue.ask(41)] == [.another, .none])
+            // So is the one that stays, when it has found nothing more to do.
+            for user in UInt32(0)..<42 { #expect(queue.next(isResident: true) == user) }
+            #expect(queue.next(isResident: true) == nil)
+            #expect([queue.ask(42), queue.ask(43)] == [.resident, .none])
         }
 
         @Test("a database that goes away while look-ups hang leaves nothing, once they are done")

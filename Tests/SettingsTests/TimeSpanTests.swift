@@ -1,3 +1,4 @@
+import TestKit
 import Testing
 
 @testable import Settings
@@ -81,7 +82,7 @@ struct TimeSpanTests {
     @Test("every printed span reads back as itself")
     func roundTrip() throws {
         var generator = SeededGenerator(seed: 7)
-        for _ in 0..<20_000 {
+        for _ in 0..<Effort.choose(20_000) {
             let size = Int64.random(in: 0...62, using: &generator)
             let span = TimeSpan.finite(
                 .microseconds(Int64.random(in: 0...(1 << size), using: &generator))
@@ -102,7 +103,7 @@ struct TimeSpanTests {
     func fuzz() {
         var generator = SeededGenerator(seed: 11)
         let alphabet = Array("0123456789. smhdinftyuµ-+e\u{0}")
-        for _ in 0..<20_000 {
+        for _ in 0..<Effort.choose(20_000) {
             let length = Int.random(in: 0...24, using: &generator)
             let text = String(
                 (0..<length).compactMap { _ in alphabet.randomElement(using: &generator) }

@@ -30,6 +30,7 @@ extension SystemTests {
             arguments: [
                 ["NoNewPrivileges=yes"], ["PrivateNetwork=yes"], ["ProtectSystem=strict"],
                 ["PrivateUsers=yes"], ["SystemCallFilter=@system-service"],
+                ["CapabilityBoundingSet="],
                 [
                     "NoNewPrivileges=yes", "ProtectHome=read-only", "ProtectSystem=full",
                     "PrivateNetwork=yes", "RestrictNamespaces=yes",

@@ -100,7 +100,7 @@ struct EventLoopTests {
         }
         #expect(try loop.runBounded() == 0)
         #expect(
-            order == [.timers, .signals, .processes, .health, .clients, .background, .leftovers])
+            order == [.timers, .signals, .health, .processes, .clients, .background, .leftovers])
     }
 
     @Test("a post handler runs after each source and before the next")

@@ -90,6 +90,23 @@ struct MigrationTests {
         #expect(try store.pausedGroups() == ["night"])
     }
 
+    @Test("the successes that version 4 kept count from now on, and the oldest go")
+    func successes() throws {
+        try make(4)
+        let visitor = try Visitor(folder.database)
+        try visitor.execute(
+            "INSERT INTO last_successes WITH RECURSIVE n(i) AS "
+                + "(SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 4000) "
+                + "SELECT 1000, printf('%.200c%d', 'x', i), i, 1000000000000 FROM n")
+        let store = try folder.open()
+        let bounds = HistoryBounds(countMax: 1000, bytesMax: 1 << 20, ageMax: nil)
+        while try !store.prune(to: bounds, at: WallTime(microseconds: 20)).isComplete {}
+        let kept = try visitor.rows("SELECT count(*), min(ended_at_us) FROM last_successes")
+        let count = try Int(visitor.rows("SELECT count(*) FROM last_successes").joined()) ?? 0
+        #expect((1000..<2000).contains(count))
+        #expect(kept == ["\(count)|\(4001 - count)"])
+    }
+
     @Test(
         "it takes what the new version writes, and its view, its indexes and its words are right",
         arguments: earlier)
@@ -105,7 +122,7 @@ struct MigrationTests {
         #expect(try store.applications() == [application])
         try store.apply([.ended(id, Samples.end(1))])
         let visitor = try Visitor(folder.database)
-        #expect(try visitor.rows("PRAGMA user_version") == ["4"])
+        #expect(try visitor.rows("PRAGMA user_version") == ["5"])
         #expect(try visitor.rows("PRAGMA integrity_check") == ["ok"])
         #expect(
             try visitor.rows("SELECT id, state, attempt FROM tasks_readable ORDER BY id")
@@ -121,7 +138,10 @@ struct MigrationTests {
 
     @Test(
         "a step that cannot be taken leaves the file as it was, and those before it are not taken",
-        arguments: [(1, "paused_groups"), (1, "applications"), (2, "applications")])
+        arguments: [
+            (1, "paused_groups"), (1, "applications"), (2, "applications"),
+            (4, "last_successes_oldest"),
+        ])
     func refused(version: Int, table: String) throws {
         try make(version)
         try Visitor(folder.database).execute("CREATE TABLE \(table) (a)")
@@ -130,6 +150,6 @@ struct MigrationTests {
         #expect(try visitor.rows("PRAGMA user_version") == ["\(version)"])
         let columns = try visitor.rows("SELECT name FROM pragma_table_info('tasks')")
         #expect(columns.contains("is_cancelled") == (version >= 2))
-        #expect(!columns.contains("user_name"))
+        #expect(columns.contains("user_name") == (version >= 4))
     }
 }

@@ -194,6 +194,51 @@ struct PruningTests {
         #expect(try again.endedCount() == 300 + alices.count)
     }
 
+    /// The names of which a success of an owner is kept.
+    private func successes(of owners: OwnerID...) throws -> [String] {
+        let owners = owners.map { "\($0.rawValue)" }.joined(separator: ", ")
+        return try Visitor(folder.database).rows(
+            "SELECT name FROM last_successes WHERE owner IN (\(owners)) ORDER BY ended_at_us")
+    }
+
+    @Test("successes that are kept for an interval count too, and the oldest of who has most go")
+    func bySuccesses() throws {
+        let sub = OwnerID(rawValue: 100_000)
+        let grant = Accounts.Grant(uids: 100_000...165_535, user: Self.alice)
+        let bounds = HistoryBounds(
+            countMax: 100_000, bytesMax: 1 << 20, ageMax: nil, accounts: Accounts([grant]))
+        func succeed(_ ids: ClosedRange<UInt64>, of owner: OwnerID) throws {
+            try store.apply(
+                ids.map { id in
+                    let name = String(repeating: "n", count: 200) + "\(id)"
+                    var task = Samples.task(id, name: name, owner: owner.rawValue)
+                    task.queueing.minimumInterval = .seconds(8_640_000)
+                    task.end = Samples.end(Int(id))
+                    return .submitted(task)
+                })
+        }
+        try succeed(1...30, of: Self.bob)
+        for round in UInt64(0)..<4 {
+            let first = 1000 + round * 1000
+            try succeed(first...first + 499, of: Self.alice)
+            try succeed(first + 500...first + 999, of: sub)
+            _ = try pruneAll(bounds, at: 5000)
+        }
+        let alices = try successes(of: Self.alice, sub)
+        #expect(alices.count < 4000)
+        #expect(alices.count > 1000)
+        #expect(try successes(of: Self.alice).last?.hasSuffix("n4499") == true)
+        #expect(try successes(of: sub).last?.hasSuffix("n4999") == true)
+        #expect(try successes(of: Self.bob).count == 30)
+        #expect(try identifiers(of: Self.bob) == Array(1...30))
+        #expect(Folder.size(folder.database) < 4 << 20, "\(Folder.size(folder.database))")
+        // A store that counts all of them anew comes to the same.
+        try store.close()
+        let again = try folder.open()
+        while try !again.prune(to: bounds, at: Samples.time(5000)).isComplete {}
+        #expect(try successes(of: Self.alice, sub) == alices)
+    }
+
     @Test("what ends while the rows are counted is counted once")
     func whileCounting() throws {
         let live = Array(UInt64(1)...50) + Array(2000...2050)

@@ -139,12 +139,18 @@ struct SuccessTests {
                 TaskQueries.lastCompleted,
                 "USING INDEX tasks_completed (owner=? AND name=?)"
             ),
-            (SQL.forgetSuccesses, "USING INDEX last_successes_over (<expr><?)"),
+            (
+                TaskQueries.successesOver,
+                "USING INDEX last_successes_over (<expr><?)"
+            ),
+            (TaskQueries.oldestSuccesses, "USING COVERING INDEX last_successes_oldest (owner=?)"),
+            (TaskQueries.successesBehind, "USING PRIMARY KEY ((owner,name)>(?,?))"),
+            (SQL.forgetSuccess, "USING PRIMARY KEY (owner=? AND name=?)"),
         ] {
             let plan = try visitor.rows("EXPLAIN QUERY PLAN " + sql)
             #expect(plan.count == 1 && plan.allSatisfy { $0.contains(words) }, "\(plan)")
         }
-        let plan = try visitor.rows("EXPLAIN QUERY PLAN " + SQL.succeed)
+        let plan = try visitor.rows("EXPLAIN QUERY PLAN " + SQL.success)
         #expect(!plan.isEmpty && plan.allSatisfy { !$0.contains("SCAN tasks") }, "\(plan)")
         #expect(
             plan.contains { $0.contains("tasks_live_interval (owner=? AND name=? AND ") },

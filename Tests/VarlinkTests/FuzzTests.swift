@@ -1,3 +1,4 @@
+import TestKit
 import Testing
 import Varlink
 
@@ -12,10 +13,10 @@ struct FuzzTests {
 
     @Test(
         "100,000 mutated frames never trap, and what is taken reads the same when written",
-        arguments: 1...10
+        arguments: 1...Effort.choose(10)
     )
-    func mutated(seed: Int) throws {
-        var random = SeededGenerator(seed: UInt64(seed))
+    func mutated(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
         for round in 0..<10_000 {
             let original = Self.seeds.randomElement(using: &random) ?? ""
             let mutant = mutate(Array(original.utf8), using: &random)
@@ -38,9 +39,9 @@ struct FuzzTests {
         }
     }
 
-    @Test("mutated interface descriptions never trap", arguments: 1...10)
-    func mutatedDescriptions(seed: Int) {
-        var random = SeededGenerator(seed: UInt64(seed))
+    @Test("mutated interface descriptions never trap", arguments: 1...Effort.choose(10))
+    func mutatedDescriptions(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
         let text = Array(ServiceInterface.text.utf8)
         for _ in 0..<200 {
             let mutant = mutate(text, using: &random)
@@ -48,9 +49,9 @@ struct FuzzTests {
         }
     }
 
-    @Test("mutated replies never trap a client", arguments: 1...10)
-    func mutatedReplies(seed: Int) {
-        var random = SeededGenerator(seed: UInt64(seed))
+    @Test("mutated replies never trap a client", arguments: 1...Effort.choose(10))
+    func mutatedReplies(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
         let reply = #"{"parameters":\#(Everything.text()),"continues":true,"error":"a.b.C"}"#
         for _ in 0..<2000 {
             var client = ClientConnection()

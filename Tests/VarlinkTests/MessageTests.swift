@@ -1,3 +1,4 @@
+import TestKit
 import Testing
 import Varlink
 
@@ -123,7 +124,9 @@ struct MessageTests {
         #expect(try reply.decode(Bottom.self).bottom)
     }
 
-    @Test("messages of random values read back as they were written", arguments: UInt64(1)...200)
+    @Test(
+        "messages of random values read back as they were written",
+        arguments: 1...Effort.choose(200))
     func roundTrip(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let message = Everything.random(using: &random)

@@ -91,12 +91,20 @@ int clx_become_subreaper(void);
 /// may inherit, has the kernel reap them (sigaction(2)).
 void clx_keep_ended_children(void);
 
-/// Whether this process may have children that its threads did not start: descendants whose parents have
-/// ended. Exact in the first thread of a subreaper, where no other thread has ended that started one.
-bool clx_may_have_adopted(void);
+/// What names a file for as long as it is there.
+struct clx_identity {
+    uint32_t device_major, device_minor;
+    uint64_t inode;
+};
 
-/// A child that has ended and is not reaped; 0 where there is none.
-pid_t clx_ended_child(void);
+/// Reads the identity of a file without asking the server of its file system, which may never answer.
+int clx_known_identity(int folder, const char *path, struct clx_identity *identity);
+
+/// Whether this process has a child, be it one that has ended.
+bool clx_has_children(void);
+
+/// Whether a child has ended and can be reaped: one whose tracer keeps its end to itself cannot.
+bool clx_has_ended(pid_t pid);
 
 /// A descriptor that is readable when children have ended (signalfd(2)), as long as every thread has SIGCHLD
 /// blocked, which the calling one has from then on; close-on-exec.

@@ -9,6 +9,7 @@
 ///   key, whether there is room, and what appends to the side asks itself;
 /// - below a count all memory is written, and no pointer leaves but in a `JSONView`, which stops at
 ///   the count, and in the parser's `JSONTapeWriter`; both live no longer than the scope that holds the tape;
+/// - what `sideRoom` gives is written, and counted, before anything else is asked of the side;
 /// - one parser writes while nobody else has the tape (`taken`), and afterwards nobody does.
 @usableFromInline
 final class JSONTape: @unchecked Sendable {  // After parsing it is only read.
@@ -65,22 +66,28 @@ final class JSONTape: @unchecked Sendable {  // After parsing it is only read.
         sideCount &+= bytes.count
     }
 
-    /// Appends a byte of what a string says.
-    func appendToSide(_ byte: UInt8) {
-        if sideCount == sideCapacity { growSide(by: 1) }
-        guard let side else { return }
-        side[sideCount] = byte
-        sideCount &+= 1
+    /// Gives the place of what a string says next, with room for at least so many bytes; `wroteToSide` tells how many
+    /// they were.
+    @inline(__always)
+    func sideRoom(for most: Int) -> UnsafeMutablePointer<UInt8> {
+        if let side, sideCapacity &- sideCount >= most { return side + sideCount }
+        return growSide(by: most) + sideCount
     }
 
+    /// Counts bytes that have been written where `sideRoom` told.
+    @inline(__always)
+    func wroteToSide(_ more: Int) { sideCount &+= more }
+
+    @discardableResult
     @inline(never)
-    private func growSide(by more: Int) {
+    private func growSide(by more: Int) -> UnsafeMutablePointer<UInt8> {
         let room = max(sideCount + more, 2 * sideCapacity, JSONTape.sideBytesMin)
         let larger = UnsafeMutablePointer<UInt8>.allocate(capacity: room)
         if let side { larger.initialize(from: side, count: sideCount) }
         side?.deallocate()
         side = larger
         sideCapacity = room
+        return larger
     }
 }
 

@@ -4,6 +4,7 @@
 #include <linux/keyctl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -64,6 +65,53 @@ static int bomb(int limit) {
         if (child < 0) atomic_fetch_sub(alive, 1);
         if (child == 0) setsid();
     }
+}
+
+/// Forks for ever in some chains, each process ending as soon as it has a child, whatever signal it gets.
+static int hop(int chains) {
+    signal(SIGCHLD, SIG_IGN);
+    signal(SIGTERM, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
+    for (int i = 1; i < chains; i++) {
+        if (fork() == 0) break;
+    }
+    for (;;) {
+        if (fork() > 0) _exit(0);
+    }
+}
+
+/// Makes processes that have the same parent as this one, prints the pid of each, and waits for the file `go`. They
+/// end at once, or stay where `stays` says so.
+static int make_siblings(int count, int stays, const char *go) {
+    for (int i = 0; i < count; i++) {
+        long sibling = syscall(SYS_clone, CLONE_PARENT | SIGCHLD, 0, NULL, NULL, 0);
+        if (sibling < 0) return 1;
+        if (sibling > 0) {
+            printf("%ld\n", sibling);
+            continue;
+        }
+        if (!stays) _exit(0);
+        signal(SIGTERM, SIG_IGN);
+        signal(SIGHUP, SIG_IGN);
+        for (;;) pause();
+    }
+    puts("ready");
+    fflush(stdout);
+    while (access(go, F_OK) != 0) poll(NULL, 0, 10);
+    return 0;
+}
+
+/// Leaves processes behind that stay, says so and exits.
+static int leave(int count) {
+    for (int i = 0; i < count; i++) {
+        pid_t child = fork();
+        if (child < 0) return 1;
+        if (child > 0) continue;
+        close(STDOUT_FILENO);
+        for (;;) pause();
+    }
+    puts("left");
+    return 0;
 }
 
 /// Prints the id of its session keyring; "none" where it may not have any.
@@ -153,6 +201,11 @@ int main(int count, char **arguments) {
     if (strcmp(mode, "daemonize") == 0) return daemonize(0);
     if (strcmp(mode, "daemonize-and-stay") == 0) return daemonize(1);
     if (strcmp(mode, "bomb") == 0 && count > 2) return bomb(atoi(arguments[2]));
+    if (strcmp(mode, "hop") == 0) return hop(count > 2 ? atoi(arguments[2]) : 1);
+    if (strcmp(mode, "siblings") == 0 && count > 4) {
+        return make_siblings(atoi(arguments[2]), atoi(arguments[3]), arguments[4]);
+    }
+    if (strcmp(mode, "leave") == 0 && count > 2) return leave(atoi(arguments[2]));
     if (strcmp(mode, "spawn") == 0 && count > 3) {
         return spawn_forever(atoi(arguments[2]), atoi(arguments[3]));
     }

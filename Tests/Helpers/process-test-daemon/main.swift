@@ -19,9 +19,12 @@ func containment(_ name: String, _ stateFolder: String) throws -> Containment {
 }
 
 func waitAndPoll(_ host: ProcessHost, into events: inout [TaskEvent]) throws {
-    var ready = pollfd(fd: host.descriptor, events: Int16(POLLIN), revents: 0)
-    poll(&ready, 1, -1)
+    var ready = [host.descriptor, host.childDescriptor ?? -1].map {
+        pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
+    }
+    poll(&ready, 2, -1)
     try host.poll(into: &events)
+    try host.pollChildren(into: &events)
 }
 
 func hold(_ arguments: ArraySlice<String>) throws {
@@ -149,11 +152,12 @@ func runAs(_ arguments: ArraySlice<String>) throws {
     var events: [TaskEvent] = []
     var isGone = false
     while !isGone {
-        var ready = [host.descriptor, output].map {
+        var ready = [host.descriptor, host.childDescriptor ?? -1, output].map {
             pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
         }
-        poll(&ready, 2, -1)
+        poll(&ready, 3, -1)
         try host.poll(into: &events)
+        try host.pollChildren(into: &events)
         for case .started in events.map(\.what) { write(STDERR_FILENO, "started\n", 8) }
         for case .startFailed(_, let error) in events.map(\.what) { print("failed: \(error)") }
         isGone = events.contains { $0.what == .gone }

@@ -1,0 +1,66 @@
+internal import CLinux
+internal import Glibc
+
+/// Has a group stand still (cgroup.freeze), kills in it whoever is of some audit sessions, and lets it go on.
+///
+/// Who stands still cannot fork, so that nobody is missed. It lasts some milliseconds; `HoldRecord` sees to it
+/// that the group goes on where this process ends meanwhile.
+struct GroupHold {
+    /// How long those are waited for that do not come to stand still, as in a file system that hangs.
+    private static let patienceMilliseconds: Int64 = 100
+
+    private let group: Cgroup
+
+    /// - Returns: `nil` for a group that is not there, and for those that this process depends on.
+    init?(_ name: String) {
+        guard name.hasPrefix("/"), name != "/", !name.hasPrefix("/.."),
+            let own = try? groupName(of: getpid()), own != name, !own.hasPrefix(name + "/"),
+            let folder = try? CgroupHierarchy.folder(ofGroup: name),
+            let group = try? Cgroup(folder: folder, name: name, makes: false)
+        else { return nil }
+        self.group = group
+    }
+
+    /// What has to stand still for a process to stay in a group: the whole slice of a user, who may move it
+    /// within; also where the group cannot be read.
+    static func place(of group: String, user: UInt32) -> String {
+        if group == unreadableGroup { return "/user.slice/user-\(user).slice" }
+        var place = ""
+        for part in group.split(separator: "/") {
+            place += "/" + part
+            let isOfUser = part.hasPrefix("user-") && part.hasSuffix(".slice")
+            if isOfUser,
+                part.dropFirst("user-".count).dropLast(".slice".count).allSatisfy(\.isNumber)
+            {
+                return place
+            }
+        }
+        return group
+    }
+
+    /// Kills those of the sessions that descend from this process, in whatever group they are: their number and depth
+    /// is theirs to choose.
+    ///
+    /// - Parameter record: holds the group, and knows of it.
+    func kill(_ sessions: Set<AuditSession>, _ record: HoldRecord) {
+        if record.hold(group.folder) { waitUntilStill() }
+        defer { record.letGo() }
+        for process in (try? ProcessTable().living(below: getpid())) ?? [] {
+            guard let session = try? AuditSession.of(process.process.pid),
+                sessions.contains(session)
+            else { continue }
+            withUnsafePointer(to: process.process) { _ = clx_process_signal($0, SIGKILL) }
+        }
+    }
+
+    private func waitUntilStill() {
+        let end = MonotonicClock.now() + Self.patienceMilliseconds * 1_000_000
+        // A group that is gone has nobody who moves.
+        while let state = try? group.state(), !state.isFrozen {
+            let left = (end - MonotonicClock.now()) / 1_000_000
+            if left <= 0 { return }
+            var events = pollfd(fd: group.eventsDescriptor, events: Int16(POLLPRI), revents: 0)
+            poll(&events, 1, Int32(clamping: left))
+        }
+    }
+}

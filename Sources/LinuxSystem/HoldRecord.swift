@@ -1,0 +1,117 @@
+internal import Glibc
+
+/// The one group that a daemon has stand still for a moment (cgroup.freeze), written down in its state folder: where
+/// the daemon is killed meanwhile, the next one lets it go on.
+///
+/// The file need not survive a power cut, which no group does either.
+package final class HoldRecord: Sendable {
+    /// `nil`: nothing is written down.
+    private let path: String?
+    private let state = LockedState(State.free)
+
+    private enum State {
+        case free
+        /// Until it is known to go on.
+        case held(FreezeFile)
+        /// Nothing is held any more.
+        case closed
+    }
+
+    /// The open cgroup.freeze of a group: letting it go on takes nothing that there might be no room for.
+    private final class FreezeFile: Sendable {
+        private let file: OwnedDescriptor
+
+        /// - Throws: EBUSY where somebody else has frozen it, who lets it go.
+        init(folder: String) throws(SystemError) {
+            let path = folder + "/cgroup.freeze"
+            file = try .open(path, flags: O_RDWR)
+            if try readText(of: file.rawValue, path) != "0\n" {
+                throw SystemError(operation: "freeze", errno: EBUSY, subject: folder)
+            }
+        }
+
+        func freeze() throws(SystemError) { try writeText("1", of: file.rawValue, "cgroup.freeze") }
+
+        /// - Returns: whether it goes on, or is gone.
+        func letGo() -> Bool {
+            do {
+                try writeText("0", of: file.rawValue, "cgroup.freeze")
+                return true
+            } catch {
+                return error.errno == ENODEV || error.errno == ENOENT
+            }
+        }
+    }
+
+    /// - Parameter stateFolder: it is there, and locked by the caller; `nil` where nothing is to be written down.
+    package init(stateFolder: String?) {
+        path = stateFolder.map { $0 + "/held" }
+    }
+
+    /// Lets that go on which an earlier daemon held when it was killed; to be called at the start.
+    package func letGoLeftover() throws(SystemError) {
+        guard let path else { return }
+        let text: String
+        do {
+            text = try readText(path)
+        } catch {
+            if error.errno == ENOENT { return }
+            throw error
+        }
+        let folder = String(text.lines.first ?? "")
+        do {
+            try writeText("0", to: folder + "/cgroup.freeze")
+        } catch {
+            // The group is gone, or was never named.
+            guard error.errno == ENOENT || error.errno == ENODEV else { throw error }
+        }
+        try systemCall("unlink", path) { unlink(path) }
+    }
+
+    /// Lets go of what is held, and has nothing be held any more; for the end of the process.
+    package func close() {
+        state.withLock { state in
+            end(&state)
+            state = .closed
+        }
+    }
+
+    /// Orders that a group stands still.
+    ///
+    /// - Returns: whether it does by this order; not where another holds it, or another group is held.
+    func hold(_ folder: String) -> Bool {
+        state.withLock { state in
+            end(&state)
+            guard case .free = state else { return false }
+            do throws(SystemError) {
+                let file = try FreezeFile(folder: folder)
+                try note(folder)
+                state = .held(file)
+                try file.freeze()
+                return true
+            } catch {
+                end(&state)
+                return false
+            }
+        }
+    }
+
+    /// Lets the group that is held go on.
+    func letGo() {
+        state.withLock { end(&$0) }
+    }
+
+    private func end(_ state: inout State) {
+        // Where it does not go on now, the next end tries it again.
+        guard case .held(let file) = state, file.letGo() else { return }
+        if let path { unlink(path) }
+        state = .free
+    }
+
+    private func note(_ folder: String) throws(SystemError) {
+        guard let path else { return }
+        let flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW
+        let file = try OwnedDescriptor.open(path, flags: flags, mode: 0o600)
+        try writeText(folder + "\n", of: file.rawValue, path)
+    }
+}

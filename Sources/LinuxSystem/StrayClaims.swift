@@ -1,0 +1,64 @@
+/// Whose a process is that was found outside of its task's group:
+///
+/// 1. That of the task in whose audit session it is, which nobody but root can leave.
+/// 2. That of the command that it descends from, or in whose group the oldest of its parents lives.
+/// 3. Once its parents are gone, that which it was seen to belong to before.
+/// 4. Otherwise that of a task of the same user that ran when it started, for as long as there is one.
+///
+/// What a process says of itself is no evidence.
+struct StrayClaims {
+    /// What is known of a task.
+    struct Claimant {
+        /// The name of its group.
+        let groupName: String
+        /// Whose commands it runs.
+        let user: UInt32
+        /// When it began, in clock ticks since boot.
+        let beganAt: UInt64
+        /// The commands that run.
+        let commandIDs: [Int32]
+        /// Those of all its commands.
+        let sessions: Set<AuditSession>
+        /// Nothing of it is to go on.
+        let isEnding: Bool
+    }
+
+    private let claimants: [Claimant]
+    private let tree: String
+    private var bySession: [AuditSession: Int] = [:]
+    private var byCommand: [Int32: Int] = [:]
+    private var byGroup: [String: Int] = [:]
+
+    /// - Parameter tree: the name of the tree of groups.
+    init(_ claimants: [Claimant], tree: String) {
+        self.claimants = claimants
+        self.tree = tree
+        for (index, claimant) in claimants.enumerated() {
+            byGroup[claimant.groupName] = index
+            for session in claimant.sessions { bySession[session] = index }
+            for command in claimant.commandIDs { byCommand[command] = index }
+        }
+    }
+
+    /// The task that a process is known to be of, by its place among the claimants.
+    func known(_ stray: Stray) -> Int? {
+        stray.session.flatMap { bySession[$0] }
+            ?? byCommand[stray.top]
+            ?? StrayLook.taskGroup(of: stray.topGroup, in: tree).flatMap { byGroup[$0] }
+    }
+
+    /// A task that may have started a process whose parents are gone: the user's oldest that goes on, or
+    /// else one that ends.
+    ///
+    /// - Parameter user: whose the process is.
+    func likely(_ stray: Stray, of user: UInt32) -> Int? {
+        let candidates = claimants.indices.filter {
+            claimants[$0].user == user && claimants[$0].beganAt <= stray.startTime
+        }
+        let lasting = candidates.filter { !claimants[$0].isEnding }
+        return (lasting.isEmpty ? candidates : lasting).min {
+            (claimants[$0].beganAt, claimants[$0].groupName)
+                < (claimants[$1].beganAt, claimants[$1].groupName)
+        }
+    }
+}

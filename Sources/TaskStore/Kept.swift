@@ -1,0 +1,60 @@
+internal import BudgetCore
+
+/// What is kept of an owner's past, counts as theirs, and goes where it is too much.
+enum Kept {
+    case task(KeptRow)
+    case success(KeptSuccess)
+
+    var owner: OwnerID {
+        switch self {
+        case .task(let row): row.owner
+        case .success(let success): success.owner
+        }
+    }
+
+    /// What it takes on the disk, about.
+    var bytes: Int {
+        switch self {
+        case .task(let row): row.bytes
+        case .success(let success): success.bytes
+        }
+    }
+
+    /// Ended tasks that it is.
+    var taskCount: Int {
+        if case .task = self { 1 } else { 0 }
+    }
+}
+
+/// The last success of an owner's tasks of a name, whose time is kept for a minimum interval.
+struct KeptSuccess: Comparable {
+    let owner: OwnerID
+    let name: String
+
+    /// What it takes without its name, which is in the table and in two indexes.
+    private static let rowBytes = 96
+
+    var bytes: Int { KeptSuccess.rowBytes + 3 * name.utf8.count }
+
+    init(owner: OwnerID, name: String) {
+        self.owner = owner
+        self.name = name
+    }
+
+    /// From the owner and the name, which come first.
+    init(_ statement: Statement) {
+        owner = OwnerID(rawValue: UInt32(clamping: statement.integer(0) ?? 0))
+        name = statement.text(1) ?? ""
+    }
+
+    /// The order of the table, which compares the bytes of names.
+    static func < (success: KeptSuccess, other: KeptSuccess) -> Bool {
+        success.owner != other.owner
+            ? success.owner < other.owner
+            : success.name.utf8.lexicographicallyPrecedes(other.name.utf8)
+    }
+
+    static func == (success: KeptSuccess, other: KeptSuccess) -> Bool {
+        success.owner == other.owner && success.name.utf8.elementsEqual(other.name.utf8)
+    }
+}

@@ -79,12 +79,6 @@ final class ChildReaper: WatchOwner {
         continuation.countEvent()
     }
 
-    /// Asks for a pass. For a process that has threads without SIGCHLD blocked, such as one of tests.
-    func ask() {
-        isWanted = true
-        continuation.countEvent()
-    }
-
     func poll(_ events: inout [TaskEvent]) throws(SystemError) { try watches.poll(&events) }
 
     /// Tells a client, once, which of those that are children now or were since are of its sessions.

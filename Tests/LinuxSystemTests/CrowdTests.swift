@@ -105,6 +105,8 @@ extension LinuxTests {
             .enabled(if: Kind.refusal == nil))
         func slices() throws {
             let harness = try Harness(.cgroup)
+            // SIGCHLD is not blocked in the threads of a test, so that it may not come.
+            let asker = Asker()
             let task = try harness.makeTask()
             let count = 3000
             var process = try task.start(
@@ -118,16 +120,23 @@ extension LinuxTests {
                 try adoptedOrphans(known: []).filter { !isAlive($0) }.count
             }
             try harness.waitFor(polls: false) { try zombieCount() >= count }
-            harness.host.reaper?.ask()
+            harness.host.reaper?.count(for: asker)
             var events: [TaskEvent] = []
             try harness.host.pollChildren(into: &events)
             #expect(try zombieCount() >= count - ChildReaper.sliceMax)
             try harness.waitUntilGone(task)
             task.close()
             try harness.waitFor {
-                harness.host.reaper?.ask()
+                harness.host.reaper?.count(for: asker)
                 return try adoptedOrphans(known: []).isEmpty
             }
+        }
+
+        /// Wants a pass, and nothing of it.
+        private final class Asker: ChildReaper.Client {
+            let sessions: Set<AuditSession> = []
+
+            func counted(_ count: OrphanCount, _ events: inout [TaskEvent]) {}
         }
 
         private func descriptorCount() throws -> Int {

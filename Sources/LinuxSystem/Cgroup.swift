@@ -90,7 +90,19 @@ final class Cgroup {
     /// Lets the counts begin anew for another task.
     ///
     /// - Returns: whether they do; where not, the next task needs another group.
-    func prepareForNext() -> Bool { meter.prepareForNext() }
+    func prepareForNext() -> Bool { hasNoProcesses && meter.prepareForNext() }
+
+    /// Whether the kernel counts no process in the group, where it counts them.
+    ///
+    /// Zombies are in it until they are reaped, which for those that have entered another pid namespace is the
+    /// business of its first process. They would count in what the next task may have.
+    private var hasNoProcesses: Bool {
+        do throws(SystemError) {
+            return try readText("pids.current", relativeTo: descriptor) == "0\n"
+        } catch {
+            return error.errno == ENOENT
+        }
+    }
 
     /// Sends SIGKILL to every process in the group and below, also to those being forked
     /// (cgroup.kill, Linux 5.14). Returns before they are gone.

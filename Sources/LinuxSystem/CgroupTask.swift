@@ -136,6 +136,8 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client, StrayHunt
         isKilled = true
         left.forgetSignals()
         host.sweeps.end(of: group)
+        // Nobody is in the group, and whom the count finds is killed then. One that was killed is not used again.
+        if case .forCount = waiting { return }
         let haveLeft = haveLeft()
         for command in runningCommands { command.signal(SIGKILL) }
         if haveLeft || mayHaveStrays { host.strays?.look() }
@@ -187,8 +189,11 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client, StrayHunt
 
     private var runningCommands: [WatchedChild] { commands.compactMap(\.child) }
 
-    /// Whether there may be processes that outlived their parents, of whatever task.
-    private var mayHaveStrays: Bool { host.reaper?.mayHaveOrphans == true }
+    /// Whether there may be processes of it that outlived their parents; of whatever task, where its sessions are
+    /// not known.
+    private var mayHaveStrays: Bool {
+        host.reaper?.mayHaveOrphans(of: hasSessions ? sessions : nil) == true
+    }
 
     /// Whether commands are not in the group any more; the first that is found is told.
     private func haveLeft() -> Bool {

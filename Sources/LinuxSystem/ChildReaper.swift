@@ -57,6 +57,8 @@ final class ChildReaper: WatchOwner {
     /// A slice ends after so many nanoseconds, or children.
     private static let sliceNanoseconds: Int64 = 1_000_000
     static let sliceMax = 1024
+    /// What a look outside of a pass reads of a thread's children, who are six bytes each.
+    private static let lookBytesMax = 8192
     /// Children between two looks at the clock.
     private static let step = 64
 
@@ -143,7 +145,7 @@ final class ChildReaper: WatchOwner {
         if hasEnded, isOurs(child) { return }
         let session: AuditSession?
         do throws(SystemError) {
-            if let seen = known[child] { session = seen } else { session = try .of(child) }
+            session = try self.session(of: child)
         } catch {
             return pass.isUncertain = true
         }
@@ -163,6 +165,8 @@ final class ChildReaper: WatchOwner {
         if let session { pass.counts[session, default: OrphanCount()].noteReaped() }
         var end = clx_exit()
         clx_reap(child, &end)
+        // Another process may have the number from now on.
+        known[child] = nil
         pass.hasReaped = true
     }
 
@@ -180,13 +184,30 @@ final class ChildReaper: WatchOwner {
         getpid() != 1 && (try? groupName(of: processID)) == ownGroup
     }
 
-    /// Whether there may be children that this process did not start, of whatever task. Nothing is reaped.
-    var mayHaveOrphans: Bool {
+    /// Whether there may be children of these sessions that this process did not start; `nil`: of any. Nothing is
+    /// reaped.
+    ///
+    /// A look of bounded length, whatever others have left: where there are more children than that, there may be.
+    func mayHaveOrphans(of sessions: Set<AuditSession>?) -> Bool {
         guard clx_has_children() else { return false }
-        let starting = Set(host.launches.processIDs)
         // Where they cannot be seen there may be some.
-        return (try? orphans())?.contains { host.children[$0] == nil && !starting.contains($0) }
-            ?? true
+        guard let children = try? orphans(bytesMax: Self.lookBytesMax) else { return true }
+        let starting = Set(host.launches.processIDs)
+        return children.contains { !starting.contains($0) && mayBe($0, in: sessions) }
+    }
+
+    private func mayBe(_ child: Int32, in sessions: Set<AuditSession>?) -> Bool {
+        guard let sessions else { return true }
+        do throws(SystemError) {
+            guard let session = try session(of: child) else { return false }
+            return sessions.contains(session)
+        } catch {
+            return true
+        }
+    }
+
+    private func session(of child: Int32) throws(SystemError) -> AuditSession? {
+        if let seen = known[child] { seen } else { try .of(child) }
     }
 
     /// All children that are not known for commands, zombies included.
@@ -194,17 +215,20 @@ final class ChildReaper: WatchOwner {
     /// Orphans go to the first thread (the kernel's find_new_reaper). A command is the child of the thread that
     /// started it, and whoever a command makes its sibling (CLONE_PARENT of clone(2)) is that thread's too. When a
     /// thread ends, its children go to the first one, which is therefore read last.
-    private func orphans() throws(SystemError) -> [Int32] {
+    ///
+    /// - Parameter bytesMax: of one thread's list, as the kernel writes it.
+    /// - Throws: E2BIG where one is longer.
+    private func orphans(bytesMax: Int = 1 << 26) throws(SystemError) -> [Int32] {
         guard clx_has_children() else { return [] }
         let first = "\(getpid())"
         var all: [Int32] = []
         do {
             for thread in try names(inFolder: "/proc/self/task") where thread != first {
-                all += try children(ofThread: thread)
+                all += try children(ofThread: thread, bytesMax)
             }
-            all += try children(ofThread: first)
+            all += try children(ofThread: first, bytesMax)
         } catch {
-            if error.isShortage { throw error }
+            if error.isShortage || error.errno == E2BIG { throw error }
             // A kernel without CONFIG_PROC_CHILDREN. Without /proc at all nobody can be found.
             all = (try? ProcessTable().children(of: getpid())) ?? []
         }
@@ -212,14 +236,18 @@ final class ChildReaper: WatchOwner {
     }
 
     /// None where the thread is gone.
-    private func children(ofThread thread: String) throws(SystemError) -> [Int32] {
+    private func children(ofThread thread: String, _ bytesMax: Int) throws(SystemError) -> [Int32] {
+        let path = "/proc/self/task/\(thread)/children"
         let text: String
         do {
-            text = try readText("/proc/self/task/\(thread)/children", countMax: 1 << 26)
+            text = try readText(path, countMax: bytesMax)
         } catch {
             let isGone = error.errno == ESRCH || access("/proc/self/task/\(thread)", F_OK) != 0
             if isGone { return [] }
             throw error
+        }
+        guard text.utf8.count < bytesMax else {
+            throw SystemError(operation: "read", errno: E2BIG, subject: path)
         }
         return text.utf8.split(separator: UInt8(ascii: " ")).compactMap { Int32(Substring($0)) }
     }

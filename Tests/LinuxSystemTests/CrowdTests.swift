@@ -65,14 +65,15 @@ extension LinuxTests {
             task.close()
         }
 
-        /// Starts a task of a user that leaves a process outside of its group.
+        /// Starts a task of a user that leaves processes to this one.
         private func startLeaving(
-            _ harness: Harness, _ folder: SharedFolder, _ user: LaunchRequest.User
+            _ harness: Harness, _ folder: SharedFolder, _ user: LaunchRequest.User,
+            as mode: String...
         ) throws -> (any TaskProcesses, Reader) {
             let task = try harness.makeTask()
             var process = try task.start(
                 LaunchRequest(
-                    arguments: [try folder.install("process-test-child"), "daemonize-and-stay"],
+                    arguments: [try folder.install("process-test-child")] + mode,
                     searchPath: "/usr/bin:/bin", user: user))
             let reader = Reader(process.takeStandardOutput())
             try harness.waitFor { try reader.read().contains("\n") }
@@ -85,7 +86,8 @@ extension LinuxTests {
         func end() throws {
             let harness = try Harness(.cgroup)
             let folder = try SharedFolder(harness)
-            let (task, reader) = try startLeaving(harness, folder, OtherUser.games)
+            let (task, reader) = try startLeaving(
+                harness, folder, OtherUser.games, as: "daemonize-and-stay")
             let looks = try #require(harness.host.strays?.number)
             for user in [OtherUser.backup, OtherUser.games] {
                 let outcome = try harness.run(
@@ -98,6 +100,67 @@ extension LinuxTests {
             try task.kill()
             try harness.waitUntilGone(task)
             task.close()
+        }
+
+        /// Runs `true` for a user, and takes no other events than those of the turn in which it ends.
+        private func runTrue(
+            _ harness: Harness, _ user: LaunchRequest.User
+        ) throws -> any TaskProcesses {
+            let task = try harness.makeTask()
+            _ = try task.start(
+                LaunchRequest(arguments: ["true"], searchPath: "/usr/bin:/bin", user: user))
+            let exit = TaskEvent(
+                task: task.identifier, what: .exited(index: 0, .status(0)))
+            try harness.waitFor(polls: false) {
+                try harness.host.poll(into: &harness.events)
+                return harness.events.contains(exit)
+            }
+            return task
+        }
+
+        @Test(
+            "who has left nothing ends with its command, whatever others left",
+            .enabled(if: Kind.refusal == nil && geteuid() == 0))
+        func atOnce() throws {
+            let harness = try Harness(.cgroup)
+            let folder = try SharedFolder(harness)
+            let (leaver, reader) = try startLeaving(
+                harness, folder, OtherUser.games, as: "daemonize-and-stay")
+            let task = try runTrue(harness, OtherUser.backup)
+            #expect(harness.events.contains(TaskEvent(task: task.identifier, what: .gone)))
+            task.close()
+            #expect(reader.text.contains("\n"))
+            try leaver.kill()
+            try harness.waitUntilGone(leaver)
+            leaver.close()
+        }
+
+        @Test(
+            "who has left nothing beside thousands of others' is not looked for, and leaves its group",
+            .enabled(if: Kind.refusal == nil && geteuid() == 0))
+        func beside() throws {
+            let harness = try Harness(.cgroup)
+            let folder = try SharedFolder(harness)
+            let (leaver, reader) = try startLeaving(
+                harness, folder, OtherUser.games, as: "leave", "3000")
+            let looks = try #require(harness.host.strays?.number)
+            var groups: Set<String> = []
+            for _ in 0..<3 {
+                let task = try runTrue(harness, OtherUser.backup)
+                groups.formUnion(task.homes.map { "\($0)" })
+                let gone = TaskEvent(task: task.identifier, what: .gone)
+                #expect(!harness.events.contains(gone))
+                // As a task that does not end with its main process is ordered to.
+                try task.kill()
+                try harness.waitUntilGone(task)
+                task.close()
+            }
+            #expect(harness.host.strays?.number == looks)
+            #expect(groups.count == 1, "\(groups)")
+            #expect(reader.text.contains("\n"))
+            try leaver.kill()
+            try harness.waitUntilGone(leaver)
+            leaver.close()
         }
 
         @Test(

@@ -140,11 +140,13 @@ demo: deps
 	@$(MAKE) --no-print-directory build >.build/demo.log 2>&1 || { cat .build/demo.log >&2; exit 1; }
 	@Examples/demo --containment $(or $(CONTAINMENT),auto)
 
-# Feeds what reads others' bytes with mutants (libFuzzer, with AddressSanitizer): FUZZ_RUNS= inputs for
-# each of FUZZ_TARGETS=, and FUZZ_CALLS_RUNS= for `calls`, where each is some hundred calls. Ends with what was found, which lies in .build/fuzz/crashes; inputs that reach
-# something new are kept in .build/fuzz/corpus.
+# Feeds what reads others' bytes with mutants (libFuzzer, with AddressSanitizer): FUZZ_RUNS= inputs for each of
+# FUZZ_TARGETS=, and FUZZ_SLOW_RUNS= for those where an input is some hundred calls (`calls`) or is read some times
+# over (`settings`). Ends with what was found, which lies in .build/fuzz/crashes; inputs that reach something new
+# are kept in .build/fuzz/corpus.
 FUZZ_RUNS ?= 2500000
-FUZZ_CALLS_RUNS ?= 20000
+FUZZ_SLOW_RUNS ?= 20000
+FUZZ_SLOW_TARGETS := calls settings
 FUZZ_TARGETS ?= calls frames json notices parameters settings
 FUZZ := .build/fuzz
 FUZZ_FLAGS := -sanitize=fuzzer,address
@@ -156,7 +158,10 @@ fuzz: deps
 	    -Xlinker --whole-archive $(FUZZ)/release/libFuzzEntry.a -Xlinker --no-whole-archive -lsqlite3
 	for target in $(FUZZ_TARGETS); do \
 	    mkdir -p $(FUZZ)/corpus/$$target $(FUZZ)/crashes; \
-	    runs=$(FUZZ_RUNS); if [ $$target = calls ]; then runs=$(FUZZ_CALLS_RUNS); fi; \
+	    case " $(FUZZ_SLOW_TARGETS) " in \
+	        *" $$target "*) runs=$(FUZZ_SLOW_RUNS) ;; \
+	        *) runs=$(FUZZ_RUNS) ;; \
+	    esac; \
 	    FUZZ_TARGET=$$target $(FUZZ)/fuzz -runs=$$runs -max_len=4096 -timeout=10 \
 	        -rss_limit_mb=2048 -report_slow_units=1 -print_final_stats=1 \
 	        -artifact_prefix=$(FUZZ)/crashes/$$target- \

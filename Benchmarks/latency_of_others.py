@@ -383,12 +383,16 @@ class Daemon:
 
     def end(self):
         ended = self.process.poll() is not None
-        self.process.terminate()
-        try:
-            self.process.wait(20)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
+        # Another order to stop waits for no task: one may have many processes, and a long grace.
+        for _ in range(2):
+            self.process.terminate()
+            try:
+                self.process.wait(20)
+                return ended
+            except subprocess.TimeoutExpired:
+                pass
+        self.process.kill()
+        self.process.wait()
         return ended
 
 

@@ -28,7 +28,7 @@ struct UnitPath: Equatable {
     /// - Parameter group: as /proc/PID/cgroup shows it: `/system.slice/cooler.service/worker`.
     /// - Returns: `nil` where it is in no service and no scope.
     init?(group: String) {
-        let names = group.split(separator: "/")
+        let names = group.parts(between: "/")
         guard let first = Self.indexBehindSlices(names[...]) else { return nil }
         if let user = Self.managedUser(names[first]),
             let inner = Self.indexBehindSlices(names[(first + 1)...])

@@ -160,7 +160,7 @@ final class Cgroup {
     /// Whether a process is in the group or below.
     func holds(_ processID: Int32) -> Bool {
         guard let group = try? groupName(of: processID) else { return false }
-        return group == name || group.hasPrefix(name + "/")
+        return group == name || group.rest(behind: name + "/") != nil
     }
 
     /// The processes in the group and below; zombies are left out.

@@ -40,12 +40,10 @@ struct CgroupHierarchy: Equatable {
         guard !mounts.isEmpty else {
             throw ContainmentRefusal(reason: "no cgroup v2 hierarchy is mounted")
         }
-        guard let line = groups.lines.first(where: { $0.hasPrefix("0::/") })
-        else {
+        guard let name = unifiedGroup(in: groups).map(String.init) else {
             throw ContainmentRefusal(reason: "this process is in no cgroup v2 group")
         }
-        let name = String(line.dropFirst("0::".count))
-        guard !name.hasPrefix("/.."), !name.hasSuffix(" (deleted)") else {
+        guard name.rest(behind: "/..") == nil, name.rest(before: " (deleted)") == nil else {
             throw ContainmentRefusal(
                 reason: "the group of this process, \(name), is outside of its cgroup namespace"
             )
@@ -170,7 +168,7 @@ struct CgroupHierarchy: Equatable {
 
     /// The root and the mount point of a cgroup2 line, `nil` for other lines.
     private static func mount(_ line: Substring) -> (root: String, point: String)? {
-        let fields = line.split(separator: " ")
+        let fields = line.parts(between: " ")
         guard let dash = fields.firstIndex(of: "-"), dash >= 6, dash + 1 < fields.count,
             fields[dash + 1] == "cgroup2"
         else { return nil }
@@ -181,7 +179,7 @@ struct CgroupHierarchy: Equatable {
     private static func path(_ name: String, below root: String) -> String? {
         if name == root { return "" }
         if root == "/" { return name }
-        return name.hasPrefix(root + "/") ? String(name.dropFirst(root.count)) : nil
+        return name.rest(behind: root + "/").map { "/" + $0 }
     }
 
     /// Blanks and backslashes are octal there: `\040`.

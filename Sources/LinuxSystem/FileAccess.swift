@@ -8,8 +8,18 @@ func readText(
     relativeTo folder: Int32? = nil,
     countMax: Int = 1 << 20
 ) throws(SystemError) -> String {
+    String(
+        decoding: try readBytes(path, relativeTo: folder, countMax: countMax), as: UTF8.self)
+}
+
+/// As `readText`.
+func readBytes(
+    _ path: String,
+    relativeTo folder: Int32? = nil,
+    countMax: Int = 1 << 20
+) throws(SystemError) -> [UInt8] {
     let file = try OwnedDescriptor.open(path, flags: O_RDONLY, relativeTo: folder)
-    return try readText(of: file.rawValue, path, countMax: countMax)
+    return try readBytes(of: file.rawValue, path, countMax: countMax)
 }
 
 /// Reads an open file from its beginning, wherever its offset is.
@@ -18,6 +28,12 @@ func readText(
     _ path: String,
     countMax: Int = 1 << 20
 ) throws(SystemError) -> String {
+    String(decoding: try readBytes(of: descriptor, path, countMax: countMax), as: UTF8.self)
+}
+
+private func readBytes(
+    of descriptor: Int32, _ path: String, countMax: Int
+) throws(SystemError) -> [UInt8] {
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 4096)
     while bytes.count < countMax {
@@ -28,15 +44,7 @@ func readText(
         if count == 0 { break }
         bytes.append(contentsOf: chunk.prefix(count))
     }
-    return String(decoding: bytes, as: UTF8.self)
-}
-
-extension String {
-    /// What stands between newlines. A `Character` may be a newline with a carriage return before it, which a name
-    /// that users choose may end with.
-    var lines: [Substring] {
-        unicodeScalars.split(separator: "\n").map(Substring.init)
-    }
+    return bytes
 }
 
 /// Writes into an existing file in one call, as files of /sys/fs/cgroup want it.

@@ -13,8 +13,9 @@ struct GroupHold {
 
     /// - Returns: `nil` for a group that is not there, and for those that this process depends on.
     init?(_ name: String) {
-        guard name.hasPrefix("/"), name != "/", !name.hasPrefix("/.."),
-            let own = try? groupName(of: getpid()), own != name, !own.hasPrefix(name + "/"),
+        guard name.rest(behind: "/")?.isEmpty == false, name.rest(behind: "/..") == nil,
+            let own = try? groupName(of: getpid()), own != name,
+            own.rest(behind: name + "/") == nil,
             let folder = try? CgroupHierarchy.folder(ofGroup: name),
             let group = try? Cgroup(folder: folder, name: name, makes: false)
         else { return nil }
@@ -26,11 +27,11 @@ struct GroupHold {
     static func place(of group: String, user: UInt32) -> String {
         if group == unreadableGroup { return "/user.slice/user-\(user).slice" }
         var place = ""
-        for part in group.split(separator: "/") {
+        for part in group.parts(between: "/") {
             place += "/" + part
-            let isOfUser = part.hasPrefix("user-") && part.hasSuffix(".slice")
-            if isOfUser,
-                part.dropFirst("user-".count).dropLast(".slice".count).allSatisfy(\.isNumber)
+            let user = part.rest(behind: "user-")?.rest(before: ".slice")
+            if user?.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
+                == true
             {
                 return place
             }

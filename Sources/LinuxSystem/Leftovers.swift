@@ -13,13 +13,6 @@ package struct Leftovers: Equatable, Sendable {
 }
 
 /// Whether a process is in a wait that no signal ends.
-func isUninterruptible(_ processID: Int32) -> Bool { processState(processID) == "D" }
-
-/// The state of a process's first thread, as proc_pid_stat(5) has it; `nil` where the process is gone.
-func processState(_ processID: Int32) -> Character? {
-    // The name before it is the process's own choice, and may hold anything.
-    guard let text = try? readText("/proc/\(processID)/stat", countMax: 4096),
-        let parenthesis = text.lastIndex(of: ")")
-    else { return nil }
-    return text[parenthesis...].dropFirst(2).first
+func isUninterruptible(_ processID: Int32) -> Bool {
+    (try? ProcessStat(of: processID))?.state == "D"
 }

@@ -77,7 +77,7 @@ package struct PathTrust {
             let next = part == ".." ? Self.parent(of: current) : Self.path(current, part)
             if linksLeft > 0, let target = try target(ofLink: next) {
                 linksLeft -= 1
-                if target.hasPrefix("/") { current = "/" }
+                if target.rest(behind: "/") != nil { current = "/" }
                 rest = Self.parts(of: target) + rest
             } else {
                 current = next
@@ -103,19 +103,19 @@ package struct PathTrust {
     /// As many as the kernel follows (path_resolution(7)).
     private static let linksMax = 40
 
-    private static func parts(of path: String) -> [Substring] { path.split(separator: "/") }
+    private static func parts(of path: String) -> [Substring] { path.parts(between: "/") }
 
     private static func path(_ folder: String, _ name: Substring) -> String {
         (folder == "/" ? "" : folder) + "/" + name
     }
 
     private static func parent(of path: String) -> String {
-        guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return "/" }
+        guard let slash = path.lastIndex(ofByte: "/"), slash != path.startIndex else { return "/" }
         return String(path[..<slash])
     }
 
     private static func absolute(_ path: String) -> String {
-        guard !path.hasPrefix("/"), let here = realpath(".", nil) else { return path }
+        guard path.rest(behind: "/") == nil, let here = realpath(".", nil) else { return path }
         defer { free(here) }
         return String(cString: here) + "/" + path
     }

@@ -55,10 +55,10 @@ package struct ProcessOrigin: Equatable, Sendable {
     }
 
     /// A group and those above it, without the root.
-    private static func nested(_ group: String) -> [String] {
+    static func nested(_ group: String) -> [String] {
         var groups: [String] = []
         var rest = group[...]
-        while let slash = rest.lastIndex(of: "/"), rest.count > 1, groups.count < depthMax {
+        while let slash = rest.lastIndex(ofByte: "/"), rest != "/", groups.count < depthMax {
             groups.append(String(rest))
             rest = rest[..<slash]
         }
@@ -67,19 +67,12 @@ package struct ProcessOrigin: Equatable, Sendable {
 
     private static func ancestors(of processID: Int32) -> [Int32] {
         var all = [processID]
-        while all.count < depthMax, let last = all.last, let parent = parent(of: last), parent > 1 {
-            all.append(parent)
+        while all.count < depthMax, let last = all.last, let stat = try? ProcessStat(of: last),
+            stat.parent > 1
+        {
+            all.append(stat.parent)
         }
         return all
-    }
-
-    /// The parent of a process, from /proc/PID/stat (proc_pid_stat(5)); the name before it may hold anything.
-    private static func parent(of processID: Int32) -> Int32? {
-        guard let text = try? readText("/proc/\(processID)/stat", countMax: 4096),
-            let end = text.lastIndex(of: ")")
-        else { return nil }
-        let fields = text[end...].split(separator: " ", maxSplits: 3)
-        return fields.count > 2 ? Int32(fields[2]) : nil
     }
 
     /// The process that connected (SO_PEERPIDFD, Linux 6.5); `nil` where the kernel cannot tell.
@@ -100,10 +93,16 @@ package struct ProcessOrigin: Equatable, Sendable {
 /// The control group of a process, as /proc/PID/cgroup shows it.
 func cgroupName(of processID: Int32) throws(SystemError) -> String {
     let path = "/proc/\(processID)/cgroup"
-    let lines = try readText(path).lines
-    guard let line = lines.first(where: { $0.hasPrefix("0::/") }) else {
+    guard let name = unifiedGroup(in: try readText(path)) else {
         throw SystemError(
             operation: "read", errno: ENOENT, subject: path, detail: "no cgroup v2 group in it")
     }
-    return String(line.dropFirst("0::".count))
+    return String(name)
+}
+
+/// The cgroup v2 group that a text of /proc/PID/cgroup names; `nil` where it names none.
+func unifiedGroup(in text: String) -> Substring? {
+    text.lines.lazy.compactMap { $0.rest(behind: "0::") }.first {
+        $0.utf8.first == UInt8(ascii: "/")
+    }
 }

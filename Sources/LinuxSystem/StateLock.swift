@@ -97,7 +97,7 @@ package struct StateLock: ~Copyable {
     /// A zombie holds nothing any more, though it can be signalled.
     private static func isDead(_ processID: Int32) -> Bool {
         if kill(processID, 0) != 0 { return errno == ESRCH }
-        guard let state = processState(processID) else { return true }
+        guard let state = (try? ProcessStat(of: processID))?.state else { return true }
         return state == "Z" || state == "X"
     }
 

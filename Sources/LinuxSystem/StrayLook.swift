@@ -69,8 +69,7 @@ struct StrayLook: Sendable {
 
     /// The name of the task's group that a group is or is below: `/bgtaskd-0f3c…/task-1`.
     static func taskGroup(of name: String, in tree: String) -> String? {
-        guard name.hasPrefix(tree + "/") else { return nil }
-        return tree + "/" + name.dropFirst(tree.count + 1).prefix { $0 != "/" }
+        name.rest(behind: tree + "/")?.parts(between: "/").first.map { tree + "/" + $0 }
     }
 }
 
@@ -89,10 +88,5 @@ func groupName(of processID: Int32) throws(SystemError) -> String? {
         if error.isShortage { throw error }
         return error.errno == ENOENT || error.errno == ESRCH ? nil : unreadableGroup
     }
-    guard let line = text.lines.first(where: { $0.hasPrefix("0::") }) else {
-        return nil
-    }
-    let name = line.dropFirst("0::".count)
-    let mark = " (deleted)"
-    return String(name.hasSuffix(mark) ? name.dropLast(mark.count) : name)
+    return unifiedGroup(in: text).map { String($0.rest(before: " (deleted)") ?? $0) }
 }

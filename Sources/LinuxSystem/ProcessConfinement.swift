@@ -80,49 +80,29 @@ extension ProcessConfinement {
         return own
     }
 
-    /// What holds now for the process that connected a Unix socket, whoever has that socket by now.
-    ///
-    /// - Parameter connectedBy: an instant of CLOCK_BOOTTIME in nanoseconds by which it was connected; for
-    ///   kernels that do not know the process but by its number (SO_PEERPIDFD, Linux 6.5).
-    /// - Throws: where it is gone, is of a PID namespace that is not seen from here, or may not be looked at.
-    package static func ofPeer(
-        _ socket: Int32, _ peer: PeerCredentials, connectedBy: Int64
+    /// - Parameters:
+    ///   - process: its number, or `self`.
+    ///   - own: what the process is measured against, where that alone is asked. Of one in another user
+    ///     namespace only that is said then: it may be in as many groups as it likes, and the kernel takes
+    ///     milliseconds to write 65,536 of them into /proc/PID/status.
+    static func read(
+        of process: String, beyond own: ProcessConfinement? = nil
     ) throws(SystemError) -> ProcessConfinement {
-        guard peer.processID > 0 else {
-            throw SystemError(
-                operation: "look at the caller", errno: ESRCH,
-                detail: "it is in a PID namespace that is not seen from here")
-        }
-        let number = clx_peer_pidfd(socket)
-        let isNamed = number >= 0
-        guard isNamed || errno == ENOPROTOOPT else { throw gone(peer) }
-        let process = isNamed ? OwnedDescriptor(number) : try .process(peer.processID)
-        let confinement = try read(of: "\(peer.processID)")
-        if !isNamed, try startTime(of: peer.processID) > connectedBy { throw gone(peer) }
-        // It has lived until after the reading, so that the number was its own.
-        guard !process.waitReadable(milliseconds: 0) else { throw gone(peer) }
-        return confinement
-    }
-
-    private static func gone(_ peer: PeerCredentials) -> SystemError {
-        SystemError(
-            operation: "look at process \(peer.processID)", errno: ESRCH, detail: "it is gone")
-    }
-
-    /// - Parameter process: its number, or `self`.
-    private static func read(of process: String) throws(SystemError) -> ProcessConfinement {
         let folder = try OwnedDescriptor.open(
             "/proc/" + process, flags: O_RDONLY | O_DIRECTORY)
-        // The groups stand before what is looked for, and there may be 65,536 of them.
-        let status = try readText("status", relativeTo: folder.rawValue)
-        func value(_ key: String) -> Substring? {
-            let line = status.lines.first { $0.hasPrefix(key + ":") }
-            return line?.split { $0.isWhitespace }.last
-        }
-        func number(_ key: String) -> Int? { value(key).flatMap { Int($0) } }
         var confinement = ProcessConfinement()
-        guard let noNewPrivileges = number("NoNewPrivs"),
-            let bounds = value("CapBnd").flatMap({ UInt64($0, radix: 16) })
+        for namespace in Namespace.allCases {
+            confinement.namespaces[namespace] = try identity(
+                of: .namespace(namespace), in: folder.rawValue, process)
+            guard namespace == .user, var seen = own,
+                seen.namespaces[.user] != confinement.namespaces[.user]
+            else { continue }
+            seen.namespaces[.user] = confinement.namespaces[.user]
+            return seen
+        }
+        confinement.rootFolder = try identity(of: .rootFolder, in: folder.rawValue, process)
+        let status = ProcessStatus(try readBytes("status", relativeTo: folder.rawValue))
+        guard let noNewPrivileges = status.noNewPrivileges, let bounds = status.capabilityBounds
         else {
             throw SystemError(
                 operation: "read", errno: EINVAL, subject: "/proc/\(process)/status",
@@ -130,27 +110,21 @@ extension ProcessConfinement {
         }
         confinement.hasNoNewPrivileges = noNewPrivileges != 0
         confinement.capabilityBounds = bounds
-        // A kernel without seccomp(2) has no such line.
-        if number("Seccomp") ?? 0 != 0 {
-            confinement.filterCount = max(number("Seccomp_filters") ?? 1, 1)
+        if status.filterMode ?? 0 != 0 {
+            confinement.filterCount = max(status.filterCount ?? 1, 1)
             confinement.commonFilterCount = confinement.filterCount
             confinement.unit = unit(in: try readText("cgroup", relativeTo: folder.rawValue))
         }
-        for namespace in Namespace.allCases {
-            confinement.namespaces[namespace] = try identity(
-                of: .namespace(namespace), in: folder.rawValue, process)
-        }
-        confinement.rootFolder = try identity(of: .rootFolder, in: folder.rawValue, process)
         return confinement
     }
 
     /// The group of the innermost service or scope that /proc/PID/cgroup names; nobody but root, or whoever the
     /// unit belongs to, can enter it.
     private static func unit(in text: String) -> String? {
-        guard let line = text.lines.first(where: { $0.hasPrefix("0::/") })
-        else { return nil }
-        var parts = line.dropFirst("0::/".count).split(separator: "/")
-        while let last = parts.last, !last.hasSuffix(".service"), !last.hasSuffix(".scope") {
+        var parts = unifiedGroup(in: text)?.parts(between: "/") ?? []
+        while let last = parts.last, last.rest(before: ".service") == nil,
+            last.rest(before: ".scope") == nil
+        {
             parts.removeLast()
         }
         return parts.isEmpty ? nil : parts.joined(separator: "/")
@@ -201,21 +175,19 @@ extension ProcessConfinement {
         case .namespace(.mount):
             // The number of the first mount; each namespace has numbers of its own.
             let mounts = try readText("mountinfo", relativeTo: folder, countMax: 4096)
-            return mounts.prefix { $0 != " " }
+            return mounts.parts(between: " ").first
         case .namespace(.process):
             // One number for each namespace that it has a number in.
-            let status = try readText("status", relativeTo: folder)
-            let numbers = status.lines.first { $0.hasPrefix("NSpid:") }
-            let depth = numbers?.split { $0.isWhitespace }.count
-            return depth.map { "\($0)" }
+            let status = ProcessStatus(try readBytes("status", relativeTo: folder))
+            return status.namespaceDepth.map { "\($0)" }
         case .namespace(.network): return nil
         case .rootFolder:
             // The number of the mount that is its `/`: a folder that is none has no such mount.
             let mounts = try readText("mountinfo", relativeTo: folder)
             let root = mounts.lines.last {
-                $0.split(separator: " ").dropFirst(4).first == "/"
+                $0.parts(between: " ").dropFirst(4).first == "/"
             }
-            return root?.prefix { $0 != " " }
+            return root?.parts(between: " ").first
         }
     }
 
@@ -238,19 +210,5 @@ extension ProcessConfinement {
             clx_known_identity(folder, "root", &identity)
         }
         return "\(identity.device_major):\(identity.device_minor):\(identity.inode)"
-    }
-
-    /// When a process started, on CLOCK_BOOTTIME in nanoseconds, rounded down to a tick of the clock.
-    private static func startTime(of process: Int32) throws(SystemError) -> Int64 {
-        let path = "/proc/\(process)/stat"
-        let text = try readText(path, countMax: 4096)
-        // The name, in parentheses, may have any characters; after it the state is the third field.
-        let fields = text[(text.lastIndex(of: ")") ?? text.startIndex)...].split(separator: " ")
-        let ticks = fields.count > 20 ? Int64(fields[20]) : nil
-        let perSecond = Int64(max(sysconf(Int32(_SC_CLK_TCK)), 1))
-        guard let ticks, perSecond <= 1_000_000_000 else {
-            throw SystemError(operation: "read", errno: EINVAL, subject: path)
-        }
-        return ticks.multipliedReportingOverflow(by: 1_000_000_000 / perSecond).partialValue
     }
 }

@@ -5,14 +5,12 @@ internal import Glibc
 /// - Throws: ENOENT or ESRCH where there is no such process.
 package func realUser(of processID: Int32) throws(SystemError) -> UInt32 {
     let path = "/proc/\(processID)/status"
-    let file = try OwnedDescriptor.open(path, flags: O_RDONLY)
-    let text = try readText(of: file.rawValue, path, countMax: 4096)
-    for line in text.split(separator: "\n") where line.hasPrefix("Uid:") {
-        let fields = line.split { $0 == "\t" || $0 == " " || $0 == ":" }
-        if fields.count > 1, let user = UInt32(fields[1]) { return user }
+    // It is named before its groups are.
+    guard let user = ProcessStatus(try readBytes(path, countMax: 4096)).realUser else {
+        throw SystemError(
+            operation: "read", errno: EINVAL, subject: path, detail: "it names no user")
     }
-    throw SystemError(
-        operation: "read", errno: EINVAL, subject: path, detail: "it names no user")
+    return user
 }
 
 /// The group of whoever has none that counts here: `nogroup` in most databases, kernel.overflowgid in the kernel

@@ -39,7 +39,7 @@ struct AccessControl {
             submitter.groups = SubmitterGroups(
                 primary: credentials.group, supplementary: credentials.groups)
         }
-        let mayLeave = settings.confinedUsers.contains(credentials.user)
+        let mayLeave = mayLeave(credentials)
         switch (peer.confinement, own) {
         case (.success(let confinement), .success(let own)):
             let limits = confinement.limits(beyond: own)
@@ -53,6 +53,15 @@ struct AccessControl {
             submitter.hasNoNewPrivileges = true
         }
         return submitter
+    }
+
+    /// What a peer is measured against; `nil` where all that confines it is asked.
+    func measure(for credentials: PeerCredentials) -> ProcessConfinement? {
+        mayLeave(credentials) ? nil : try? own.get()
+    }
+
+    private func mayLeave(_ credentials: PeerCredentials) -> Bool {
+        settings.confinedUsers.contains(credentials.user)
     }
 
     private func confined(_ reason: String) -> CallFailure {
@@ -69,29 +78,6 @@ struct AccessSettings {
     var unlimitedUsers: Set<UInt32> = []
 }
 
-/// What confines the process at the other end of a connection.
-///
-/// It is looked at when that has a command registered, and again after a second: a program may confine itself
-/// after it has connected, and what confined it before stays. Before each single command it would cost more than
-/// all else that a submission does. It is the process that connected: one that hands its socket to another, or
-/// leaves it to it, lends what it may do.
-struct PeerStanding {
-    private static let validity = Duration.seconds(1)
-
-    let confinement: Result<ProcessConfinement, SystemError>
-    private let until: Instant
-
-    init(_ client: Client, at now: Instant) {
-        confinement = Result { () throws(SystemError) in
-            try ProcessConfinement.ofPeer(
-                client.descriptor.rawValue, client.credentials, connectedBy: client.acceptedAt)
-        }
-        until = now + PeerStanding.validity
-    }
-
-    func isValid(at now: Instant) -> Bool { now < until }
-}
-
 extension PeerCredentials {
     func isMember(of group: UInt32) -> Bool { self.group == group || groups.contains(group) }
 }
@@ -103,7 +89,8 @@ extension Daemon {
         if let known = client.standing, known.isValid(at: now) {
             standing = known
         } else {
-            standing = PeerStanding(client, at: now)
+            standing = peerStandings.standing(
+                of: client, beyond: access.measure(for: client.credentials), at: now)
             client.standing = standing
         }
         return try access.submitter(standing, client.credentials)

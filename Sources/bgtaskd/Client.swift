@@ -118,7 +118,13 @@ final class Client {
     }
 
     /// What it holds for its owner's account.
-    var heldBytes: Int { connection.bufferedBytes + listedBytes + events.heldBytes }
+    var heldBytes: Int {
+        connection.bufferedBytes + listedBytes + events.heldBytes + (isClosed ? 0 : groupBytes)
+    }
+
+    /// What the list of its groups takes, for as long as it is open: there may be 65,536 of them, and each
+    /// connection has a list of its own.
+    var groupBytes: Int { credentials.groups.count * MemoryLayout<UInt32>.size }
 
     /// Answers the call in progress.
     func reply<M: Message>(_ message: M, continues: Bool = false) {

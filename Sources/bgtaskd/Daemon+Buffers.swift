@@ -119,7 +119,7 @@ extension Daemon {
     /// which becomes no less by itself, and is not read.
     private func isDeadlocked(_ use: OwnerUse) -> Bool {
         use.members.all.allSatisfy { client in
-            client.bufferedBytes < Daemon.bufferShare
+            client.bufferedBytes - client.groupBytes < Daemon.bufferShare
                 || client.waitsForRoom && !canDrain(client)
         }
     }

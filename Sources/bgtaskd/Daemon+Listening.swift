@@ -63,6 +63,7 @@ extension Daemon {
             use.members.add(client)
             owners[use.owner] = use
             statistics.connections += 1
+            account(client)
             findOrigin(of: client)
         } catch {
             log.say(.connectionNotServed, [.reason: "\(error)"])

@@ -30,6 +30,7 @@ final class Daemon {
     let taskEnvironment: TaskEnvironment
     let userDatabase: UserDatabase
     let access: AccessControl
+    var peerStandings = PeerStandings()
 
     /// Clients, pipes and holders in one inner epoll, which is a single source of the loop.
     let epoll: Epoll

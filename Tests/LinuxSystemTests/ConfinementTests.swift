@@ -70,8 +70,9 @@ struct ConfinementTests {
         try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
         defer { for end in ends { close(end) } }
         let peer = try PeerCredentials(of: ends[0])
-        let confinement = try ProcessConfinement.ofPeer(
-            ends[0], peer, connectedBy: BootTimeClock.now())
+        let process = try PeerProcess(of: ends[0], peer, connectedBy: BootTimeClock.now())
+        let confinement = try process.confinement()
+        #expect(try process.confinement(beyond: .own()) == confinement)
         #expect(confinement.limits(beyond: try .own()) == [])
         #expect(confinement.namespaces.count == 4)
         #expect(confinement.rootFolder != nil)
@@ -88,12 +89,44 @@ struct ConfinementTests {
         let fields = PeerCredentials(
             user: own.user, group: own.group, processID: .max, groups: own.groups)
         #expect(throws: SystemError.self) {
-            try ProcessConfinement.ofPeer(ends[0], fields, connectedBy: BootTimeClock.now())
+            _ = try PeerProcess(of: ends[0], fields, connectedBy: BootTimeClock.now())
         }
         #expect(throws: SystemError.self) {
             let unseen = PeerCredentials(
                 user: own.user, group: own.group, processID: 0, groups: own.groups)
-            return try ProcessConfinement.ofPeer(ends[0], unseen, connectedBy: 0)
+            _ = try PeerProcess(of: ends[0], unseen, connectedBy: 0)
+        }
+    }
+}
+
+extension LinuxTests {
+    /// What confines a process that this one has started.
+    @Suite struct ForeignNamespaceTests {
+        @Test("of one in another user namespace nothing else is looked at, where that is enough")
+        func userNamespace() throws {
+            let harness = try Harness(.supervisor)
+            let task = try harness.makeTask()
+            let words = ["--no-new-privs", "unshare", "--user", "sleep", "1000"]
+            _ = try task.start(LaunchRequest(arguments: ["/usr/bin/setpriv"] + words))
+            let own = try ProcessConfinement.own()
+            try harness.waitFor {
+                guard let command = harness.startedProcessID else { return false }
+                return Self.userNamespace(of: command) != Self.userNamespace(of: getpid())
+            }
+            let process = try #require(harness.startedProcessID)
+            let seen = try ProcessConfinement.read(of: "\(process)", beyond: own)
+            #expect(seen.limits(beyond: own) == ["another user namespace"])
+            let all = try ProcessConfinement.read(of: "\(process)")
+            #expect(all.limits(beyond: own) == ["NoNewPrivileges", "another user namespace"])
+            try task.kill()
+            try harness.waitUntilGone(task)
+            task.close()
+        }
+
+        private static func userNamespace(of process: Int32) -> String {
+            var buffer = [UInt8](repeating: 0, count: 64)
+            let count = readlink("/proc/\(process)/ns/user", &buffer, buffer.count)
+            return String(decoding: buffer.prefix(max(count, 0)), as: UTF8.self)
         }
     }
 }

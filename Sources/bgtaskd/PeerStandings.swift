@@ -1,0 +1,78 @@
+internal import BudgetCore
+internal import LinuxSystem
+
+/// What confines the process at the other end of a connection.
+///
+/// It is looked at when that has a command registered, and again after a second: a program may confine itself
+/// after it has connected, and what confined it before stays. Before each single command it would cost more than
+/// all else that a submission does. It is the process that connected: one that hands its socket to another, or
+/// leaves it to it, lends what it may do.
+struct PeerStanding {
+    private static let validity = Duration.seconds(1)
+
+    let confinement: Result<ProcessConfinement, SystemError>
+    private let until: Instant
+
+    init(_ confinement: Result<ProcessConfinement, SystemError>, at now: Instant) {
+        self.confinement = confinement
+        until = now + PeerStanding.validity
+    }
+
+    func isValid(at now: Instant) -> Bool { now < until }
+}
+
+/// What confines the processes that were looked at within the last second.
+///
+/// By process: a look at one in many groups takes the kernel milliseconds, and a process may have a thousand
+/// connections.
+struct PeerStandings {
+    private struct Key: Hashable {
+        let process: PeerProcess.Identity
+        /// Whether all that confines it was asked.
+        let isWhole: Bool
+    }
+
+    private var standings: [Key: PeerStanding] = [:]
+    private var sweepAt = Instant(nanoseconds: .min)
+
+    /// How many are kept.
+    var count: Int { standings.count }
+
+    /// What confines a client's process.
+    ///
+    /// - Parameter own: what it is measured against; `nil` where all that confines it is asked.
+    mutating func standing(
+        of client: Client, beyond own: ProcessConfinement?, at now: Instant
+    ) -> PeerStanding {
+        do throws(SystemError) {
+            let process = try PeerProcess(
+                of: client.descriptor.rawValue, client.credentials,
+                connectedBy: client.acceptedAt)
+            return standing(of: process.identity, isWhole: own == nil, at: now) {
+                () throws(SystemError) in try process.confinement(beyond: own)
+            }
+        } catch {
+            return PeerStanding(.failure(error), at: now)
+        }
+    }
+
+    /// What is known of a process, or else what a look at it shows.
+    mutating func standing(
+        of process: PeerProcess.Identity, isWhole: Bool, at now: Instant,
+        look: () throws(SystemError) -> ProcessConfinement
+    ) -> PeerStanding {
+        let key = Key(process: process, isWhole: isWhole)
+        if let known = standings[key], known.isValid(at: now) { return known }
+        forgetOld(at: now)
+        let standing = PeerStanding(Result(catching: look), at: now)
+        standings[key] = standing
+        return standing
+    }
+
+    /// Once a second, so that many processes are not gone through for each other.
+    private mutating func forgetOld(at now: Instant) {
+        guard now >= sweepAt else { return }
+        standings = standings.filter { $0.value.isValid(at: now) }
+        sweepAt = now + .seconds(1)
+    }
+}

@@ -1,0 +1,79 @@
+import Glibc
+import TestKit
+import Testing
+
+@testable import LinuxSystem
+
+extension LinuxTests {
+    /// What the kernel says of a process.
+    @Suite struct ProcessStatusTests {
+        /// A text that counts how often one of its bytes is looked at.
+        private struct CountedText: RandomAccessCollection {
+            final class Looks { var count = 0 }
+
+            let bytes: [UInt8]
+            let looks = Looks()
+
+            var startIndex: Int { bytes.startIndex }
+            var endIndex: Int { bytes.endIndex }
+            subscript(index: Int) -> UInt8 {
+                looks.count += 1
+                return bytes[index]
+            }
+        }
+
+        private static func text(name: String = "sh", groups: Int = 0) -> String {
+            let list = (0..<groups).map { "\($0 + 4_000_000_000) " }.joined()
+            return """
+                Name:\t\(name)
+                Uid:\t5\t0\t0\t0
+                Groups:\t\(list)
+                NSpid:\t4711\t12\t1
+                CapBnd:\t000001ffffffffff
+                NoNewPrivs:\t1
+                Seccomp:\t2
+                Seccomp_filters:\t3
+
+                """
+        }
+
+        @Test(
+            "what is asked for stands behind 65,536 groups, and each byte of them is looked at once"
+        )
+        func manyGroups() {
+            let text = CountedText(bytes: Array(Self.text(groups: 65_536).utf8))
+            let status = ProcessStatus(text)
+            #expect(status.realUser == 5)
+            #expect(status.namespaceDepth == 3)
+            #expect(status.capabilityBounds == 0x1ff_ffff_ffff)
+            #expect(status.noNewPrivileges == 1)
+            #expect(status.filterMode == 2)
+            #expect(status.filterCount == 3)
+            #expect(text.looks.count < text.bytes.count + 2000)
+        }
+
+        @Test(
+            "a name says nothing of another line",
+            arguments: ["NoNewPrivs:\t0", "a\u{600}", "\r", "\u{301}", "x\\nUid:\t0\t0\t0\t0"])
+        func name(name: String) {
+            #expect(ProcessStatus(Array(Self.text(name: name).utf8)).realUser == 5)
+            #expect(ProcessStatus(Array(Self.text(name: name).utf8)).noNewPrivileges == 1)
+        }
+
+        @Test("what is not told is not known, and what is no number neither")
+        func missing() {
+            #expect(
+                ProcessStatus(Array("Uid\nSeccomp:\nNoNewPrivs:\tx\n\nCapBnd".utf8))
+                    == ProcessStatus([]))
+        }
+
+        @Test("this process is told of")
+        func own() throws {
+            let status = ProcessStatus(try readBytes("/proc/self/status"))
+            #expect(status.realUser == getuid())
+            #expect(status.noNewPrivileges == 0 || status.noNewPrivileges == 1)
+            #expect(status.namespaceDepth ?? 0 > 0)
+            #expect(status.capabilityBounds != nil)
+        }
+    }
+}

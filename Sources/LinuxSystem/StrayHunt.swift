@@ -213,11 +213,12 @@ final class StrayHunt: WatchOwner {
                 ?? before?.client.flatMap { places[ObjectIdentifier($0)] }
             seenNow[stray.processID] = Seen(
                 startTime: stray.startTime, client: known.map { all[$0].client })
-            if let index = known ?? stray.user.flatMap({ claims.likely(stray, of: $0) }) {
+            let user = known == nil ? stray.user : nil
+            if let index = known ?? user.flatMap({ claims.likely(stray, of: $0) }) {
                 found[index].append(stray)
             } else {
                 stray.signal(SIGKILL)
-                if before == nil { events.append(.ofNobody(stray)) }
+                if before == nil { events.append(.ofNobody(stray, user: user)) }
             }
         }
         seen = seenNow
@@ -231,7 +232,9 @@ final class StrayHunt: WatchOwner {
 
 extension TaskEvent {
     /// One that has left its group, of no task that is known.
-    fileprivate static func ofNobody(_ stray: Stray) -> TaskEvent {
-        TaskEvent(task: nobody, what: .left(processID: stray.processID, group: stray.group))
+    fileprivate static func ofNobody(_ stray: Stray, user: UInt32?) -> TaskEvent {
+        TaskEvent(
+            task: nobody,
+            what: .left(processID: stray.processID, group: stray.group, user: user))
     }
 }

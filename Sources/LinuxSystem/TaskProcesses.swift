@@ -18,7 +18,9 @@ package struct TaskEvent: Equatable, Sendable {
         /// The processes could not all be frozen, and all go on again. In place of `frozen(true)`.
         case freezeFailed(SystemError)
         /// A process was found outside of the task's group, where it is ended with the task. Told once.
-        case left(processID: Int32, group: String)
+        ///
+        /// Of no task that is known it is killed, and `user` has its real uid, where it was still there.
+        case left(processID: Int32, group: String, user: UInt32? = nil)
         /// No process of the task is left. The last event of a task.
         case gone
     }

@@ -155,7 +155,8 @@ extension AuditTrail {
     }
 
     /// Says how many lines of an application were left out.
-    func outputNotLogged(_ count: Int, of key: ApplicationKey) {
+    func outputNotLogged(_ count: Int, of key: ApplicationKey, at now: Instant) {
+        guard takesEntry(about: key.owner, at: now) else { return }
         write(
             .warning, JournalMessage.outputNotLogged,
             "Lines of an application's output were not logged",

@@ -13,7 +13,7 @@ extension Daemon {
         case .signal(let signal): send(signal, to: key, at: now)
         case .kill: kill(key, at: now)
         case .release:
-            if let application = applications[key] { forget(application) }
+            if let application = applications[key] { forget(application, at: now) }
             adoptionIsOver(of: key)
         case .tell(let event): tell(event, of: key, at: now)
         case .note(let note):
@@ -63,7 +63,7 @@ extension Daemon {
 
     /// The command of an application does not run, and never did.
     func notStarted(_ application: RunningApplication, _ reason: String, at now: Instant) {
-        forget(application)
+        forget(application, at: now)
         registry.applicationNotStarted(application.key, reason, at: now, &actions)
     }
 
@@ -174,17 +174,17 @@ extension Daemon {
             if application.order?.isFreeze == true { fail(application, "\(error)", at: now) }
         case .gone:
             drainOutput(of: application.number, at: now)
-            forget(application)
+            forget(application, at: now)
             registry.applicationGone(key, at: now, &actions)
         case .started, .exited, .left: break
         }
     }
 
     /// Lets go of the processes of an application.
-    func forget(_ application: RunningApplication) {
+    func forget(_ application: RunningApplication, at now: Instant) {
         if let task = running[application.number] {
             ownerOutputs.release(task.output)
-            for pipe in task.pipes { close(pipe) }
+            for pipe in task.pipes { close(pipe, at: now) }
             running[application.number] = nil
         }
         applications.remove(application)

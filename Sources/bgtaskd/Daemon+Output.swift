@@ -54,7 +54,7 @@ extension Daemon {
             watch(pipe, for: [])
         case .end:
             keep(pipe.cutter.takeRest(), of: pipe, at: now)
-            close(pipe)
+            close(pipe, at: now)
         case .nothing: break
         }
     }
@@ -70,27 +70,21 @@ extension Daemon {
                 keep(complete, of: pipe, at: now)
             }
             keep(pipe.cutter.takeRest(), of: pipe, at: now)
-            close(pipe)
+            close(pipe, at: now)
         }
     }
 
-    /// Says how many lines the log was spared.
-    private func sayNotLogged(of pipe: OutputPipe, _ record: TaskRecord) {
-        guard pipe.linesNotLogged > 0 else { return }
-        journal.outputNotLogged(pipe.linesNotLogged, record)
+    /// Says how many lines the log was spared, as one of the entries about their owner.
+    private func sayNotLogged(of pipe: OutputPipe, at now: Instant) {
+        let count = pipe.linesNotLogged
+        guard count > 0 else { return }
+        // Also where it is one entry too many: with each line to come there would be another.
         pipe.linesNotLogged = 0
-    }
-
-    private func sayNotLogged(of pipe: OutputPipe, _ key: ApplicationKey) {
-        guard pipe.linesNotLogged > 0 else { return }
-        journal.outputNotLogged(pipe.linesNotLogged, of: key)
-        pipe.linesNotLogged = 0
-    }
-
-    private func sayNotLogged(of pipe: OutputPipe) {
-        guard pipe.linesNotLogged > 0 else { return }
-        if let record = registry.record(pipe.task) { sayNotLogged(of: pipe, record) }
-        if let application = applications[pipe.task] { sayNotLogged(of: pipe, application.key) }
+        if let application = applications[pipe.task] {
+            journal.outputNotLogged(count, of: application.key, at: now)
+        } else if let record = registry.record(pipe.task) {
+            journal.outputNotLogged(count, record, at: now)
+        }
     }
 
     /// Passes what an application printed on to the log, which is where it is kept.
@@ -103,7 +97,7 @@ extension Daemon {
             let line = pipe.takeLine(from: &rest)
             guard journal.takes(line, pipe.stream) else { continue }
             if pipe.mayLogLine(now) {
-                sayNotLogged(of: pipe, key)
+                sayNotLogged(of: pipe, at: now)
                 journal.output(line, pipe.stream, of: key)
             } else {
                 pipe.linesNotLogged += 1
@@ -112,10 +106,10 @@ extension Daemon {
     }
 
     /// Ends the watch of a pipe, and lets go of it.
-    func close(_ pipe: OutputPipe) {
+    func close(_ pipe: OutputPipe, at now: Instant) {
         guard watched.removeValue(forKey: pipe.number) != nil else { return }
         resting[pipe.number] = nil
-        sayNotLogged(of: pipe)
+        sayNotLogged(of: pipe, at: now)
         // Fails only where it is not watched, which is what is wanted.
         try? epoll.remove(pipe.descriptor.rawValue)
         running[pipe.task]?.pipes.removeAll { $0 === pipe }
@@ -165,7 +159,7 @@ extension Daemon {
             let line = pipe.takeLine(from: &rest)
             guard journal.takes(line, pipe.stream) else { continue }
             if pipe.mayLogLine(now) {
-                sayNotLogged(of: pipe, record)
+                sayNotLogged(of: pipe, at: now)
                 journal.output(line, pipe.stream, record)
             } else {
                 pipe.linesNotLogged += 1

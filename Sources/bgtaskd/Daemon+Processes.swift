@@ -66,7 +66,7 @@ extension Daemon {
         if let application = applications[id] {
             return notStarted(application, reason, at: now)
         }
-        forgetProcesses(of: id)
+        forgetProcesses(of: id, at: now)
         registry.startFailed(id, reason, at: now, &actions)
     }
 
@@ -127,7 +127,7 @@ extension Daemon {
         guard let task = running[id] else { return }
         guard task.runsAs != nil else {
             // There is nothing to kill, and nobody knows when the user database will answer.
-            forgetProcesses(of: id)
+            forgetProcesses(of: id, at: now)
             let text = "its user could not be looked up in time"
             return registry.startFailed(id, text, at: now, &actions)
         }
@@ -167,8 +167,8 @@ extension Daemon {
 
     private func take(_ event: TaskEvent, at now: Instant) {
         let id = TaskID(rawValue: event.task)
-        if case .left(let processID, let group) = event.what {
-            tellLeaver(processID, group, of: event.task)
+        if case .left(let processID, let group, let user) = event.what {
+            tellLeaver(processID, group, of: event.task, user, at: now)
         } else if let application = applications[id] {
             take(event.what, of: application, at: now)
         } else if !id.isOfApplication {
@@ -207,19 +207,27 @@ extension Daemon {
         }
     }
 
-    /// Logs that a process is outside of the group that it was started in.
-    private func tellLeaver(_ processID: Int32, _ group: String, of task: UInt64) {
+    /// Logs that a process is outside of the group that it was started in, as one of the entries about its owner:
+    /// where it is of no task that is known, about its user, and where that is not known, about root.
+    private func tellLeaver(
+        _ processID: Int32, _ group: String, of task: UInt64, _ user: UInt32?, at now: Instant
+    ) {
         var fields: [JournalField: String] = [.reason: "process \(processID) in \(group)"]
-        guard task != TaskEvent.nobody else { return log.say(.strangerKilled, fields) }
-        let id = TaskID(rawValue: task)
-        if let application = applications[id] {
-            fields[.application] = application.key.id
-            fields[.owner] = "\(application.key.owner)"
-        } else {
-            fields[.taskID] = "\(id)"
-            fields[.owner] = running[id].map { "\($0.owner)" }
+        var owner = user.map(OwnerID.init(rawValue:))
+        let isStranger = task == TaskEvent.nobody
+        if !isStranger {
+            let id = TaskID(rawValue: task)
+            if let application = applications[id] {
+                fields[.application] = application.key.id
+                owner = application.key.owner
+            } else {
+                fields[.taskID] = "\(id)"
+                owner = running[id]?.owner
+            }
         }
-        log.say(.processLeft, fields)
+        guard journal.takesEntry(about: owner ?? OwnerID(rawValue: 0), at: now) else { return }
+        fields[.owner] = owner.map { "\($0)" }
+        log.say(isStranger ? .strangerKilled : .processLeft, fields)
     }
 
     /// The main command of a task does not run: there was no room for it, or it fails.
@@ -233,10 +241,10 @@ extension Daemon {
     }
 
     /// Lets go of the processes of a task that has ended, or has come to the end of an attempt.
-    func forgetProcesses(of id: TaskID) {
+    func forgetProcesses(of id: TaskID, at now: Instant) {
         guard let task = running.removeValue(forKey: id) else { return }
         ownerOutputs.release(task.output)
-        for pipe in task.pipes { close(pipe) }
+        for pipe in task.pipes { close(pipe, at: now) }
         task.processes.close()
         if let source = task.notices { giveBack(source) }
         outputs.taskEnded(

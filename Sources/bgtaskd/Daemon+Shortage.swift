@@ -7,7 +7,7 @@ extension Daemon {
     /// A task goes back to the queue: what was made for its start is let go, and no attempt is used up.
     func postpone(_ id: TaskID, _ reason: String, _ scope: ShortageScope, at now: Instant) {
         guard let owner = registry.record(id)?.task.owner else { return }
-        forgetProcesses(of: id)
+        forgetProcesses(of: id, at: now)
         guard registry.startPostponed(id, reason, scope, at: now, &actions) else { return }
         switch scope {
         case .machine: log.say(.noRoom, [.reason: reason])

@@ -105,7 +105,7 @@ extension Daemon {
             journal.write(happening, record, at: now)
             if isWatched { tellWatchers(happening, record, at: now) }
         }
-        if !isHeld, isEnd || happening == .attemptEnded { forgetProcesses(of: id) }
+        if !isHeld, isEnd || happening == .attemptEnded { forgetProcesses(of: id, at: now) }
     }
 
     /// Asks for another turn of the clients that still have something to do.

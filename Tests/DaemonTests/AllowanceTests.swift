@@ -37,6 +37,27 @@ struct AllowanceTests {
         }
     }
 
+    @Test("that lines were left out is an entry about their owner, as others are")
+    func notedLinesOverTheRate() throws {
+        let daemon = try DaemonProcess(
+            .supervisor, settings: "limits.logRatePerOwnerMax = 1\nlimits.auditRatePerOwnerMax = 5")
+        let client = try daemon.connect()
+        let countMax = 60
+        // With one line of them in the log, each has others that it was spared.
+        for _ in 0..<countMax { _ = try client.ended(try client.submit(["seq", "3"])) }
+        var said = 0
+        try eventually("all are logged or counted; the log says:\n\(daemon.log)") {
+            let lines = daemon.log.split(separator: "\n")
+            said = lines.count { $0.contains("output were not logged") }
+            let missed = lines.filter { $0.contains("Entries about an owner's tasks were not") }
+                .compactMap { Self.number(after: "BGTASK_REASON=\"", in: $0) }
+            let others = lines.count { $0.contains("Task ") && $0.contains("(test) ") }
+            // Each has begun and ended too.
+            return said + others + missed.reduce(0, +) == 3 * countMax || said == countMax
+        }
+        #expect(said < countMax)
+    }
+
     @Test(
         "another's many ended tasks take neither a task's outcome away nor its output",
         .enabled(if: geteuid() == 0))

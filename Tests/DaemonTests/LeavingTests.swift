@@ -277,6 +277,17 @@ struct LeavingTests {
         #expect(try scene.client.show(id).state == .running)
     }
 
+    @Test("that processes have left is an entry about their owner, as others are")
+    func allowance() throws {
+        let scene = try Scene(settings: "limits.auditRatePerOwnerMax = 1\nqueue.slots = 30")
+        let tasks = try (0..<10).map { _ in try scene.submitLeaving(Self.main).id }
+        for id in tasks { _ = try scene.client.ask(Tasks.Cancel.self) { $0.id = id } }
+        for id in tasks { _ = try scene.ended(id) }
+        try scene.waitForLog("Entries about an owner's tasks were not logged")
+        let lines = scene.daemon.log.split(separator: "\n")
+        #expect(lines.count { $0.contains("has left the group of its task") } < tasks.count)
+    }
+
     @Test("a stop ends what has left, and does not wait for it in vain")
     func stopping() throws {
         let scene = try Scene()

@@ -72,7 +72,7 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client, StrayHunt
     }
 
     func start(_ request: LaunchRequest) throws(LaunchError) -> StartedProcess {
-        guard !isGone, !isClosed, !group.wasKilled else {
+        guard !isGone, !isClosed, !isKilled, case .forCommands = waiting, !group.wasKilled else {
             throw LaunchError(
                 stage: .prepare,
                 errno: ECANCELED,
@@ -237,6 +237,8 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client, StrayHunt
         guard case .forCount = waiting, !isReleased else { return }
         if count.isNone { return end(&events) }
         guard let strays = host.strays else { return end(&events) }
+        // Somebody may have come into the group that was empty when the kill was ordered.
+        if isKilled { try? group.kill() }
         guard !count.isUncertain else { return waiting = .forLook(strays.lookLater()) }
         chase.ranAhead(in: count.examples.compactMap { try? groupName(of: $0) }, of: user)
         holdChased()

@@ -193,6 +193,12 @@ final class ChildReaper: WatchOwner {
         // Where they cannot be seen there may be some.
         guard let children = try? orphans(bytesMax: Self.lookBytesMax) else { return true }
         let starting = Set(host.launches.processIDs)
+        // A pass makes them known, which is asked for: its slices keep nobody waiting.
+        guard children.count(where: { known[$0] == nil }) <= Self.step + starting.count else {
+            isWanted = true
+            continuation.countEvent()
+            return true
+        }
         return children.contains { !starting.contains($0) && mayBe($0, in: sessions) }
     }
 

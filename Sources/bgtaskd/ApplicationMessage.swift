@@ -156,7 +156,7 @@ extension AuditTrail {
 
     /// Says how many lines of an application were left out.
     func outputNotLogged(_ count: Int, of key: ApplicationKey, at now: Instant) {
-        guard takesEntry(about: key.owner, at: now) else { return }
+        guard writer.writes(.warning), takesEntry(about: key.owner, at: now) else { return }
         write(
             .warning, JournalMessage.outputNotLogged,
             "Lines of an application's output were not logged",

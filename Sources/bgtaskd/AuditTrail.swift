@@ -82,7 +82,7 @@ final class AuditTrail {
 
     /// Says how many lines of a task were left out.
     func outputNotLogged(_ count: Int, _ record: TaskRecord, at now: Instant) {
-        guard takesEntry(about: record.task.owner, at: now) else { return }
+        guard writer.writes(.warning), takesEntry(about: record.task.owner, at: now) else { return }
         write(
             .warning, JournalMessage.outputNotLogged, "Lines of a task's output were not logged",
             identity(of: record.task) + [(.reason, .string("\(count) lines, over the rate"))])

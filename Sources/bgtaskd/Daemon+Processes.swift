@@ -208,7 +208,7 @@ extension Daemon {
     }
 
     /// Logs that a process is outside of the group that it was started in, as one of the entries about its owner:
-    /// where it is of no task that is known, about its user, and where that is not known, about root.
+    /// where it is of no task that is known, about its user, and where that is not known, about nobody's user.
     private func tellLeaver(
         _ processID: Int32, _ group: String, of task: UInt64, _ user: UInt32?, at now: Instant
     ) {
@@ -225,7 +225,10 @@ extension Daemon {
                 owner = running[id]?.owner
             }
         }
-        guard journal.takesEntry(about: owner ?? OwnerID(rawValue: 0), at: now) else { return }
+        let counted = owner ?? OwnerID(rawValue: .max)
+        guard journal.writer.writes(.warning), journal.takesEntry(about: counted, at: now) else {
+            return
+        }
         fields[.owner] = owner.map { "\($0)" }
         log.say(isStranger ? .strangerKilled : .processLeft, fields)
     }

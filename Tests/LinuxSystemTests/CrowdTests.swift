@@ -136,6 +136,28 @@ extension LinuxTests {
         }
 
         @Test(
+            "others' orphans are known after a pass, and then nobody waits for them",
+            .enabled(if: Kind.refusal == nil && geteuid() == 0))
+        func known() throws {
+            let harness = try Harness(.cgroup)
+            let folder = try SharedFolder(harness)
+            let (leaver, reader) = try startLeaving(
+                harness, folder, OtherUser.games, as: "leave", "200")
+            try harness.waitFor {
+                let task = try runTrue(harness, OtherUser.backup)
+                let gone = TaskEvent(task: task.identifier, what: .gone)
+                let isAtOnce = harness.events.contains(gone)
+                try harness.waitUntilGone(task)
+                task.close()
+                return isAtOnce
+            }
+            #expect(reader.text.contains("\n"))
+            try leaver.kill()
+            try harness.waitUntilGone(leaver)
+            leaver.close()
+        }
+
+        @Test(
             "who has left nothing beside thousands of others' is not looked for, and leaves its group",
             .enabled(if: Kind.refusal == nil && geteuid() == 0))
         func beside() throws {

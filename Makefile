@@ -178,17 +178,18 @@ fuzz-live: deps
 
 # The tests with AddressSanitizer, then with ThreadSanitizer; each has a build of its own. Memory is not
 # bounded then as it is otherwise, and a tenth of the seeds is gone through, which the tests know by
-# BGTASK_SANITIZED. The supervisor is the usual one: what it does between clone and execve is nothing for a
-# sanitizer's run-time library.
+# BGTASK_SANITIZED. The supervisor is the usual one, and so is the program that stands for commands: what they do
+# between clone or vfork and execve is nothing for a sanitizer's run-time library.
 SANITIZERS ?= address thread
+UNSANITIZED := bgtask-supervisor process-test-child
 
 sanitize: deps $(VARLINK_ENV)/ready
-	$(SWIFT) build --product bgtask-supervisor
+	for program in $(UNSANITIZED); do $(SWIFT) build --product $$program || exit 1; done
 	for sanitizer in $(SANITIZERS); do \
 	    export BGTASK_SANITIZED=$$sanitizer; \
 	    build=".build/$$sanitizer"; \
 	    $(SWIFT) build --build-tests --sanitize=$$sanitizer --scratch-path $$build || exit 1; \
-	    cp .build/debug/bgtask-supervisor $$build/debug/ || exit 1; \
+	    for program in $(UNSANITIZED); do cp .build/debug/$$program $$build/debug/ || exit 1; done; \
 	    for only in '--filter ^LinuxSystemTests' '--skip ^LinuxSystemTests'; do \
 	        $(SWIFT) test --skip-build --disable-xctest --sanitize=$$sanitizer \
 	            --scratch-path $$build $$only || exit 1; \

@@ -80,7 +80,8 @@ extension BackgroundTaskRegistry {
     ) {
         table[run: table[slot].id]?.teardown = steps[...]
         takeTeardownStep(slot, at: now, &actions)
-        updateDeadlines(slot)
+        // One that is given up has ended, and no deadline of it is due again.
+        if !isConcluded(slot) { updateDeadlines(slot) }
     }
 
     /// Takes the next step of stopping a task; the last one again, ever more slowly, for as long as something is left.

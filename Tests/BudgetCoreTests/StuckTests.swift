@@ -59,6 +59,19 @@ struct StuckTests {
         #expect(clerk.registry.begunCount == 0 && clerk.registry.nextDeadline == nil)
     }
 
+    @Test("one that a stop gives up at the exit of its command has no deadline, on a slow disk")
+    func givenUp() throws {
+        var clerk = Clerk()
+        let id = try Self.killed(&clerk)
+        clerk.disk = .waits
+        clerk.call { $0.drain(keepsQueue: true, at: $1, &$2) }
+        clerk.now = clerk.now + .seconds(10)
+        clerk.exit(id, .signal(.kill))
+        #expect(clerk.latest.contains(.killAll(id)))
+        #expect(clerk.run(id)?.conclusion?.outcome == .interrupted)
+        #expect(clerk.registry.nextDeadline == nil)
+    }
+
     @Test("a stop waits as long for an application that no kill ends")
     func application() throws {
         var stage = Stage()

@@ -40,11 +40,19 @@ struct AllowanceTests {
     @Test("that lines were left out is an entry about their owner, as others are")
     func notedLinesOverTheRate() throws {
         let daemon = try DaemonProcess(
-            .supervisor, settings: "limits.logRatePerOwnerMax = 1\nlimits.auditRatePerOwnerMax = 5")
+            .supervisor,
+            settings: """
+                limits.logRatePerOwnerMax = 1
+                limits.auditRatePerOwnerMax = 5
+                queue.slots = 120
+                """)
         let client = try daemon.connect()
         let countMax = 60
+        let go = try Go(daemon)
         // With one line of them in the log, each has others that it was spared.
-        for _ in 0..<countMax { _ = try client.ended(try client.submit(["seq", "3"])) }
+        let tasks = try (0..<countMax).map { _ in try client.submit(go.command("seq 3")) }
+        try go.give()
+        for id in tasks { _ = try client.ended(id) }
         var said = 0
         try eventually("all are logged or counted; the log says:\n\(daemon.log)") {
             let lines = daemon.log.split(separator: "\n")
@@ -92,6 +100,22 @@ struct AllowanceTests {
                 .compactMap { Self.number(after: "BGTASK_REASON=\"", in: $0) }
             return named < countMax && named + counted.reduce(0, +) == countMax
         }
+    }
+
+    /// Has commands of a daemon wait for each other.
+    struct Go {
+        private let path: String
+
+        init(_ daemon: DaemonProcess) throws {
+            path = daemon.folder.path + "/go"
+        }
+
+        /// What a shell does once it is given.
+        func command(_ script: String) -> [String] {
+            ["sh", "-c", "until [ -e \(path) ]; do sleep 0.1; done; \(script)"]
+        }
+
+        func give() throws { try Files.write("", to: path) }
     }
 
     private static func breakProtocol(_ daemon: DaemonProcess, as user: TestUser) throws {

@@ -26,11 +26,14 @@ static int make_room(struct clx_processes *processes) {
     if (processes->count < processes->capacity) return 0;
     size_t capacity = processes->capacity == 0 ? 512 : processes->capacity * 2;
     size_t bytes = capacity * sizeof *processes->entries;
-    void *memory = processes->capacity == 0
-        ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
-        : mremap(processes->entries, processes->capacity * sizeof *processes->entries, bytes,
-                 MREMAP_MAYMOVE);
+    // Not mremap(2), which ThreadSanitizer does not follow.
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) return errno;
+    if (processes->capacity > 0) {
+        size_t used = processes->capacity * sizeof *processes->entries;
+        memcpy(memory, processes->entries, used);
+        munmap(processes->entries, used);
+    }
     processes->entries = memory;
     processes->capacity = capacity;
     return 0;

@@ -48,31 +48,17 @@ extension Daemon {
 
     /// Whether something is still on its way to the disk, which gets some seconds for it.
     private func waitsForStore() -> Bool {
-        probeLast()
-        guard !storeQueue.isIdle || storeQueue.isProbing else { return false }
-        let now = now
-        let endsAt = storeQueue.stopWaitEndsAt ?? now + Daemon.storeWait
-        guard now < endsAt else {
-            storeQueue.isGivenUp = true
+        switch storeWriter.drain(at: now, hasUnstoredEnds: registry.hasUnstoredEnds) {
+        case .done: return false
+        case .waiting: return true
+        case .givenUp:
             log.say(.storeNotWaitedFor)
             return false
         }
-        guard storeQueue.stopWaitEndsAt == nil else { return true }
-        storeQueue.stopWaitEndsAt = endsAt
-        do {
-            try armTimer()
-        } catch {
-            log.say(.timerNotArmed, [.reason: "\(error)"])
-            return false
-        }
-        return true
     }
 
     /// Whether what is queued at a stop is on disk for the daemon after this one.
     private var keepsQueue: Bool { loaded.settings.store.durability == .commit }
-
-    /// How long a stop waits for the disk.
-    private static let storeWait = Duration.seconds(10)
 
     /// What the last calls may take: who has sent more than that does not hold up the stop.
     private static let lastCallsTime = Duration.seconds(1)
@@ -111,7 +97,7 @@ extension Daemon {
             client.send()
         }
         // A disk that was waited for in vain has been told of.
-        if !storeQueue.isGivenUp {
+        if !storeWriter.isGivenUp {
             let isClosed =
                 historyThread.close() && storeThread.close(used: registry.identifierLast)
             if !isClosed || registry.unstoredEndCount > 0 { log.say(.storeNotWaitedFor) }

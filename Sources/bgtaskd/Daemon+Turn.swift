@@ -21,8 +21,7 @@ extension Daemon {
         journal.reportMissed(at: now)
         reportRefusals(at: now)
         reportNoticesDropped(at: now)
-        noteSilentStore(at: now)
-        probeStore(at: now)
+        storeDeadlineReached(at: now)
         if let again = acceptAgainAt, again <= now { startAccepting() }
         endTurn(at: now)
     }
@@ -38,12 +37,12 @@ extension Daemon {
         abandonMore(at: now)
         perform(at: now)
         launchPending(at: now)
-        writeSteps(at: now)
+        storeWriter.flush(at: now)
         findMoreOrigins()
         sendPending()
         releaseHolders()
         // Clients that closed may have ended what others wait for.
-        writeSteps(at: now)
+        storeWriter.flush(at: now)
         for task in registry.forgetExcess() { outputs.forget(task.id) }
     }
 
@@ -55,13 +54,14 @@ extension Daemon {
         // Clients that closed, and conditions that hold, may have let tasks start.
         if !launches.isEmpty || !actions.isEmpty || !departed.isEmpty { continueLater() }
         statusChanged()
+        // It may wait for the disk until an instant, which the timer is armed for.
+        if registry.isDraining { finishDraining() }
         do {
             try armTimer()
         } catch {
             log.say(.timerNotArmed, [.reason: "\(error)"])
             loop.exit(ExitStatus.software)
         }
-        if registry.isDraining { finishDraining() }
     }
 
     /// Performs the core's orders, those that come up meanwhile included.

@@ -82,7 +82,7 @@ final class Daemon {
     /// Pipes and sockets of tasks that flood, until they are read again.
     var resting = Deadlines<UInt64>()
     var processEvents: [TaskEvent] = []
-    var storeQueue = StoreQueue()
+    var storeWriter: StoreWriter
     var questions = QuestionQueue()
     /// Processes that hold tasks, by pid.
     var holders: [Int32: HolderProcess] = [:]
@@ -134,6 +134,7 @@ final class Daemon {
         storeThread = try StoreThread(
             parts.store.store, identifiers: parts.store.identifierStore,
             bounds: HistoryBounds(loaded.settings, accountSource.accounts))
+        storeWriter = StoreWriter(storeThread)
         historyThread = try HistoryThread(parts.store.reader)
         taskEnvironment = parts.taskEnvironment
         epoll = try Epoll()
@@ -259,9 +260,7 @@ final class Daemon {
         include(journal.allowance.nextReport)
         include(refusals.nextReport)
         include(notices.drops.nextReport)
-        include(storeQueue.nextProbe)
-        include(storeQueue.answerDueAt)
-        include(storeQueue.stopWaitEndsAt)
+        include(storeWriter.nextDeadline)
         guard next != .never else {
             timer?.disarm()
             return

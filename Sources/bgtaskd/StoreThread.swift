@@ -7,28 +7,7 @@ internal import TaskStore
 ///
 /// One commit after the other, with no pause between: what comes up meanwhile shares the next. What came of
 /// it is told as an event on `descriptor`.
-final class StoreThread: Sendable {
-    /// What has come of the orders since this was asked last.
-    struct Progress: Sendable {
-        /// How many changes are on disk, the oldest first.
-        var writtenCount = 0
-        /// What was found where they were written.
-        var applied = Applied()
-        /// Whether a disk that failed takes writes again.
-        var isProbed = false
-        /// What kept the changes after those from the disk, all of them: one may rest on another. Or the
-        /// probe.
-        var failure: StoreError?
-        /// What could not be done for the file beside the orders.
-        var complaint: StoreError?
-    }
-
-    /// What the thread does in one go.
-    private enum Order {
-        case write([StoreChange])
-        case probe
-    }
-
+final class StoreThread: StoreBackend, Sendable {
     /// Ended tasks after which the history is looked through again.
     private static let endsPerPrune = 100
     /// After so long the next order, or new bounds, have that done too, since the history has an age as well.
@@ -37,28 +16,13 @@ final class StoreThread: Sendable {
     static let closeMilliseconds: Int32 = 10_000
 
     private struct Shared {
-        /// What the next commit is about.
-        var changes: [StoreChange] = []
-        var isProbeDue = false
-        var progress = Progress()
+        var orders = StoreOrders()
         var bounds: HistoryBounds
         var isPruneDue = true
         /// Set at the end: the id that was handed out last.
         var lastUsed: TaskID?
         /// Whether the thread waits to be woken.
         var isResting = false
-
-        var hasOrder: Bool { isProbeDue || !changes.isEmpty }
-
-        mutating func takeOrder() -> Order? {
-            if isProbeDue {
-                isProbeDue = false
-                return .probe
-            }
-            guard !changes.isEmpty else { return nil }
-            defer { changes = [] }
-            return .write(changes)
-        }
     }
 
     private let store: TaskStore
@@ -89,29 +53,17 @@ final class StoreThread: Sendable {
         try startThread { [self] in serve() }
     }
 
-    /// Has changes written, all in one commit, after those that were given before.
-    ///
-    /// After a failure nothing is written until `takeProgress` has told of it: these may rest on what is not
-    /// on disk.
     func write(_ changes: [StoreChange]) {
-        tell { state in
-            guard state.progress.failure == nil else { return }
-            state.changes += changes
-        }
+        tell { $0.orders.write(changes) }
     }
 
-    /// Sees whether a disk that failed takes writes again; nothing else is under way.
     func probe() {
-        tell { $0.isProbeDue = true }
+        tell { $0.orders.probe() }
     }
 
-    /// What has come of the orders since the last call.
-    func takeProgress() -> Progress {
+    func takeProgress() -> StoreProgress {
         answer.takeEvents()
-        return shared.withLock { state in
-            defer { state.progress = Progress() }
-            return state.progress
-        }
+        return shared.withLock { $0.orders.takeProgress() }
     }
 
     /// Sets how much of the history is kept from now on.
@@ -144,7 +96,7 @@ final class StoreThread: Sendable {
     /// Waits until there is something to do.
     private func rest() {
         let isResting = shared.withLock { state in
-            state.isResting = !state.hasOrder && !state.isPruneDue && state.lastUsed == nil
+            state.isResting = !state.orders.isDue && !state.isPruneDue && state.lastUsed == nil
             return state.isResting
         }
         if isResting { request.takeEvents() }
@@ -155,7 +107,7 @@ final class StoreThread: Sendable {
         var prunedAt = MonotonicClock.now()
         while true {
             let (order, lastUsed) = shared.withLock { state in
-                (state.takeOrder(), state.lastUsed)
+                (state.orders.next(), state.lastUsed)
             }
             if let order { endsSincePrune += carryOut(order) }
             if let lastUsed { return end(lastUsed) }
@@ -173,26 +125,20 @@ final class StoreThread: Sendable {
     }
 
     /// - Returns: how many tasks have ended by it.
-    private func carryOut(_ order: Order) -> Int {
+    private func carryOut(_ order: StoreOrders.Order) -> Int {
         defer { answer.countEvent() }
         do throws(StoreError) {
             switch order {
             case .write(let changes):
                 let applied = try StoreThread.write(changes, to: store, identifiers)
-                shared.withLock { state in
-                    state.progress.writtenCount += changes.count
-                    state.progress.applied.merge(applied)
-                }
+                shared.withLock { $0.orders.written(changes.count, applied) }
                 return changes.count { if case .ended = $0 { true } else { false } }
             case .probe:
                 try store.probe()
-                shared.withLock { $0.progress.isProbed = true }
+                shared.withLock { $0.orders.probed() }
             }
         } catch {
-            shared.withLock { state in
-                state.progress.failure = error
-                state.changes = []
-            }
+            shared.withLock { $0.orders.failed(error) }
         }
         return 0
     }
@@ -224,7 +170,7 @@ final class StoreThread: Sendable {
         } catch {
             shared.withLock { state in
                 state.isPruneDue = false
-                state.progress.complaint = error
+                state.orders.complain(of: error)
             }
             answer.countEvent()
         }
@@ -243,7 +189,7 @@ final class StoreThread: Sendable {
     /// The bounds where there is something to prune and nothing else to do.
     private func boundsToPrune(evenIfOrdered: Bool) -> HistoryBounds? {
         shared.withLock { state in
-            guard state.isPruneDue, evenIfOrdered || !state.hasOrder, state.lastUsed == nil
+            guard state.isPruneDue, evenIfOrdered || !state.orders.isDue, state.lastUsed == nil
             else { return nil }
             return state.bounds
         }

@@ -48,8 +48,8 @@ struct ApplicationLedger {
     private var inHand: [StoreChange] = []
     /// What it has refused since it last took something, and may have all the same.
     private var doubtful: [[StoreChange]] = []
-    /// Whether it has refused what it was given last: an end is told then though it does not have it.
-    private var hasRefused = false
+    /// Whether it has refused something, or has not answered: an end is told then though it does not have it.
+    private var isAtFault = false
     private var facts: [ApplicationKey: Fact] = [:]
     private var orders: [UInt64: (key: ApplicationKey, order: Order)] = [:]
 
@@ -158,7 +158,7 @@ struct ApplicationLedger {
         }
         let end = End(reason: reason, exit: fact.exit)
         let stored = disk[key]?.lastTermination.map { End(reason: $0.reason, exit: $0.exit) }
-        guard hasRefused || fact.wasCutOff || stored == end else {
+        guard isAtFault || fact.wasCutOff || stored == end else {
             throw Violation("the end of \(key) is told before the disk has it: \(words(key))")
         }
         facts[key]?.end = end
@@ -183,14 +183,19 @@ struct ApplicationLedger {
     mutating func taken() {
         disk = ApplicationLedger.applying(inHand, to: disk)
         (inHand, doubtful) = ([], [])
-        hasRefused = false
     }
 
     mutating func refused(mayBeTaken: Bool) {
-        hasRefused = true
+        isAtFault = true
         if mayBeTaken { doubtful.append(inHand) }
         inHand = []
     }
+
+    /// It does not answer: ends are told before it has them.
+    mutating func silent() { isAtFault = true }
+
+    /// The daemon has found it well again.
+    mutating func healed() { isAtFault = false }
 
     private static func applying(
         _ changes: [StoreChange], to disk: [ApplicationKey: StoredApplication]
@@ -224,7 +229,7 @@ struct ApplicationLedger {
         for key in Set(facts.keys).union(now.keys).sorted() { try self.found(key, now[key]) }
         disk = now
         (inHand, doubtful, orders) = ([], [], [:])
-        hasRefused = false
+        isAtFault = false
     }
 
     private mutating func found(_ key: ApplicationKey, _ stored: StoredApplication?) throws {

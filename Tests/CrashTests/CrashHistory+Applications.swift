@@ -146,7 +146,7 @@ extension CrashHistory {
         guard !chance(3) else { return }
         for _ in 0..<2 {
             try shell.endTurn(launchesMax: 1)
-            try shell.advanceStore()
+            try shell.advanceStore(tellsFirst: chance(2))
         }
     }
 

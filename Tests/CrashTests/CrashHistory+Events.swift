@@ -18,7 +18,7 @@ extension CrashHistory {
         case 86..<90: shell.setConditions(someConditions())
         case 90..<94: try pause(on: shell)
         case 94..<159: try applicationEvent(on: shell)
-        default: try shell.advanceStore()
+        default: try shell.advanceStore(tellsFirst: chance(2))
         }
     }
 
@@ -124,7 +124,7 @@ extension CrashHistory {
     private mutating func cancel(on shell: Shell) throws {
         let candidates =
             switch Int.random(in: 0..<4, using: &random) {
-            case 0: shell.starting
+            case 0: shell.starting.sorted()
             case 1: shell.processes.keys.sorted()
             default: Array(shell.ledger.identifiers.suffix(8))
             }

@@ -97,12 +97,8 @@ struct CrashHistory {
             left -= 1
             try event(shell)
             try turn(shell)
-            guard !shell.isDone else { break }
+            if try shell.hasStopped() { break }
         }
-        guard shell.isDone else { return }
-        try shell.close()
-        shell.ledger.hasStopped = !shell.hasRefused
-        shell.ledger.count("orderly stops")
     }
 
     /// Lets all that waits and runs come to its end.
@@ -112,7 +108,7 @@ struct CrashHistory {
         for _ in 0..<2000 where !shell.ledger.unended.isEmpty {
             process(on: shell)
             try turn(shell)
-            try shell.advanceStore()
+            try shell.advanceStore(tellsFirst: chance(2))
             try turn(shell)
             shell.pass(.milliseconds(Int.random(in: 0..<500, using: &random)))
             try turn(shell)
@@ -141,7 +137,7 @@ struct CrashHistory {
             try shell.perform()
         }
         for _ in 0..<Int.random(in: 0...2, using: &random) {
-            try shell.advanceStore()
+            try shell.advanceStore(tellsFirst: chance(2))
             try shell.endTurn(launchesMax: Int.random(in: 0...3, using: &random))
         }
     }

@@ -32,7 +32,8 @@ struct CrashTests {
         "told in vain", "completed", "failed", "expired", "cancelled", "interrupted",
         "launched again", "tried again after failed", "tried again after interrupted",
         "coalesced", "replaced", "cancel kept", "paused", "resumed", "slept", "clock set",
-        "registered", "unregistered", "adopted", "badge set", "suspended", "found frozen",
+        "healed", "disk silent", "registered", "unregistered", "adopted", "badge set", "suspended",
+        "found frozen",
         "applications cut off", "ended as exited", "ended as terminated",
     ]
 }

@@ -1,5 +1,7 @@
 import BudgetCore
 
+@testable import bgtaskd
+
 // What the daemon is told by its timers, by the kernel and by operators.
 extension Shell {
     func pass(_ duration: Duration) {
@@ -19,8 +21,12 @@ extension Shell {
     private func timersFire() {
         let isDue = registry.nextDeadline ?? .never <= now
         let isQueueDue = registry.nextQueueDeadline ?? .never <= machine.boot
-        guard isDue || isQueueDue else { return }
-        registry.deadlineReached(at: now, &actions)
+        if isDue || isQueueDue { registry.deadlineReached(at: now, &actions) }
+        guard store.nextDeadline <= now, store.deadlineReached(at: now, &registry) != nil else {
+            return
+        }
+        ledger.count("disk silent")
+        ledger.applications.silent()
     }
 
     func setConditions(_ conditions: Conditions) {

@@ -23,18 +23,12 @@ extension Shell {
         }
         registry.restore(live, at: now, &actions)
         try recoverApplications(canThaw: canThaw)
-        try perform()
-        while !steps.isEmpty {
-            let (steps, changes) = (steps, changes)
-            (self.steps, self.changes) = ([], [])
-            ledger.applications.given(changes)
-            let applied = try Shell.starting(disk) { () throws(StoreError) in
-                try opened.store.apply(changes)
-            }
-            ledger.applications.taken()
-            try taken(steps, applied)
+        var committed: [StoreStep]
+        repeat {
             try perform()
-        }
+            committed = try commit()
+            try stored(committed)
+        } while !committed.isEmpty
         for task in tasks.values { try checkTakenOver(task) }
         try checkApplicationsTakenOver()
     }
@@ -83,6 +77,18 @@ extension Shell {
             own.attempt == stored.attempt && own.outcome == stored.end.outcome
                 && own.exit == stored.end.exit && own.used == stored.end.used
                 && own.use?.cpu == stored.end.cpu
+        }
+    }
+
+    /// Commits what the start has ordered.
+    private func commit() throws -> [StoreStep] {
+        try Shell.starting(disk) { () throws(StoreError) in
+            try store.commit(clocks, &registry, &actions) { changes throws(StoreError) in
+                ledger.applications.given(changes)
+                let applied = try opened.store.apply(changes)
+                ledger.applications.taken()
+                return applied
+            }
         }
     }
 

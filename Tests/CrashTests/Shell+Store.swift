@@ -5,52 +5,57 @@ import TaskStore
 
 extension Shell {
     func order(_ step: StoreStep) throws {
-        guard let change = change(for: step) else {
+        guard store.enqueue(step, clocks, &registry, &actions) else {
             throw Violation("what \(step) is about is not known")
         }
         switch step {
-        case .started(let id), .submitted(let id, isStarted: true): try ledger.decided(id)
+        case .started(let id), .submitted(let id, isStarted: true):
+            starting.insert(id)
+            try ledger.decided(id)
         case .requeued(let id): ledger.startUndone(id)
         default: break
         }
-        steps.append(step)
-        changes.append(change)
     }
 
-    private func change(for step: StoreStep) -> StoreChange? {
-        guard case .applicationSaved(let key) = step else {
-            return StoreChange(step, step.task.flatMap { registry.record($0) }, clocks)
-        }
-        return registry.applicationRecord(key).map {
-            .applicationSaved(StoredApplication(key, $0, clocks))
+    /// Lets the store's thread do the next thing, or the daemon hear of what it has done.
+    ///
+    /// - Parameter tellsFirst: where both can be.
+    func advanceStore(tellsFirst: Bool) throws {
+        if thread.hasNews, tellsFirst || !thread.isDue {
+            try takeProgress()
+        } else if let order = thread.next() {
+            try carryOut(order)
         }
     }
 
-    /// Lets the store's thread do the next thing: write, or say what came of it.
-    func advanceStore() throws {
-        if let result {
-            self.result = nil
-            try take(result)
-        } else if !inHand.isEmpty || isProbing {
-            let wasFailing = disk.isFailing
+    private func carryOut(_ order: StoreOrders.Order) throws {
+        let wasFailing = disk.isFailing
+        switch order {
+        case .write(let changes):
             mayHaveTaken = disk.fault == .unsynced
-            result = try Shell.ask(disk) { () throws(StoreError) in
-                guard isProbing else { return try opened.store.apply(written) }
+            ledger.applications.given(changes)
+            let result = try Shell.ask(disk) { () throws(StoreError) in
+                try opened.store.apply(changes)
+            }
+            switch result {
+            case .success(let applied):
+                ledger.applications.taken()
+                thread.written(changes.count, applied)
+            case .failure(let error):
+                hasRefused = true
+                ledger.applications.refused(mayBeTaken: mayHaveTaken)
+                thread.failed(error)
+            }
+        case .probe:
+            let result = try Shell.ask(disk) { () throws(StoreError) in
                 try opened.store.probe()
-                return Applied()
             }
-            if isProbing, case .success = result, wasFailing {
+            switch result {
+            case .success where wasFailing:
                 throw Violation("a probe finds nothing wrong with a disk that is \(disk.fault)")
+            case .success: thread.probed()
+            case .failure(let error): thread.failed(error)
             }
-        } else if isProbeDue, isStoreIdle {
-            (isProbeDue, isProbing) = (false, true)
-        }
-    }
-
-    /// Tasks whose start is on its way to the disk.
-    var starting: [TaskID] {
-        (inHand + steps).compactMap { step in
-            if case .started(let id) = step { id } else { nil }
         }
     }
 
@@ -79,74 +84,67 @@ extension Shell {
         return result
     }
 
-    private func take(_ result: Result<Applied, StoreError>) throws {
-        let steps = inHand
-        let isProbe = isProbing
-        inHand = []
-        isProbing = false
-        switch result {
-        case .success(let applied):
-            ledger.applications.taken()
-            try taken(steps, applied)
-            guard isProbe, registry.storeFault != nil else { return }
-            isProbeDue = false
-            registry.storeHealed(at: now, &actions)
-        case .failure(let error):
-            hasRefused = true
-            ledger.applications.refused(mayBeTaken: mayHaveTaken)
-            let since = self.steps
-            (self.steps, changes) = ([], [])
-            for step in steps + since {
-                refused(step)
-                registry.notStored(step, error.text, at: now, &actions)
-            }
-            ledger.applications.forgetEnds { registry.applicationRecord($0) != nil }
-            isProbeDue = true
+    private func takeProgress() throws {
+        let outcome = store.takeProgress(clocks, &registry, &actions)
+        try stored(outcome.stored)
+        if outcome.hasHealed {
+            ledger.applications.healed()
+            ledger.count("healed")
         }
+        if !outcome.stored.isEmpty, outcome.failure != nil { ledger.count("written in part") }
+        for step in outcome.refused { refused(step) }
+        guard outcome.failure != nil else { return }
+        ledger.applications.forgetEnds { registry.applicationRecord($0) != nil }
     }
 
     private func refused(_ step: StoreStep) {
         switch step {
-        case .started(let id): ledger.startUndone(id)
-        case .submitted(let id, _) where mayHaveTaken: ledger.mayReturn(id)
+        case .started(let id):
+            starting.remove(id)
+            ledger.startUndone(id)
+        case .submitted(let id, _):
+            starting.remove(id)
+            if mayHaveTaken { ledger.mayReturn(id) }
         case .cancelling(let id): ledger.cancelRefused(id)
         default: break
         }
     }
 
     /// The disk has taken what was ordered.
-    func taken(_ steps: [StoreStep], _ applied: Applied) throws {
-        let clocks = clocks
+    func stored(_ steps: [StoreStep]) throws {
         for step in steps {
             switch step {
+            case .started(let id), .submitted(let id, _): starting.remove(id)
             case .ended(let id): try ledger.endTaken(id)
             case .cancelling(let id): ledger.cancelStored(id)
             default: break
             }
-            let success = step.task.flatMap { applied.lastSuccesses[$0] }.map(clocks.boot)
-            registry.stored(step, lastSuccess: success, at: now, &actions)
         }
     }
 
+    /// Whether the daemon ends now; where it does, the last that it does is done.
+    func hasStopped() throws -> Bool {
+        guard registry.isDraining, registry.liveCount == 0, processes.isEmpty,
+            registry.runningApplicationCount == 0
+        else { return false }
+        switch store.drain(at: now, hasUnstoredEnds: registry.hasUnstoredEnds) {
+        case .waiting: return false
+        case .done:
+            try close()
+            ledger.hasStopped = !hasRefused
+            ledger.count("orderly stops")
+        case .givenUp: ledger.count("disk not waited for")
+        }
+        return true
+    }
+
     /// The end of an orderly stop.
-    func close() throws {
+    private func close() throws {
         let last = registry.identifierLast
         _ = try Shell.ask(disk) { () throws(StoreError) in
             try opened.reader.close()
             try opened.store.apply([.identifiersReserved(through: last)])
             try opened.store.close()
-        }
-    }
-}
-
-extension StoreStep {
-    /// The task that it is about.
-    fileprivate var task: TaskID? {
-        switch self {
-        case .submitted(let id, _), .started(let id), .requeued(let id), .ended(let id),
-            .attemptEnded(let id), .cancelling(let id):
-            id
-        case .identifiersReserved, .groupPaused, .applicationSaved, .applicationForgotten: nil
         }
     }
 }

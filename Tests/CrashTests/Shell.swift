@@ -14,8 +14,9 @@ struct Stopped: Error {
 /// The daemon does not start, since the disk is at fault.
 struct DoesNotStart: Error {}
 
-/// A miniature of the daemon: performs the registry's actions one by one on a store that is a real file, as
-/// `Daemon` does. A commit ends some turns after it was begun, as on the store's thread.
+/// A miniature of the daemon: performs the registry's actions one by one, as `Daemon` does. What is to be on disk
+/// goes through the daemon's own `StoreWriter` to a store that is a real file; a commit ends some turns after it
+/// was ordered.
 final class Shell {
     let disk: Disk
     var registry: BackgroundTaskRegistry
@@ -36,18 +37,13 @@ final class Shell {
     var hasRefused = false
 
     let opened: OpenedStore
-    var steps: [StoreStep] = []
-    var changes: [StoreChange] = []
-    var inHand: [StoreStep] = []
-    var isProbeDue = false
-    var isProbing = false
-    /// What the store's thread has come to and nobody knows yet.
-    var result: Result<Applied, StoreError>?
+    /// What the daemon has written, and tells the registry of, by a thread that takes its steps here.
+    var store: StoreWriter
+    let thread = SteppedStore()
+    /// Tasks whose start is on its way to the disk.
+    var starting: Set<TaskID> = []
     /// Whether the disk may have taken what it refused last.
     var mayHaveTaken = false
-    /// What the thread has in hand, in the store's words.
-    var written: [StoreChange] = []
-
     /// The processes of a task.
     struct Process {
         var isMainThere = true
@@ -65,6 +61,7 @@ final class Shell {
         self.ledger = ledger
         self.machine = machine
         self.actionsLeft = actionsLeft
+        store = StoreWriter(thread)
         opened = try Shell.starting(disk) { () throws(StoreError) in
             try Shell.open(disk, settings)
         }
@@ -103,13 +100,8 @@ final class Shell {
         ClockPair(instant: now, boot: registry.boot(at: now), time: machine.time)
     }
 
-    var isStoreIdle: Bool { steps.isEmpty && inHand.isEmpty }
-
-    /// Whether it was to stop, and nothing is left to wait for.
-    var isDone: Bool {
-        registry.isDraining && registry.liveCount == 0 && processes.isEmpty && isStoreIdle
-            && registry.runningApplicationCount == 0
-    }
+    /// Whether all that was ordered is on disk, and all that came of it is known.
+    private var isStoreIdle: Bool { store.isIdle && !store.isProbing && !thread.hasNews }
 
     // MARK: - Turns
 
@@ -120,14 +112,9 @@ final class Shell {
             try launch(launches.removeFirst())
             try perform()
         }
-        if result == nil, inHand.isEmpty, !isProbing, !steps.isEmpty {
-            (inHand, written) = (steps, changes)
-            ledger.applications.given(changes)
-            (steps, changes) = ([], [])
-        }
+        store.flush(at: now)
         registry.forgetExcess()
-        guard isStoreIdle, result == nil, !isProbing, registry.storeFault == nil, launches.isEmpty
-        else { return }
+        guard isStoreIdle, registry.storeFault == nil, launches.isEmpty else { return }
         // The other owner may hold time, which counts as live too.
         try ledger.settled(.root)
         try checkApplications()

@@ -1,0 +1,87 @@
+internal import TaskStore
+
+/// Where changes are put on disk, in its own time.
+protocol StoreBackend: AnyObject {
+    /// Has changes written, all in one commit, after those that were given before.
+    ///
+    /// After a failure nothing is written until `takeProgress` has told of it: these may rest on what is not
+    /// on disk.
+    func write(_ changes: [StoreChange])
+
+    /// Sees whether a disk that failed takes writes again; nothing else is under way.
+    func probe()
+
+    /// What has come of the orders since the last call.
+    func takeProgress() -> StoreProgress
+}
+
+/// What has come of orders to a store.
+struct StoreProgress: Sendable {
+    /// How many changes are on disk, the oldest first.
+    var writtenCount = 0
+    /// What was found where they were written.
+    var applied = Applied()
+    /// Whether a disk that failed takes writes again.
+    var isProbed = false
+    /// What kept the changes after those from the disk, all of them: one may rest on another. Or the probe.
+    var failure: StoreError?
+    /// What could not be done for the file beside the orders.
+    var complaint: StoreError?
+}
+
+/// What stands between those who give orders to a store and the one that carries them out.
+struct StoreOrders: Sendable {
+    /// What is done in one go.
+    enum Order {
+        case write([StoreChange])
+        case probe
+    }
+
+    /// What the next commit is about.
+    private var changes: [StoreChange] = []
+    private var isProbeDue = false
+    private var progress = StoreProgress()
+
+    /// Whether there is something to do.
+    var isDue: Bool { isProbeDue || !changes.isEmpty }
+
+    /// Adds changes to the next commit, where no failure is still to be told.
+    mutating func write(_ changes: [StoreChange]) {
+        if progress.failure == nil { self.changes += changes }
+    }
+
+    mutating func probe() { isProbeDue = true }
+
+    /// What is to be done next; then it is under way.
+    mutating func next() -> Order? {
+        if isProbeDue {
+            isProbeDue = false
+            return .probe
+        }
+        guard !changes.isEmpty else { return nil }
+        defer { changes = [] }
+        return .write(changes)
+    }
+
+    // MARK: - What came of the order that is under way
+
+    mutating func written(_ count: Int, _ applied: Applied) {
+        progress.writtenCount += count
+        progress.applied.merge(applied)
+    }
+
+    mutating func probed() { progress.isProbed = true }
+
+    /// The changes that were given since are not written either.
+    mutating func failed(_ error: StoreError) {
+        progress.failure = error
+        changes = []
+    }
+
+    mutating func complain(of error: StoreError) { progress.complaint = error }
+
+    mutating func takeProgress() -> StoreProgress {
+        defer { progress = StoreProgress() }
+        return progress
+    }
+}

@@ -1,0 +1,41 @@
+import TaskStore
+
+@testable import bgtaskd
+
+/// The thread of a store, of which each step is taken when the history says so: `StoreThread` without the thread.
+final class SteppedStore: StoreBackend {
+    private var orders = StoreOrders()
+    /// Whether something has come of orders that nobody has asked for yet.
+    private(set) var hasNews = false
+
+    /// Whether there is something to carry out.
+    var isDue: Bool { orders.isDue }
+
+    func write(_ changes: [StoreChange]) { orders.write(changes) }
+
+    func probe() { orders.probe() }
+
+    func takeProgress() -> StoreProgress {
+        hasNews = false
+        return orders.takeProgress()
+    }
+
+    // MARK: - Steps
+
+    func next() -> StoreOrders.Order? { orders.next() }
+
+    func written(_ count: Int, _ applied: Applied) {
+        orders.written(count, applied)
+        hasNews = true
+    }
+
+    func probed() {
+        orders.probed()
+        hasNews = true
+    }
+
+    func failed(_ error: StoreError) {
+        orders.failed(error)
+        hasNews = true
+    }
+}

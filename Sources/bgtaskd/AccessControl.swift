@@ -86,7 +86,7 @@ extension Daemon {
     /// Who a client has a command registered for, their name aside.
     func submitter(_ client: Client, at now: Instant) throws(CallFailure) -> Submitter {
         let standing: PeerStanding
-        if let known = client.standing, known.isValid(at: now) {
+        if let known = client.standing, known.isValid(at: now, acceptedAt: client.acceptedAt) {
             standing = known
         } else {
             standing = peerStandings.standing(

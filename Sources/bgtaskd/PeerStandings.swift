@@ -5,9 +5,9 @@ internal import LinuxSystem
 ///
 /// It is looked at when that has a command registered, and again after a second: a program may confine itself
 /// after it has connected, and what confined it before stays. What was seen before it connected does not count:
-/// who has confined itself, and then lets others connect, has them confined from the first call on. Before each single command it would cost more than
-/// all else that a submission does. It is the process that connected: one that hands its socket to another, or
-/// leaves it to it, lends what it may do.
+/// who has confined itself, and then lets others connect, has them confined from the first call on. Before each
+/// single command it would cost more than all else that a submission does. It is the process that connected: one
+/// that hands its socket to another, or leaves it to it, lends what it may do.
 struct PeerStanding {
     private static let validity = Duration.seconds(1)
 
@@ -24,11 +24,9 @@ struct PeerStanding {
         until = now + PeerStanding.validity
     }
 
-    func isValid(at now: Instant) -> Bool { now < until }
-
-    /// Whether it holds for a connection that was accepted at such an instant of CLOCK_BOOTTIME.
+    /// - Parameter acceptedAt: when the connection was, on CLOCK_BOOTTIME in nanoseconds.
     func isValid(at now: Instant, acceptedAt: Int64) -> Bool {
-        isValid(at: now) && acceptedAt <= seenAt
+        now < until && acceptedAt <= seenAt
     }
 }
 
@@ -94,7 +92,7 @@ struct PeerStandings {
     private mutating func forgetOld(at now: Instant) {
         if standings.count >= Self.countMax { standings = [:] }
         guard now >= sweepAt else { return }
-        standings = standings.filter { $0.value.isValid(at: now) }
+        standings = standings.filter { $0.value.isValid(at: now, acceptedAt: 0) }
         sweepAt = now + .seconds(1)
     }
 }

@@ -15,10 +15,7 @@ struct AllowanceTests {
         try eventually("all are logged or counted; the log says:\n\(daemon.log)") {
             let lines = daemon.log.split(separator: "\n")
             let logged = lines.count { $0.contains("The invalid task 0 was ended") }
-            let missed = lines.filter { $0.contains("were not logged") }.compactMap { line in
-                line.split(separator: "=").last?.split { !$0.isNumber }.first.flatMap { Int($0) }
-            }
-            return logged + missed.reduce(0, +) == countMax && logged < countMax
+            return logged + daemon.leftOut("were not logged") == countMax && logged < countMax
         }
     }
 
@@ -31,9 +28,7 @@ struct AllowanceTests {
         try eventually("all are logged or counted; the log says:\n\(daemon.log)") {
             let lines = daemon.log.split(separator: "\n")
             let logged = lines.count { $0.contains("info 10") || $0.contains("info 1100 ") }
-            let missed = lines.filter { $0.contains("output were not logged") }
-                .compactMap { Self.number(after: "BGTASK_REASON=\"", in: $0) }
-            return logged <= 20 && logged + missed.reduce(0, +) == 200
+            return logged <= 20 && logged + daemon.leftOut("output were not logged") == 200
         }
     }
 
@@ -48,7 +43,7 @@ struct AllowanceTests {
                 """)
         let client = try daemon.connect()
         let countMax = 60
-        let go = try Go(daemon)
+        let go = Go(daemon)
         // With one line of them in the log, each has others that it was spared.
         let tasks = try (0..<countMax).map { _ in try client.submit(go.command("seq 3")) }
         try go.give()
@@ -57,11 +52,10 @@ struct AllowanceTests {
         try eventually("all are logged or counted; the log says:\n\(daemon.log)") {
             let lines = daemon.log.split(separator: "\n")
             said = lines.count { $0.contains("output were not logged") }
-            let missed = lines.filter { $0.contains("Entries about an owner's tasks were not") }
-                .compactMap { Self.number(after: "BGTASK_REASON=\"", in: $0) }
+            let missed = daemon.leftOut("Entries about an owner's tasks were not")
             let others = lines.count { $0.contains("Task ") && $0.contains("(test) ") }
             // Each has begun and ended too.
-            return said + others + missed.reduce(0, +) == 3 * countMax || said == countMax
+            return said + others + missed == 3 * countMax || said == countMax
         }
         #expect(said < countMax)
     }
@@ -96,36 +90,15 @@ struct AllowanceTests {
         try eventually("all are named or counted; the log says:\n\(daemon.log)") {
             let lines = daemon.log.split(separator: "\n").filter { $0.contains("BGTASK_OWNER=5 ") }
             let named = lines.count { $0.contains("broke the protocol") }
-            let counted = lines.filter { $0.contains("were not named") }
-                .compactMap { Self.number(after: "BGTASK_REASON=\"", in: $0) }
-            return named < countMax && named + counted.reduce(0, +) == countMax
+            let counted = daemon.leftOut("were not named", of: .games)
+            return named < countMax && named + counted == countMax
         }
-    }
-
-    /// Has commands of a daemon wait for each other.
-    struct Go {
-        private let path: String
-
-        init(_ daemon: DaemonProcess) throws {
-            path = daemon.folder.path + "/go"
-        }
-
-        /// What a shell does once it is given.
-        func command(_ script: String) -> [String] {
-            ["sh", "-c", "until [ -e \(path) ]; do sleep 0.1; done; \(script)"]
-        }
-
-        func give() throws { try Files.write("", to: path) }
     }
 
     private static func breakProtocol(_ daemon: DaemonProcess, as user: TestUser) throws {
         let connection = try RawConnection(daemon, as: user)
         try connection.send(frame: "no call")
         _ = try connection.readToEnd()
-    }
-
-    static func number(after text: String, in line: Substring) -> Int? {
-        line.firstRange(of: text).flatMap { Int(line[$0.upperBound...].prefix { $0.isNumber }) }
     }
 
     @Test("tasks of an owner share the rate of their output")

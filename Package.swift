@@ -97,12 +97,19 @@ let package = Package(
             cSettings: cSettings,
             linkerSettings: supervisorLinkerSettings
         ),
+        .target(
+            name: "DaemonShell",
+            dependencies: [
+                "BudgetCore", "LinuxSystem", "Settings", "Systemd", "TaskAPI", "TaskStore",
+                "Varlink", logging,
+            ],
+            swiftSettings: sourceSettings
+        ),
         .executableTarget(
             name: "bgtaskd",
             dependencies: [
-                "BudgetCore", "LinuxSystem", "Settings", "Systemd", "TaskAPI", "TaskStore",
-                "Varlink",
-                argumentParser, logging,
+                "DaemonShell", "LinuxSystem", "Settings", "Systemd", "TaskAPI", argumentParser,
+                logging,
             ],
             swiftSettings: sourceSettings
         ),
@@ -158,7 +165,7 @@ let package = Package(
         .testTarget(
             name: "CrashTests",
             dependencies: [
-                "BudgetCore", "CFaultyVFS", "Settings", "TaskStore", "TestKit", "bgtaskd",
+                "BudgetCore", "CFaultyVFS", "DaemonShell", "Settings", "TaskStore", "TestKit",
             ],
             swiftSettings: swiftSettings
         ),
@@ -254,8 +261,8 @@ let package = Package(
         .testTarget(
             name: "DaemonTests",
             dependencies: [
-                "BudgetCore", "CTestUsers", "CallFuzz", "LinuxSystem", "TaskAPI", "TestKit",
-                "Varlink",
+                "BudgetCore", "CTestUsers", "CallFuzz", "DaemonShell", "LinuxSystem", "TaskAPI",
+                "TestKit", "Varlink",
                 "bgtaskctl", "bgtaskd", "bgtask-supervisor", "process-test-child",
             ],
             swiftSettings: swiftSettings

@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import BudgetCore
+internal import DaemonShell
 internal import Glibc
 internal import LinuxSystem
 internal import Settings
@@ -50,7 +50,7 @@ struct BgtaskdCommand: ParsableCommand {
                 scope: scope, config: config, socket: socket, stateFolder: stateDir,
                 environment: environment)
             let loaded = try SettingsLoader(location: configuration.settingsLocation).load()
-            let checks = StartChecks(
+            let checks = Preflight(
                 configuration: configuration, settings: loaded.settings, isStart: !checkConfig)
             let findings = checks.findings()
             if !findings.isEmpty { throw Self.end(findings, all: checkConfig) }
@@ -59,7 +59,7 @@ struct BgtaskdCommand: ParsableCommand {
             }
             configuration.operatorsGroup = try checks.operatorsGroup()
             configuration.access = try checks.access()
-            let status = try Start.serve(configuration, loaded, inherited)
+            let status = try Bootstrap.serve(configuration, loaded, inherited)
             throw ExitCode(status)
         } catch let failure as StartFailure {
             callers.sendAway()

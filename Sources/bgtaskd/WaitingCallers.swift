@@ -7,14 +7,23 @@ internal import Systemd
 /// Where it does not serve, they would wait for ever, and their connections would have the service manager start
 /// it again and again.
 struct WaitingCallers {
-    private let sockets: [ListeningSocket]
+    /// Of which several can be kept.
+    private final class Socket {
+        let listener: UnixListener
+
+        init(_ listener: consuming UnixListener) {
+            self.listener = listener
+        }
+    }
+
+    private let sockets: [Socket]
 
     /// - Parameter inherited: what the service manager passed; it stays the caller's.
     init(_ inherited: [ListenDescriptor]) {
         sockets = inherited.compactMap { socket in
             let copy = fcntl(socket.descriptor, F_DUPFD_CLOEXEC, 0)
             guard copy >= 0 else { return nil }
-            return try? ListeningSocket(UnixListener(inherited: OwnedDescriptor(copy)))
+            return try? Socket(UnixListener(inherited: OwnedDescriptor(copy)))
         }
     }
 

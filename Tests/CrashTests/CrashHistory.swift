@@ -3,7 +3,7 @@ import Settings
 import TaskStore
 import TestKit
 
-@testable import bgtaskd
+@testable import DaemonShell
 
 /// One seeded history: daemons one after the other on one disk, each stopped at a random moment.
 struct CrashHistory {

@@ -1,7 +1,7 @@
 import TestKit
 import Testing
 
-@testable import bgtaskd
+@testable import DaemonShell
 
 @Suite("What is kept of a task's output, and what that takes")
 struct OutputLogTests {

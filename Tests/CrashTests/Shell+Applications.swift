@@ -1,7 +1,7 @@
 import BudgetCore
 import TaskStore
 
-@testable import bgtaskd
+@testable import DaemonShell
 
 // What the daemon does with applications.
 extension Shell {

@@ -1,6 +1,6 @@
 import BudgetCore
 
-@testable import bgtaskd
+@testable import DaemonShell
 
 // What the daemon is told by its timers, by the kernel and by operators.
 extension Shell {

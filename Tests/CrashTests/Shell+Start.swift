@@ -1,7 +1,7 @@
 import BudgetCore
 import TaskStore
 
-@testable import bgtaskd
+@testable import DaemonShell
 
 extension Shell {
     /// Compares what is on disk with what is known, and takes it over.

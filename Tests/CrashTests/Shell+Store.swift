@@ -1,7 +1,7 @@
 import BudgetCore
 import TaskStore
 
-@testable import bgtaskd
+@testable import DaemonShell
 
 extension Shell {
     func order(_ step: StoreStep) throws {

@@ -4,7 +4,7 @@ import Settings
 import TaskStore
 import TestKit
 
-@testable import bgtaskd
+@testable import DaemonShell
 
 /// The shell was stopped here, as by kill -9.
 struct Stopped: Error {

@@ -3,7 +3,7 @@ import Settings
 import TaskStore
 import Testing
 
-@testable import bgtaskd
+@testable import DaemonShell
 
 /// What the daemon gives to its store, when, and what it makes of what comes back.
 @Suite("The writer of the store")

@@ -1,13 +1,14 @@
 import BudgetCore
 import Testing
 
-@testable import bgtaskd
+@testable import DaemonShell
 
 @Suite("Whose processes are looked at next")
 struct AdoptionTurnTests {
     private func adoption(_ owner: UInt32, countedFor account: UInt32) throws -> PendingAdoption {
         let key = ApplicationKey(owner: OwnerID(rawValue: owner), id: "application")
-        return PendingAdoption(try .unconnected(countedFor: account), key, [1])
+        return PendingAdoption(
+            try .unconnected(countedFor: account), PendingReplies.Ticket(number: 1), key, [1])
     }
 
     @Test("the uids that are given to a user have one turn with the user")

@@ -5,7 +5,7 @@ import TaskAPI
 import Testing
 import Varlink
 
-@testable import bgtaskd
+@testable import DaemonShell
 
 @Suite("Callers in many groups")
 struct ManyGroupsTests {

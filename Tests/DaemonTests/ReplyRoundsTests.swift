@@ -5,7 +5,7 @@ import TestKit
 import Testing
 import Varlink
 
-@testable import bgtaskd
+@testable import DaemonShell
 
 @Suite("Whose replies are made next")
 struct ReplyRoundsTests {
@@ -79,19 +79,17 @@ struct ReplyRoundsTests {
     @Test("clients are listed in the order of their coming, whoever leaves")
     func list() throws {
         var list = ClientList()
-        var clients = Clients()
-        let all = try (0..<100).map { _ in try Client.unconnected(countedFor: 1) }
+        let all = try (0..<100).map { try Client.unconnected(countedFor: 1, number: $0) }
         for client in all {
-            clients.add(client)
             list.add(client)
             list.add(client)
         }
-        for client in all where client.token % 3 != 0 { list.remove(client) }
-        let left = all.filter { $0.token % 3 == 0 }
-        #expect(list.all.map(\.token) == left.map(\.token))
+        for client in all where client.number % 3 != 0 { list.remove(client) }
+        let left = all.filter { $0.number % 3 == 0 }
+        #expect(list.all.map(\.number) == left.map(\.number))
         #expect(list.count == left.count)
         for client in left { list.remove(client) }
         list.remove(all[0])
-        #expect(list.isEmpty && list.all.map(\.token) == [])
+        #expect(list.isEmpty && list.all.map(\.number) == [])
     }
 }

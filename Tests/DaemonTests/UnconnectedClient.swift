@@ -4,18 +4,18 @@ import LinuxSystem
 import Testing
 import Varlink
 
-@testable import bgtaskd
+@testable import DaemonShell
 
 extension Client {
     /// Makes a client that counts for an account, at nobody's end.
-    static func unconnected(countedFor account: UInt32) throws -> Client {
+    static func unconnected(countedFor account: UInt32, number: UInt64 = 1) throws -> Client {
         var ends: [Int32] = [-1, -1]
         #expect(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
         close(ends[1])
         let credentials = try PeerCredentials(of: ends[0])
         return Client(
-            holder: HolderID(rawValue: 1), descriptor: OwnedDescriptor(ends[0]),
+            holder: HolderID(rawValue: number), descriptor: OwnedDescriptor(ends[0]),
             credentials: credentials, isOperator: false, isServed: true, acceptedAt: 0,
-            ownerUse: Daemon.OwnerUse(OwnerID(rawValue: account)), limits: ConnectionLimits())
+            ownerUse: OwnerUse(OwnerID(rawValue: account)), limits: ConnectionLimits())
     }
 }

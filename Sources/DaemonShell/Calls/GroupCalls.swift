@@ -1,0 +1,58 @@
+internal import BudgetCore
+internal import Logging
+internal import Systemd
+internal import TaskAPI
+internal import Varlink
+
+/// Calls about groups of queued tasks.
+final class GroupCalls {
+    private let core: Core
+    private let replies: PendingReplies
+    private let log: Logger
+
+    init(_ core: Core, _ replies: PendingReplies, _ log: Logger) {
+        self.core = core
+        self.replies = replies
+        self.log = log
+    }
+
+    func groups(_ client: Client, _ call: Call) throws(CallFailure) {
+        _ = try call.read(Tasks.Groups.Input.self)
+        var output = Tasks.Groups.Output()
+        let caller = Caller(owner: client.caller.owner, seesAll: client.isOperator)
+        output.groups = core.registry.groups(for: caller).map { known in
+            var group = Tasks.Group()
+            group.name = known.name
+            group.slots = known.slots
+            group.running = known.use.runningCount
+            group.queued = known.use.queuedCount
+            group.paused = known.isPaused
+            return group
+        }
+        client.reply(output)
+    }
+
+    func pauseGroup(_ client: Client, _ call: Call) throws(CallFailure) {
+        try setPaused(try call.read(Tasks.PauseGroup.Input.self).group, true, for: client)
+    }
+
+    func resumeGroup(_ client: Client, _ call: Call) throws(CallFailure) {
+        try setPaused(try call.read(Tasks.ResumeGroup.Input.self).group, false, for: client)
+    }
+
+    private func setPaused(
+        _ group: String, _ isPaused: Bool, for client: Client
+    ) throws(CallFailure) {
+        try client.requireOperator()
+        let waits = try core.ask { registry, _, actions throws(Refusal) in
+            try registry.setPaused(group, isPaused, &actions)
+        }
+        guard waits else { return client.reply(Empty()) }
+        replies.open(client, about: .group(group)) { [log] client in
+            log.say(
+                isPaused ? .groupPaused : .groupResumed,
+                [.group: group, .operator: "\(client.caller.owner)"])
+            if !client.isClosed { client.reply(Empty()) }
+        }
+    }
+}

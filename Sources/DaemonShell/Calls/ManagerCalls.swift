@@ -1,0 +1,127 @@
+internal import BudgetCore
+internal import LinuxSystem
+internal import Logging
+internal import Settings
+internal import Systemd
+internal import TaskAPI
+internal import Varlink
+
+/// Calls about the daemon itself.
+final class ManagerCalls {
+    private let core: Core
+    private let configuration: Configuration
+    private let containment: Containment
+    private let settings: CurrentSettings
+    private let reloader: SettingsReloader
+    private let statistics: Statistics
+    private let journal: AuditTrail
+    private let log: Logger
+
+    /// What it needs of the others.
+    struct Parts {
+        let core: Core
+        let configuration: Configuration
+        let containment: Containment
+        let settings: CurrentSettings
+        let reloader: SettingsReloader
+        let statistics: Statistics
+        let journal: AuditTrail
+        let log: Logger
+    }
+
+    init(_ parts: Parts) {
+        core = parts.core
+        configuration = parts.configuration
+        containment = parts.containment
+        settings = parts.settings
+        reloader = parts.reloader
+        statistics = parts.statistics
+        journal = parts.journal
+        log = parts.log
+    }
+
+    func describe(_ client: Client, _ call: Call) throws(CallFailure) {
+        _ = try call.read(Manager.Describe.Input.self)
+        var output = Manager.Describe.Output()
+        output.version = Version.current
+        output.scope = configuration.scope.rawValue
+        output.containment = "\(containment)"
+        output.clockMs = Int(core.now.nanoseconds / 1_000_000)
+        output.profiles = core.registry.profiles.values.sorted { $0.name < $1.name }
+            .map(Manager.Profile.init)
+        output.limits = settings.settings.limitList.map { name, value in
+            var limit = Manager.Limit()
+            limit.name = name
+            limit.value = value
+            return limit
+        }
+        output.settings = settings.loaded.described().map { described in
+            var setting = Manager.Setting()
+            setting.key = described.key
+            setting.value = described.value
+            setting.source = "\(described.source)"
+            return setting
+        }
+        client.reply(output)
+    }
+
+    func statistics(_ client: Client, _ call: Call) throws(CallFailure) {
+        _ = try call.read(Manager.Statistics.Input.self)
+        var output = Manager.Statistics.Output()
+        output.counters =
+            client.isOperator ? statistics.all() : statistics.own(client.caller.owner)
+        client.reply(output)
+    }
+
+    func reload(_ client: Client, _ call: Call) throws(CallFailure) {
+        _ = try call.read(Manager.Reload.Input.self)
+        try client.requireOperator()
+        let difference = try reloader.reload(orderedBy: client.caller.owner)
+        var output = Manager.Reload.Output()
+        output.changed = difference.changed
+        output.needRestart = difference.needRestart
+        client.reply(output)
+    }
+
+    func ping(_ client: Client, _ call: Call) throws(CallFailure) {
+        _ = try call.read(SystemdService.Ping.Input.self)
+        client.reply(Empty())
+    }
+
+    func reloadService(_ client: Client, _ call: Call) throws(CallFailure) {
+        _ = try call.read(SystemdService.Reload.Input.self)
+        try client.requireOperator()
+        _ = try reloader.reload(orderedBy: client.caller.owner)
+        client.reply(Empty())
+    }
+
+    func setLogLevel(_ client: Client, _ call: Call) throws(CallFailure) {
+        let number = try call.read(SystemdService.SetLogLevel.Input.self).level
+        try client.requireOperator()
+        guard let value = UInt8(exactly: number), let level = JournalLevel(rawValue: value) else {
+            throw .invalid("level")
+        }
+        journal.writer.level = level
+        log.say(.logLevelSet, [.level: level.word, .operator: "\(client.caller.owner)"])
+        client.reply(Empty())
+    }
+
+    func environment(_ client: Client, _ call: Call) throws(CallFailure) {
+        _ = try call.read(SystemdService.GetEnvironment.Input.self)
+        try client.requireOperator()
+        var output = SystemdService.GetEnvironment.Output()
+        output.environment = configuration.environment.sorted { $0.key < $1.key }
+            .map { "\($0.key)=\($0.value)" }
+        client.reply(output)
+    }
+}
+
+extension Manager.Profile {
+    init(_ profile: Profile) {
+        self.init()
+        name = profile.name
+        durationMs = profile.budget?.duration.wholeMilliseconds
+        graceMs = profile.grace.wholeMilliseconds
+        lifetimeMaxMs = profile.lifetimeMax?.wholeMilliseconds
+    }
+}

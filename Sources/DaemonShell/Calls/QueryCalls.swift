@@ -1,0 +1,194 @@
+internal import BudgetCore
+internal import TaskAPI
+internal import TaskStore
+internal import Varlink
+
+/// Calls that only ask about tasks.
+final class QueryCalls {
+    private let core: Core
+    private let pool: ConnectionPool
+    private let streams: ReplyStreams
+    private let subscriptions: Subscriptions
+    private let replies: PendingReplies
+    private let lookups: HistoryLookups
+    private let outputs: OutputPager.Parts
+    private let tasks: TaskRunner
+
+    /// What it needs of the others.
+    struct Parts {
+        let core: Core
+        let pool: ConnectionPool
+        let streams: ReplyStreams
+        let subscriptions: Subscriptions
+        let replies: PendingReplies
+        let lookups: HistoryLookups
+        let outputs: OutputPager.Parts
+        let tasks: TaskRunner
+    }
+
+    init(_ parts: Parts) {
+        core = parts.core
+        pool = parts.pool
+        streams = parts.streams
+        subscriptions = parts.subscriptions
+        replies = parts.replies
+        lookups = parts.lookups
+        outputs = parts.outputs
+        tasks = parts.tasks
+    }
+
+    // MARK: - One task
+
+    func remainingTime(_ client: Client, _ call: Call) throws(CallFailure) {
+        let input = try call.read(Tasks.RemainingTime.Input.self)
+        let id = try TaskID(named: input.id)
+        let record = try record(id, for: client.caller(all: input.all))
+        if let outcome = record.task.outcome { throw .refused(.alreadyEnded(id, outcome)) }
+        var output = Tasks.RemainingTime.Output()
+        output.remaining = Tasks.Remaining(
+            core.registry.remaining(of: record.task, at: core.now))
+        client.reply(output)
+    }
+
+    func show(_ client: Client, _ call: Call) throws(CallFailure) {
+        let input = try call.read(Tasks.Show.Input.self)
+        let caller = try client.caller(all: input.all)
+        let id = try TaskID(named: input.id)
+        guard let record = try find(id, for: caller, of: client, answer: showEnded) else { return }
+        var output = Tasks.Show.Output()
+        output.task = Tasks.Task(record, in: core.registry, at: core.now)
+        output.task.tellAttempts(of: record, at: core.now)
+        if let use = tasks.use(of: record.task.id) { output.task.take(use) }
+        client.reply(output)
+    }
+
+    func wait(_ client: Client, _ call: Call) throws(CallFailure) {
+        let input = try call.read(Tasks.Wait.Input.self)
+        let id = try TaskID(named: input.id)
+        let caller = try client.caller(all: input.all)
+        guard let record = try find(id, for: caller, of: client, answer: tellEnd) else { return }
+        if record.task.state == .ended { return tellEnd(record, to: client) }
+        let until = input.timeoutMs.map { core.now + .milliseconds($0) } ?? .never
+        guard until > core.now else { return client.reply(Tasks.Wait.Output()) }
+        // Where its time is over, the answer is without a task.
+        replies.open(client, about: .end(id), until: until) { $0.reply(Tasks.Wait.Output()) }
+    }
+
+    func explain(_ client: Client, _ call: Call) throws(CallFailure) {
+        let input = try call.read(Tasks.Explain.Input.self)
+        let id = try TaskID(named: input.id)
+        let caller = try client.caller(all: input.all)
+        guard try find(id, for: caller, of: client, answer: explainEnded) != nil else { return }
+        let explanations = try core.ask { registry, now, _ throws(Refusal) in
+            try registry.explain(id, for: caller, at: now)
+        }
+        var output = Tasks.Explain.Output()
+        output.explanations = explanations.map(Tasks.Explanation.init)
+        client.reply(output)
+    }
+
+    private func record(_ id: TaskID, for caller: Caller) throws(CallFailure) -> TaskRecord {
+        try core.ask { registry, _, _ throws(Refusal) in try registry.record(id, for: caller) }
+    }
+
+    // MARK: - One task, in memory or on disk
+
+    /// Finds a task in memory, or has the disk asked about it.
+    ///
+    /// - Parameter answer: answers the client, where the disk has the task.
+    /// - Returns: the record; `nil` where the disk is asked.
+    private func find(
+        _ id: TaskID, for caller: Caller, of client: Client,
+        answer: @escaping (TaskRecord, Client) -> Void
+    ) throws(CallFailure) -> TaskRecord? {
+        do throws(Refusal) {
+            return try core.registry.record(id, for: caller)
+        } catch {
+            // Another's is looked for on disk too, so that no time tells it apart from one that never was.
+            guard id != .invalid, id <= core.registry.identifierLast else {
+                throw .refused(error)
+            }
+            lookups.find(id, for: caller, of: client, answer: answer)
+            return nil
+        }
+    }
+
+    private func showEnded(_ record: TaskRecord, to client: Client) {
+        var output = Tasks.Show.Output()
+        output.task = Tasks.Task(record, in: core.registry, at: core.now)
+        output.task.tellAttempts(of: record, at: core.now)
+        client.reply(output)
+    }
+
+    private func tellEnd(_ record: TaskRecord, to client: Client) {
+        var output = Tasks.Wait.Output()
+        output.task = Tasks.Task(record, in: core.registry, at: core.now)
+        output.task?.tellAttempts(of: record, at: core.now)
+        client.reply(output)
+    }
+
+    private func explainEnded(_ record: TaskRecord, to client: Client) {
+        var output = Tasks.Explain.Output()
+        output.explanations = [Tasks.Explanation(core.registry.explainEnd(record))]
+        client.reply(output)
+    }
+
+    // MARK: - More than one reply
+
+    func list(_ client: Client, _ call: Call) throws(CallFailure) {
+        let input = try call.read(Tasks.List.Input.self)
+        let caller = try client.caller(all: input.all)
+        let cursor = ListCursor(
+            input, of: caller.seesAll ? nil : caller.owner, through: core.registry.identifierLast,
+            more: call.more)
+        client.open(.pages(TaskListPager(core, pool, streams, cursor)))
+        // Behind the listings that have begun: many short ones do not keep a long one from its end.
+        pool.markDirty(client)
+    }
+
+    func history(_ client: Client, _ call: Call) throws(CallFailure) {
+        let input = try call.read(Tasks.History.Input.self)
+        let caller = try client.caller(all: input.all)
+        var filter = HistoryFilter()
+        filter.owner = caller.seesAll ? nil : caller.owner
+        filter.name = input.name
+        filter.application = input.application
+        filter.group = input.group
+        filter.outcomes = input.outcomes.map(Outcome.those) ?? []
+        filter.since = input.sinceMs.map { WallClock.now().earlier(by: .milliseconds($0)) }
+        let pager = HistoryPager(core, pool, lookups, filter, more: call.more)
+        client.open(.pages(pager))
+        pager.begin(for: client)
+    }
+
+    func watch(_ client: Client, _ call: Call) throws(CallFailure) {
+        let input = try call.read(Tasks.Watch.Input.self)
+        guard call.more else { throw .service(.expectedMore) }
+        let caller = try client.caller(all: input.all)
+        let withOutput = input.output == true
+        guard let id = try input.id.map(TaskID.init(named:)) else {
+            subscriptions.add(client, .tasks(nil, withOutput: withOutput, by: caller))
+            return
+        }
+        let record = try record(id, for: caller)
+        var output = Tasks.Watch.Output()
+        output.event.kind = .present
+        output.event.number = 1
+        output.event.task = Tasks.Task(record, in: core.registry, at: core.now)
+        let isLast = record.task.state == .ended
+        client.reply(output, continues: !isLast)
+        guard !isLast else { return }
+        subscriptions.add(client, .tasks(id, withOutput: withOutput, by: caller), told: 1)
+    }
+
+    func output(_ client: Client, _ call: Call) throws(CallFailure) {
+        let input = try call.read(Tasks.Output.Input.self)
+        guard call.more else { throw .service(.expectedMore) }
+        let id = try TaskID(named: input.id)
+        let record = try record(id, for: client.caller(all: input.all))
+        guard record.task.kind == .run else { throw .invalid("id") }
+        client.open(
+            .pages(OutputPager(outputs, of: id, follows: input.follow == true, for: client)))
+        pool.markDirty(client)
+    }
+}

@@ -1,0 +1,257 @@
+internal import BudgetCore
+internal import Glibc
+internal import LinuxSystem
+internal import TaskAPI
+internal import Varlink
+
+/// Calls that change tasks.
+final class TaskCalls {
+    private let core: Core
+    private let holders: HolderWatch
+    private let submitters: Submitters
+    private let subscriptions: Subscriptions
+    private let replies: PendingReplies
+    private let journal: AuditTrail
+
+    init(
+        _ core: Core, _ holders: HolderWatch, _ submitters: Submitters,
+        _ subscriptions: Subscriptions, _ replies: PendingReplies, _ journal: AuditTrail
+    ) {
+        self.core = core
+        self.holders = holders
+        self.submitters = submitters
+        self.subscriptions = subscriptions
+        self.replies = replies
+        self.journal = journal
+    }
+
+    // MARK: - Held tasks
+
+    func begin(_ client: Client, _ call: Call) throws(CallFailure) {
+        let input = try call.read(Tasks.Begin.Input.self)
+        let holder = try input.pid.map { number throws(CallFailure) in
+            try holders.holder(number, of: client)
+        }
+        var request = BeginRequest(
+            name: input.name, owner: client.caller.owner, holder: holder ?? client.holder)
+        request.holderProcess = input.pid.flatMap(Int32.init(exactly:)).map(ProcessID.init)
+        if let application = input.application { request.application = application }
+        if let profile = input.profile { request.profile = profile }
+        request.budget = input.budget.map(RequestedBudget.init)
+        let id = try core.ask { registry, now, actions throws(Refusal) in
+            try registry.begin(request, at: now, &actions)
+        }
+        // Before it is followed: its begin is the answer itself.
+        core.perform()
+        let remaining = core.update { registry, now, _ in registry.remaining(of: id, at: now) }
+        let output = Tasks.Begin.Begun(
+            id: id.number, remaining: remaining.map(Tasks.Remaining.init))
+        client.reply(output, continues: call.more)
+        if call.more { subscriptions.add(client, .begun(id)) }
+    }
+
+    func end(_ client: Client, _ call: Call) throws(CallFailure) {
+        let input = try call.read(Tasks.End.Input.self)
+        let id = try TaskID(named: input.id)
+        let outcome = try core.ask { registry, now, actions throws(Refusal) in
+            try registry.end(id, by: client.caller, at: now, &actions)
+        }
+        if outcome == nil { journal.endOfNothing(client.caller.owner, at: core.now) }
+        var output = Tasks.End.Output()
+        output.outcome = outcome.map(Tasks.Outcome.init)
+        client.reply(output)
+    }
+
+    // MARK: - Commands
+
+    func submit(_ client: Client, _ call: Call) throws(CallFailure) {
+        // What is larger by far than any work may be is not even read: that alone would take its time.
+        let bytesMax = core.registry.limits.workBytesMax
+        guard call.byteCount <= 2 * bytesMax else {
+            throw .refused(.limitReached(limit: "workBytesMax", value: bytesMax))
+        }
+        let work = try call.read(Tasks.Submit.Input.self).work
+        if work.limits != nil { throw .invalid("work.limits") }
+        var submission = Submission(
+            name: work.name, owner: client.caller.owner, work: try Work(checking: work))
+        submission.work.submitter = try submitters.submitter(client)
+        submission.application = work.application
+        submission.profile = work.profile
+        submission.budget = work.budget.map(RequestedBudget.init)
+        submission.queueing = Queueing(work)
+        let ready = submission
+        try submitters.withAccountName(of: client) { [unowned self] name throws(CallFailure) in
+            var submission = ready
+            submission.work.submitter.name = name
+            try submit(submission, client)
+        }
+    }
+
+    private func submit(_ submission: Submission, _ client: Client) throws(CallFailure) {
+        let submitted = try core.ask { registry, now, actions throws(Refusal) in
+            do throws(Refusal) {
+                return try registry.submit(submission, at: now, &actions)
+            } catch .invalidParameter(let name) {
+                throw .invalidParameter("work.\(name)")
+            }
+        }
+        guard submitted.waits else {
+            return client.reply(receipt(for: submitted.id, submitted.isCoalesced))
+        }
+        replies.open(client, about: .order(submitted.id)) { [unowned self] client in
+            client.reply(receipt(for: submitted.id, submitted.isCoalesced))
+        }
+    }
+
+    /// What a submitter is told: that the task is taken, that another one stands for it, or when it may begin.
+    private func receipt(for id: TaskID, _ isCoalesced: Bool) -> Tasks.Submit.Output {
+        var output = Tasks.Submit.Output()
+        output.id = id.number
+        output.receipt = .accepted
+        if isCoalesced {
+            output.receipt = .coalesced
+        } else if core.registry.isDeferred(id) {
+            output.receipt = .deferred
+            output.notBeforeMs =
+                core.registry.notBefore(id, at: core.now)?.roundedUpMilliseconds
+        }
+        return output
+    }
+
+    // MARK: - Orders
+
+    func extend(_ client: Client, _ call: Call) throws(CallFailure) {
+        let input = try call.read(Tasks.Extend.Input.self)
+        let id = try TaskID(named: input.id)
+        let caller = try client.caller(all: input.all)
+        let remaining = try core.ask { registry, now, actions throws(Refusal) in
+            try registry.extend(id, by: caller, at: now, &actions)
+        }
+        logOrder("extend", id, of: client)
+        var output = Tasks.Extend.Output()
+        output.remaining = Tasks.Remaining(remaining)
+        client.reply(output)
+    }
+
+    func cancel(_ client: Client, _ call: Call) throws(CallFailure) {
+        let input = try call.read(Tasks.Cancel.Input.self)
+        let id = try TaskID(named: input.id)
+        guard input.reason?.utf8.count ?? 0 <= 1024 else { throw .invalid("reason") }
+        let caller = try client.caller(all: input.all)
+        let waitsForDisk = try core.ask { registry, now, actions throws(Refusal) in
+            try registry.cancel(id, by: caller, text: input.reason, at: now, &actions)
+        }
+        logOrder("cancel", id, of: client)
+        guard waitsForDisk else { return client.reply(Empty()) }
+        replies.open(client, about: .order(id)) { $0.reply(Empty()) }
+    }
+
+    func simulateExpiration(_ client: Client, _ call: Call) throws(CallFailure) {
+        let input = try call.read(Tasks.SimulateExpiration.Input.self)
+        let id = try TaskID(named: input.id)
+        let caller = try client.caller(all: input.all)
+        try core.ask { registry, now, actions throws(Refusal) in
+            try registry.simulateExpiration(id, by: caller, at: now, &actions)
+        }
+        logOrder("simulate-expiration", id, of: client)
+        client.reply(Empty())
+    }
+
+    /// Logs an order that an operator gave for a task of somebody else.
+    private func logOrder(_ order: String, _ id: TaskID, of client: Client) {
+        guard let record = core.registry.record(id), record.task.owner != client.caller.owner
+        else { return }
+        journal.ordered(order, record, by: client.caller.owner)
+    }
+}
+
+extension RequestedBudget {
+    init(_ budget: Tasks.Budget) {
+        self.init(
+            duration: .milliseconds(budget.durationMs), grace: .milliseconds(budget.graceMs))
+    }
+}
+
+extension Work {
+    /// Checks what the kernel could not take, by the path of its parameter.
+    init(checking work: Tasks.Work) throws(CallFailure) {
+        try Work.check(work.command, "work.command")
+        try Work.check(directory: work.directory, work.environment, in: "work")
+        self.init(
+            command: work.command,
+            directory: work.directory,
+            environment: work.environment ?? [:],
+            expiration: try ExpirationHandler(checking: work.expiration)
+        )
+    }
+
+    static func check(
+        directory: String?, _ environment: [String: String]?, in path: String
+    ) throws(CallFailure) {
+        if let directory {
+            // The kernel takes no longer one (PATH_MAX, with the byte at the end).
+            guard directory.hasPrefix("/"), directory.utf8.count < Int(PATH_MAX),
+                !directory.utf8.contains(0)
+            else {
+                throw .invalid("\(path).directory")
+            }
+        }
+        for (name, value) in environment ?? [:] {
+            let isName = !name.isEmpty && !name.utf8.contains { $0 == 0 || $0 == UInt8(ascii: "=") }
+            guard isName, !value.utf8.contains(0) else { throw .invalid("\(path).environment") }
+        }
+    }
+
+    static func check(_ command: [String], _ path: String) throws(CallFailure) {
+        guard let program = command.first, !program.isEmpty else { throw .invalid(path) }
+        for (index, argument) in command.enumerated() where argument.utf8.contains(0) {
+            throw .invalid("\(path)[\(index)]")
+        }
+    }
+}
+
+extension ExpirationHandler {
+    init(checking handler: Tasks.ExpirationHandler?) throws(CallFailure) {
+        self.init()
+        guard let handler else { return }
+        if let name = handler.signal {
+            guard name.isEmpty || SignalName.number(of: name) != nil else {
+                throw .invalid("work.expiration.signal")
+            }
+            signal = SignalName.number(of: name).map(SignalNumber.init)
+        }
+        if let command = handler.command {
+            try Work.check(command, "work.expiration.command")
+            self.command = command
+        }
+    }
+}
+
+extension Queueing {
+    /// What a call asks for, which the core checks.
+    init(_ work: Tasks.Work) {
+        self.init()
+        group = work.group
+        priority = work.priority ?? 0
+        earliestBegin = work.earliestBeginMs.map { .milliseconds($0) }
+        for condition in work.conditions ?? [] { conditions.insert(Conditions(condition)) }
+        minimumInterval = work.minimumIntervalMs.map { .milliseconds($0) }
+        unique = work.unique.map { $0 == .keep ? .keep : .replace }
+        retry = work.retry.map { asked in
+            Retry(
+                attempts: asked.attempts, delay: asked.delayMs.map { .milliseconds($0) },
+                onInterruption: asked.onInterruption == true)
+        }
+    }
+}
+
+extension Conditions {
+    init(_ condition: Tasks.Condition) {
+        self =
+            switch condition {
+            case .network: .network
+            case .externalPower: .externalPower
+            case .idle: .idle
+            }
+    }
+}

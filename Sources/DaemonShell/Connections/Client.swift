@@ -1,0 +1,214 @@
+internal import BudgetCore
+internal import Glibc
+internal import LinuxSystem
+internal import TaskAPI
+internal import Varlink
+
+/// One connection of a client, and the call that it waits for.
+final class Client {
+    /// A call that has not had its last reply.
+    enum OpenCall {
+        /// One answer is owed, which waits for something to happen.
+        case reply(PendingReplies.Ticket)
+        /// Events are told as they happen.
+        case events(EventStream)
+        /// Replies are made as the reader takes them.
+        case pages(any Pager)
+
+        var heldBytes: Int {
+            switch self {
+            case .reply: 0
+            case .events(let stream): stream.heldBytes
+            case .pages(let pager): pager.heldBytes
+            }
+        }
+    }
+
+    /// What the epoll waits for while more may come.
+    static let readInterest: Readiness = [.input, .peerClosed]
+    /// What says that something came, or that nothing more will.
+    static let readableEvents: Readiness = [.input, .peerClosed, .hangUp, .error]
+    static let terminalEvents: Readiness = [.hangUp, .error]
+
+    /// No other connection of this run has it.
+    var number: UInt64 { holder.rawValue }
+    let descriptor: OwnedDescriptor
+    let credentials: PeerCredentials
+    /// Whether it may reach the tasks of all owners.
+    let isOperator: Bool
+    /// Whether its calls are answered at all.
+    let isServed: Bool
+    /// When it had connected, on CLOCK_BOOTTIME in nanoseconds.
+    let acceptedAt: Int64
+    let ownerUse: OwnerUse
+    let caller: Caller
+    let holder: HolderID
+    var connection: ServerConnection
+    /// The call that waits for something, or goes on.
+    private(set) var openCall: OpenCall?
+    /// The peer has sent all that it will.
+    private(set) var isInputAtEnd = false
+    private(set) var isClosed = false
+    /// What keeps it in the poll; `nil` before and after.
+    var registration: DescriptorPoll.Registration?
+    /// What the poll waits for.
+    var interest = Client.readInterest
+    /// Whether it is counted for its account no longer.
+    var hasLeft = false
+    /// In which queues it is, each of which has a flag here so as not to take it twice.
+    var queues: Queues = []
+    /// What was last counted of its buffers for its owner.
+    var accountedBytes = 0
+    /// The application whose process has opened it; `nil` where it is of none.
+    var origin: ConnectionOrigin?
+    /// What confines its process; `nil` before it has had a command registered.
+    var standing: PeerStanding?
+    var isDenialLogged = false
+
+    /// The queues that a connection may be in.
+    struct Queues: OptionSet {
+        let rawValue: UInt8
+        /// Those for whom something came or was made in this turn.
+        static let dirty = Queues(rawValue: 1)
+        /// Those that wait for their turn to have calls taken.
+        static let calls = Queues(rawValue: 2)
+        /// Those that wait for their turn to have replies made.
+        static let replies = Queues(rawValue: 4)
+        /// Those that are not read, because their owner's buffers are full.
+        static let room = Queues(rawValue: 8)
+        /// Those whose process is to be looked at again.
+        static let origins = Queues(rawValue: 16)
+    }
+
+    init(
+        holder: HolderID, descriptor: consuming OwnedDescriptor, credentials: PeerCredentials,
+        isOperator: Bool, isServed: Bool, acceptedAt: Int64, ownerUse: OwnerUse,
+        limits: ConnectionLimits
+    ) {
+        self.holder = holder
+        self.descriptor = descriptor
+        self.credentials = credentials
+        self.isOperator = isOperator
+        self.isServed = isServed
+        self.acceptedAt = acceptedAt
+        self.ownerUse = ownerUse
+        caller = Caller(owner: OwnerID(rawValue: credentials.user))
+        connection = ServerConnection(limits: limits, frequent: CallTable.frequentMethods)
+    }
+
+    // MARK: - Its state
+
+    /// Whether nobody waits for anything on it.
+    var isIdle: Bool {
+        openCall == nil && connection.callsWaiting == 0 && connection.pendingOutputCount == 0
+    }
+
+    /// Whether all has been answered that its peer could still read an answer of.
+    var isDone: Bool {
+        if isClosed { return true }
+        guard isInputAtEnd else { return false }
+        // A streaming call ends when the peer closes; other calls that came are still answered.
+        if case .reply = openCall { return false }
+        return connection.isCallInProgress
+            || connection.callsWaiting == 0 && connection.pendingOutputCount == 0
+    }
+
+    /// Keeps the call in progress open.
+    func open(_ call: OpenCall) { openCall = call }
+
+    /// The open call has its last reply, or never will.
+    @discardableResult
+    func closeCall() -> OpenCall? {
+        defer { openCall = nil }
+        return openCall
+    }
+
+    /// The stream of events that it waits for.
+    var eventStream: EventStream? { if case .events(let stream) = openCall { stream } else { nil } }
+
+    /// What makes the replies of its call as it takes them.
+    var pager: (any Pager)? { if case .pages(let pager) = openCall { pager } else { nil } }
+
+    /// It is over: nothing is read or sent any more, and what its buffers hold is let go.
+    func endAbruptly() { isClosed = true }
+
+    /// The peer has hung up: the calls that came before are still taken, if nothing is in their way.
+    func hungUp() {
+        isInputAtEnd = true
+        isClosed = openCall != nil || connection.callsWaiting == 0
+    }
+
+    /// Lets go of all that it has in its buffers.
+    func releaseBuffers() {
+        pager?.release()
+        connection = ServerConnection()
+    }
+
+    /// What it holds for its owner's account.
+    var heldBytes: Int {
+        connection.bufferedBytes + (openCall?.heldBytes ?? 0) + (isClosed ? 0 : groupBytes)
+    }
+
+    /// What the list of its groups takes, for as long as it is open: there may be 65,536 of them, and each
+    /// connection has a list of its own.
+    var groupBytes: Int { credentials.groups.count * MemoryLayout<UInt32>.size }
+
+    /// Answers the call in progress.
+    func reply<M: Message>(_ message: M, continues: Bool = false) {
+        settle(connection.reply(message, continues: continues))
+    }
+
+    /// Answers the call in progress with what others get too.
+    func reply(_ message: SharedMessage, number: Int = 0, continues: Bool) {
+        settle(connection.reply(message, number: number, continues: continues))
+    }
+
+    func reply(_ error: ServiceError) {
+        settle(connection.reply(error))
+    }
+
+    func replyError<M: Message>(_ name: String, _ parameters: M) {
+        settle(connection.replyError(name, parameters))
+    }
+
+    /// The buffers of a client that is closed may be gone, and its call in progress with them.
+    private func settle(_ result: ServerConnection.ReplyResult) {
+        assert(
+            isClosed || result == .queued || result == .suppressed, "a reply that nobody waits for")
+    }
+
+    /// Reads what is there into the connection.
+    ///
+    /// - Throws: where the peer broke the protocol.
+    func receive(using buffer: UnsafeMutableRawBufferPointer) throws(ProtocolViolation) {
+        while true {
+            let count = recv(descriptor.rawValue, buffer.baseAddress, buffer.count, 0)
+            if count > 0 {
+                return try connection.receive(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+            }
+            if count < 0, errno == EINTR { continue }
+            if count < 0, errno == EAGAIN { return }
+            isInputAtEnd = true
+            if count < 0 { isClosed = true }
+            return
+        }
+    }
+
+    /// Sends what the socket takes.
+    func send() {
+        while connection.pendingOutputCount > 0 {
+            let socket = descriptor.rawValue
+            let count = connection.withPendingOutput { bytes in
+                Glibc.send(socket, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+            }
+            if count > 0 {
+                connection.sent(count)
+            } else if errno == EAGAIN {
+                return
+            } else if errno != EINTR {
+                isClosed = true
+                return
+            }
+        }
+    }
+}

@@ -1,0 +1,114 @@
+internal import BudgetCore
+internal import LinuxSystem
+
+/// The core as the daemon's parts see it: what it knows, the turn's one instant, and its orders.
+///
+/// A turn begins with a look at the clock, after what came has been read, so that nothing is early. All that happens
+/// in it happens at that instant. It ends when what the core ordered has been done.
+final class Core {
+    /// What a turn calls on, once the parts are there.
+    struct Hooks {
+        /// Does what the core has ordered.
+        var perform: (Action) -> Void
+        /// Finishes what the instant has left: starts, writes, answers.
+        var finish: () -> Void
+        /// Has the loop come back when something is due; after the last `finish` of a turn.
+        var arrange: () -> Void
+        /// Has the loop come back at once, after others have had their turn.
+        var continueLater: () -> Void
+    }
+
+    /// What the core knows. Changed by `update` alone.
+    private(set) var registry: BackgroundTaskRegistry
+    /// The instant of the turn, or of the last one.
+    private(set) var now = Instant(nanoseconds: .min)
+    private var actions: [Action] = []
+    private var clock = SleepClock()
+    private var hooks: Hooks?
+    private var isInTurn = false
+    private var isContinuing = false
+
+    init(_ registry: consuming BackgroundTaskRegistry) {
+        self.registry = registry
+        advance()
+    }
+
+    func connect(_ hooks: Hooks) { self.hooks = hooks }
+
+    // MARK: - The turn
+
+    /// Takes something that came as a turn of its own, or as a part of the turn that it came up in.
+    func turn(_ body: () throws -> Void) rethrows {
+        guard !isInTurn else { return try body() }
+        isInTurn = true
+        defer {
+            hooks?.finish()
+            hooks?.arrange()
+            isInTurn = false
+        }
+        advance()
+        try body()
+    }
+
+    /// Begins the next instant within a turn that takes several batches one after the other.
+    func advance() {
+        let (time, slept) = clock.read()
+        let next = Instant(nanoseconds: time)
+        assert(next >= now, "time falls")
+        now = max(now, next)
+        registry.asleep = .nanoseconds(slept)
+    }
+
+    /// Ends an instant within a turn: what it has left is done.
+    func finish() { hooks?.finish() }
+
+    /// Asks for another turn, where this one had no room for everything.
+    func continueLater() {
+        guard !isContinuing else { return }
+        isContinuing = true
+        hooks?.continueLater()
+    }
+
+    /// The turn that was asked for has come.
+    func continued() { isContinuing = false }
+
+    // MARK: - The core
+
+    /// Tells the core what happened, or asks it something; what it orders is performed later.
+    func update<Result, Failure: Error>(
+        _ body: (inout BackgroundTaskRegistry, Instant, inout [Action]) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try body(&registry, now, &actions)
+    }
+
+    /// Whether orders are to be performed still.
+    var hasOrders: Bool { !actions.isEmpty }
+
+    /// Puts orders behind those that the core has given.
+    func order(_ more: [Action]) { actions += more }
+
+    /// Performs the core's orders, those that come up meanwhile included.
+    func perform() {
+        guard let hooks else { return }
+        // Most often it is one, or none.
+        while actions.count == 1, let action = actions.popLast() { hooks.perform(action) }
+        guard !actions.isEmpty else { return }
+        var index = 0
+        while index < actions.count {
+            let action = actions[index]
+            index += 1
+            hooks.perform(action)
+        }
+        if actions.count < 1024 { actions.clear() } else { actions.removeAll() }
+    }
+
+    /// The clocks of the turn, for what is told in the time of day.
+    var clocks: ClockPair {
+        ClockPair(instant: now, boot: registry.boot(at: now), time: WallClock.now())
+    }
+}
+
+extension Instant {
+    /// The clock now, where it is asked how long something takes. What happens, happens at `Core.now`.
+    static func measured() -> Instant { Instant(nanoseconds: MonotonicClock.now()) }
+}

@@ -1,0 +1,125 @@
+internal import BudgetCore
+internal import LinuxSystem
+
+/// A socket at which the tasks of one owner speak to the daemon, one task at a time.
+///
+/// The owner's processes and root can send to it, and a message is taken where one of them has sent it:
+/// who was let in while it was theirs may have become somebody else.
+final class NotifySocket: DescriptorHandler {
+    /// A task that says more than this waits in its own send.
+    static let messagesPerSecondMax = 5000
+    static let messageBytesMax = 4096
+
+    /// Whose it is now.
+    private enum User {
+        /// What comes is of no account.
+        case nobody
+        /// A task whose begin is not told yet; what it says is kept until then.
+        case starting(TaskID)
+        case started(TaskID)
+    }
+
+    let number: UInt64
+    let owner: OwnerID
+    let path: String
+    private let socket: NoticeSocket
+    private var user = User.nobody
+    private var registration: DescriptorPoll.Registration?
+    private var ready: (NotifySocket) -> Void = { _ in }
+    /// What its task has said and the core has not been told.
+    private var notice = TaskNotice()
+    private var rate = Rate(perSecondMax: NotifySocket.messagesPerSecondMax)
+
+    init(number: UInt64, owner: OwnerID, path: String) throws(SystemError) {
+        self.number = number
+        self.owner = owner
+        self.path = path
+        socket = try NoticeSocket(path: path, user: owner.rawValue)
+    }
+
+    // MARK: - Whose it is
+
+    /// The task that has it; `nil` where none has.
+    var task: TaskID? {
+        switch user {
+        case .nobody: nil
+        case .starting(let id), .started(let id): id
+        }
+    }
+
+    /// A task has it from now on.
+    func give(to task: TaskID) { user = .starting(task) }
+
+    /// The begin of its task has been told.
+    func taskStarted() { if case .starting(let id) = user { user = .started(id) } }
+
+    /// No task has it any more; what was said and not told is forgotten.
+    func takeBack() {
+        user = .nobody
+        notice = TaskNotice()
+    }
+
+    // MARK: - When it is read
+
+    func ready(_ readiness: Readiness) { ready(self) }
+
+    func follow(
+        in poll: DescriptorPoll, ready: @escaping (NotifySocket) -> Void
+    ) throws(SystemError) {
+        self.ready = ready
+        registration = try poll.add(socket.descriptor, .input, self)
+    }
+
+    /// Leaves it alone for a time, or no longer.
+    func setRests(_ rests: Bool, in poll: DescriptorPoll) throws(SystemError) {
+        if let registration { try poll.modify(registration, rests ? [] : .input) }
+    }
+
+    func unfollow(in poll: DescriptorPoll) {
+        if let registration { poll.remove(registration) }
+        registration = nil
+    }
+
+    /// Whether something waits in it.
+    var hasMessage: Bool { socket.hasMessage }
+
+    // MARK: - What is read
+
+    /// What one look at the socket found.
+    enum Reading {
+        case taken
+        /// A message that is not taken, why, and from whom.
+        case refused(String, sender: OwnerID)
+        case nothing
+    }
+
+    /// Takes one message, if one waits.
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> Reading {
+        let room = UnsafeMutableRawBufferPointer(
+            rebasing: buffer.prefix(NotifySocket.messageBytesMax))
+        let receipt = try socket.receive(into: room)
+        if receipt != .nothing { rate.add(1) }
+        switch receipt {
+        case .nothing: return .nothing
+        case .tooLong(let sender):
+            return .refused(
+                "it is longer than \(room.count) bytes", sender: OwnerID(rawValue: sender))
+        case .message(let count, let sender):
+            guard sender == owner.rawValue || sender == OwnerID.root.rawValue else {
+                return .refused("the task is another user's", sender: OwnerID(rawValue: sender))
+            }
+            if task != nil { notice.add(TaskNotice(parsing: Array(room[..<count]))) }
+            return .taken
+        }
+    }
+
+    /// What the core is to be told now, and of which task; `nil` where there is nothing.
+    func takeNotice() -> (task: TaskID, notice: TaskNotice)? {
+        guard case .started(let id) = user, !notice.isEmpty else { return nil }
+        defer { notice = TaskNotice() }
+        return (id, notice)
+    }
+
+    /// Until when it is to be left alone, because its task floods it.
+    func throttledUntil(_ now: Instant) -> Instant? { rate.restUntil(now) }
+}

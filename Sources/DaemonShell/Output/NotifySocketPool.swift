@@ -1,0 +1,265 @@
+internal import BudgetCore
+internal import Glibc
+internal import LinuxSystem
+internal import Logging
+internal import Systemd
+
+/// The sockets at which run tasks say something of themselves, in the way services do (sd_notify(3)).
+final class NotifySocketPool {
+    /// Messages read of one socket in a turn, before the others have theirs.
+    private static let messagesPerTurn = 16
+    /// What reading may take, beyond a single message, of all sockets in a turn or of one at its task's end.
+    private static let readTime = Duration.microseconds(500)
+    /// More than any socket has waiting (net.unix.max_dgram_qlen), unless somebody goes on sending.
+    private static let messagesLeftMax = 1024
+    /// Free ones that are kept, so that starting a task takes no system call for its socket.
+    private static let freeMax = 64
+
+    private let core: Core
+    private let poll: DescriptorPoll
+    private let accounts: AccountSource
+    private let log: Logger
+    /// Where the sockets are; `nil` where there can be none.
+    private var folder: NoticeFolder?
+    private var sockets: [UInt64: NotifySocket] = [:]
+    private var numberLast: UInt64 = 0
+    /// Those that no task has, by owner.
+    private var free: [OwnerID: [NotifySocket]] = [:]
+    private var freeCount = 0
+    /// Those that have something.
+    private var ready: [NotifySocket] = []
+    /// Those that were read in this turn.
+    private var heard: [NotifySocket] = []
+    /// Turns in which some were read; the next begins with another of them.
+    private var turns = 0
+    private var throttledUntil = Deadlines<UInt64>()
+    /// What the log takes of messages that are not taken.
+    private var drops = EntryAllowance(perSecondMax: 1)
+
+    init(_ core: Core, _ poll: DescriptorPoll, _ accounts: AccountSource, _ log: Logger) {
+        self.core = core
+        self.poll = poll
+        self.accounts = accounts
+        self.log = log
+    }
+
+    /// Makes the folder of the sockets: beside the daemon's own, or where only one user is served, in the state
+    /// folder. Without it tasks run all the same.
+    func open(_ configuration: Configuration) {
+        var places = [configuration.socketPath + ".notify"]
+        if !configuration.servesEverybody { places.append(configuration.stateFolder + "/notify") }
+        var refusals: [String] = []
+        for place in places {
+            do {
+                folder = try NoticeFolder(path: place, user: configuration.user)
+                return
+            } catch {
+                refusals.append("\(error)")
+            }
+        }
+        log.say(.noticesNotTaken, [.reason: refusals.joined(separator: "; ")])
+    }
+
+    // MARK: - Who has one
+
+    /// A socket for a task; `nil` where it can have none.
+    func take(for task: TaskID, of owner: OwnerID) -> NotifySocket? {
+        guard folder != nil else { return nil }
+        do throws(SystemError) {
+            var socket = takeFree(of: owner)
+            if socket == nil { socket = try make(of: owner) }
+            socket?.give(to: task)
+            return socket
+        } catch {
+            logDrop(.noticeSocketNotMade, "\(error)", of: task, from: owner)
+            return nil
+        }
+    }
+
+    private func takeFree(of owner: OwnerID) -> NotifySocket? {
+        guard let socket = free[owner]?.popLast() else { return nil }
+        freeCount -= 1
+        if free[owner]?.isEmpty == true { free[owner] = nil }
+        return socket
+    }
+
+    private func make(of owner: OwnerID) throws(SystemError) -> NotifySocket? {
+        while let folder {
+            numberLast += 1
+            do throws(SystemError) {
+                let socket = try NotifySocket(
+                    number: numberLast, owner: owner, path: folder.path(ofNumber: Int(numberLast)))
+                try socket.follow(in: poll) { [unowned self] in ready.append($0) }
+                sockets[socket.number] = socket
+                return socket
+            } catch {
+                // A daemon with another state folder may have the number.
+                guard error.errno == EADDRINUSE else { throw error }
+            }
+        }
+        return nil
+    }
+
+    /// Takes a socket back from a task that has ended. One that is not soon empty, because the task left too much or
+    /// others send to it, goes: what was meant for a task never reaches the next.
+    func giveBack(_ socket: NotifySocket) {
+        socket.takeBack()
+        guard read(socket, atMost: Self.messagesPerTurn) == .empty, freeCount < Self.freeMax
+        else { return close(socket) }
+        freeCount += 1
+        free[socket.owner, default: []].append(socket)
+    }
+
+    private func close(_ socket: NotifySocket) {
+        sockets[socket.number] = nil
+        throttledUntil[socket.number] = nil
+        socket.unfollow(in: poll)
+    }
+
+    /// Removes the sockets and their folder.
+    func close() {
+        for socket in sockets.values { socket.unfollow(in: poll) }
+        (sockets, free, freeCount, ready, heard) = ([:], [:], 0, [], [])
+        guard let folder else { return }
+        do {
+            try folder.remove()
+        } catch {
+            log.say(.noticeFolderNotRemoved, [.reason: "\(error)"])
+        }
+    }
+
+    // MARK: - Reading
+
+    /// How reading a socket came to its end.
+    private enum End {
+        case empty
+        /// Something may be left.
+        case unread
+        /// It cannot be read, and is closed.
+        case closed
+    }
+
+    /// Reads what came, for a bounded time, a bounded number of messages and each socket in its turn. What is left is
+    /// told of again.
+    func readReady() {
+        guard !ready.isEmpty else { return }
+        let sources = ready
+        ready.removeAll(keepingCapacity: true)
+        let until = Instant.measured() + Self.readTime
+        let first = turns % sources.count
+        turns &+= 1
+        for socket in sources[first...] + sources[..<first]
+        where sockets[socket.number] === socket {
+            _ = read(socket, atMost: Self.messagesPerTurn, until: until)
+            heard.append(socket)
+            let now = Instant.measured()
+            if let end = socket.throttledUntil(now) {
+                throttledUntil[socket.number] = end
+                setRests(true, socket)
+            }
+            guard now < until else { return }
+        }
+    }
+
+    /// - Parameters:
+    ///   - countMin: messages that are read however long that takes.
+    ///   - until: no more are begun from then on.
+    private func read(
+        _ socket: NotifySocket, atLeast countMin: Int = 1, atMost countMax: Int,
+        until: Instant = .never
+    ) -> End {
+        for count in 1...countMax {
+            do throws(SystemError) {
+                switch try socket.read(into: poll.buffer) {
+                case .taken: break
+                case .refused(let reason, let sender):
+                    logDrop(.noticeDropped, reason, of: socket.task, from: sender)
+                case .nothing: return .empty
+                }
+            } catch {
+                logDrop(.noticeDropped, "\(error)", of: socket.task, from: socket.owner)
+                close(socket)
+                return .closed
+            }
+            if count >= countMin, Instant.measured() >= until { return .unread }
+        }
+        return .unread
+    }
+
+    /// Tells the core what the tasks have said in this turn: of each the newest.
+    func deliver() {
+        guard !heard.isEmpty else { return }
+        for socket in heard { deliver(socket) }
+        heard.removeAll(keepingCapacity: true)
+    }
+
+    /// The begin of a task has been told: what it has said before is told now.
+    func started(_ socket: NotifySocket) {
+        socket.taskStarted()
+        deliver(socket)
+    }
+
+    private func deliver(_ socket: NotifySocket) {
+        guard let (task, notice) = socket.takeNotice() else { return }
+        core.update { registry, now, actions in registry.noted(task, notice, at: now, &actions) }
+        core.perform()
+    }
+
+    /// Takes the last words of a task of which no process is left: at least so many, and then what can be read in a
+    /// moment.
+    func drain(_ socket: NotifySocket) {
+        let end = read(
+            socket, atLeast: Self.messagesPerTurn, atMost: Self.messagesLeftMax,
+            until: Instant.measured() + Self.readTime)
+        deliver(socket)
+        guard end == .unread, socket.hasMessage else { return }
+        logDrop(
+            .noticeDropped, "its task ended and left too many", of: socket.task,
+            from: socket.owner)
+        socket.takeBack()
+    }
+
+    // MARK: - Those that are left alone for a time
+
+    /// When the first of them is to be read again.
+    var nextDeadline: Instant? { throttledUntil.first }
+
+    func resumeThrottled() {
+        for number in throttledUntil.due(at: core.now) {
+            throttledUntil[number] = nil
+            if let socket = sockets[number] { setRests(false, socket) }
+        }
+    }
+
+    private func setRests(_ rests: Bool, _ socket: NotifySocket) {
+        do throws(SystemError) {
+            try socket.setRests(rests, in: poll)
+        } catch {
+            logDrop(.noticeDropped, "\(error)", of: socket.task, from: socket.owner)
+        }
+    }
+
+    // MARK: - What is lost
+
+    /// Logs what a task lost, once a second at most for each account that is the cause.
+    private func logDrop(
+        _ message: DaemonMessage, _ reason: String, of task: TaskID?, from sender: OwnerID
+    ) {
+        guard drops.take(accounts.accounts.account(of: sender), at: core.now) else { return }
+        var fields: [JournalField: String] = [.reason: reason, .owner: "\(sender)"]
+        if let task { fields[.taskID] = "\(task)" }
+        log.say(message, fields)
+    }
+
+    /// When it is to be said how many messages were not named.
+    var nextReport: Instant? { drops.nextReport }
+
+    /// Says how many messages of a user were not named.
+    func reportDrops() {
+        for (account, count) in drops.takeReport(at: core.now) {
+            log.say(
+                .noticesNotNamed,
+                [.owner: "\(account)", .reason: "\(count) messages, over the rate"])
+        }
+    }
+}

@@ -1,0 +1,89 @@
+internal import BudgetCore
+internal import TaskAPI
+internal import Varlink
+
+/// Writes the output of a task, piece by piece, as its reader takes it.
+final class OutputPager: Pager {
+    /// Output that one reader is made before others have their turn.
+    private static let pieceMax = 32_768
+
+    private let parts: Parts
+    private let id: TaskID
+    /// Whether it goes on until the task has ended.
+    private let follows: Bool
+    private var position = 0
+
+    /// What the readers of outputs share.
+    final class Parts {
+        fileprivate let core: Core
+        fileprivate let pool: ConnectionPool
+        fileprivate let streams: ReplyStreams
+        fileprivate let subscriptions: Subscriptions
+        fileprivate let output: OutputPump
+        fileprivate var pieces = OutputPieces()
+
+        init(
+            _ core: Core, _ pool: ConnectionPool, _ streams: ReplyStreams,
+            _ subscriptions: Subscriptions, _ output: OutputPump
+        ) {
+            self.core = core
+            self.pool = pool
+            self.streams = streams
+            self.subscriptions = subscriptions
+            self.output = output
+        }
+
+        /// Forgets what was written for several, once nobody waits for it.
+        func endTurn() { if streams.isEmpty { pieces.removeAll() } }
+    }
+
+    init(_ parts: Parts, of id: TaskID, follows: Bool, for client: Client) {
+        self.parts = parts
+        self.id = id
+        self.follows = follows
+        parts.subscriptions.addReader(client, of: id)
+    }
+
+    var heldBytes: Int { 0 }
+
+    func readerHasRoom(_ client: Client) { parts.streams.enqueue(client) }
+
+    func release() {}
+
+    func ended(for client: Client) { parts.subscriptions.removeReader(client, of: id) }
+
+    func makePiece(for client: Client) {
+        let before = client.connection.pendingOutputCount
+        var made = 0
+        defer { parts.streams.charge(made) }
+        while made < Self.pieceMax, parts.pool.mayMakeMore(for: client),
+            let piece = parts.pieces.piece(of: id, at: position, in: parts.output[id])
+        {
+            position = piece.next
+            client.reply(piece.message, continues: true)
+            made = client.connection.pendingOutputCount - before + ReplyRounds.replyCost
+            parts.pool.markDirty(client)
+        }
+        guard !client.isClosed else { return }
+        let isAtEnd = parts.output[id]?.piece(at: position) == nil
+        guard isAtEnd else {
+            // One that has left too much unread goes on when it has taken some.
+            if made >= Self.pieceMax { parts.streams.enqueue(client) }
+            return
+        }
+        let hasEnded = parts.core.registry.record(id)?.task.state ?? .ended == .ended
+        guard !follows || hasEnded else { return }
+        finish(client)
+    }
+
+    private func finish(_ client: Client) {
+        let end = parts.output[id]?.end ?? position
+        ended(for: client)
+        client.closeCall()
+        var output = Tasks.Output.Output()
+        output.stream = OutputStream.stdout.rawValue
+        output.dropped = end > position ? end - position : nil
+        client.reply(output)
+        parts.pool.resume(client)
+    }
+}

@@ -1,0 +1,187 @@
+internal import BudgetCore
+internal import Glibc
+internal import LinuxSystem
+internal import Systemd
+
+/// The reading end of one stream of the commands of a task or an application.
+final class OutputPipe: DescriptorHandler {
+    /// Bytes read in one turn, so that a flood of one task leaves room for the rest.
+    static let readMax = 65_536
+    /// A task that prints more than this is slowed down by its own pipe.
+    static let bytesPerSecondMax = 4 << 20
+    /// Lines in the log a second; what is more is counted.
+    static let linesPerSecondMax = 1000
+
+    let number: UInt64
+    /// What it is one of.
+    unowned let output: RunnerOutput
+    /// Which of the commands it is of, in the order of their start.
+    let command: Int
+    let stream: OutputStream
+    /// What it shares with the others of its owner.
+    private let owner: OwnerOutput
+    private let descriptor: OwnedDescriptor
+    private var registration: DescriptorPoll.Registration?
+    private var ready: (OutputPipe) -> Void = { _ in }
+    private var cutter = LineCutter()
+    private var rate = Rate(perSecondMax: OutputPipe.bytesPerSecondMax)
+    private var lines = Rate(perSecondMax: OutputPipe.linesPerSecondMax)
+    /// Lines that the log was spared since the last that it got.
+    private var linesNotLogged = 0
+    /// The level that the parts of a long line still to come have from its first.
+    private var levelOfRest: JournalLevel?
+    private var isWithinLine = false
+
+    init(
+        number: UInt64, of output: RunnerOutput, command: Int, stream: OutputStream,
+        _ descriptor: consuming OwnedDescriptor
+    ) {
+        self.number = number
+        self.output = output
+        self.command = command
+        owner = output.share
+        self.stream = stream
+        self.descriptor = descriptor
+    }
+
+    // MARK: - When it is read
+
+    func ready(_ readiness: Readiness) { ready(self) }
+
+    /// Has it read from now on, whenever there is something.
+    func follow(in poll: DescriptorPoll, ready: @escaping (OutputPipe) -> Void) throws(SystemError) {
+        self.ready = ready
+        registration = try poll.add(descriptor.rawValue, .input, self)
+    }
+
+    /// Whether it is read when there is something; one that is closed is not.
+    var isFollowed: Bool { registration != nil }
+
+    /// Leaves it alone for a time, or no longer.
+    func setRests(_ rests: Bool, in poll: DescriptorPoll) throws(SystemError) {
+        if let registration { try poll.modify(registration, rests ? [] : .input) }
+    }
+
+    func unfollow(in poll: DescriptorPoll) {
+        if let registration { poll.remove(registration) }
+        registration = nil
+    }
+
+    /// Until when it is to be left alone, because it is flooded.
+    func throttledUntil(_ now: Instant) -> Instant? {
+        let own = rate.restUntil(now)
+        guard let shared = owner.bytes.restUntil(now) else { return own }
+        return max(own ?? shared, shared)
+    }
+
+    // MARK: - What is read
+
+    /// What a read found.
+    enum ReadResult {
+        case bytes([UInt8])
+        case nothing
+        case end
+    }
+
+    /// Reads what is there, without waiting.
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> ReadResult {
+        let room = UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(OutputPipe.readMax))
+        while true {
+            let count = Glibc.read(descriptor.rawValue, room.baseAddress, room.count)
+            if count > 0 {
+                let complete = cutter.take(UnsafeRawBufferPointer(rebasing: room[..<count]))
+                rate.add(count)
+                owner.bytes.add(count)
+                return .bytes(complete)
+            }
+            if count == 0 { return .end }
+            if errno == EAGAIN { return .nothing }
+            if errno != EINTR { return .end }
+        }
+    }
+
+    /// Bytes that wait in it now (FIONREAD, pipe(7)).
+    var waitingCount: Int {
+        var count: Int32 = 0
+        return ioctl(descriptor.rawValue, UInt(FIONREAD), &count) == 0 ? Int(count) : 0
+    }
+
+    /// What was read of a line that has no end yet.
+    func takeRest() -> [UInt8] { cutter.takeRest() }
+
+    /// Takes the next line, or part of one, off what was read.
+    func takeLine(from bytes: inout ArraySlice<UInt8>) -> OutputLine {
+        let printed = bytes.prefix { $0 != UInt8(ascii: "\n") }
+        bytes = bytes.dropFirst(printed.count)
+        var line = OutputLine(level: levelOfRest, text: printed)
+        if !isWithinLine { (line.level, line.text) = LevelPrefix.split(printed) }
+        isWithinLine = bytes.isEmpty
+        levelOfRest = isWithinLine ? line.level : nil
+        bytes = bytes.dropFirst()
+        return line
+    }
+
+    /// Whether one more line may go to the log, which is counted then.
+    func mayLogLine(_ now: Instant) -> Bool {
+        guard lines.restUntil(now) == nil, owner.lines.restUntil(now) == nil else { return false }
+        lines.add(1)
+        owner.lines.add(1)
+        return true
+    }
+
+    /// Counts a line that the log is spared.
+    func lineNotLogged() { linesNotLogged += 1 }
+
+    /// How many lines the log was spared, once.
+    func takeLinesNotLogged() -> Int {
+        defer { linesNotLogged = 0 }
+        return linesNotLogged
+    }
+}
+
+/// A line for the log.
+struct OutputLine {
+    /// What its prefix says; `nil` where the stream decides.
+    var level: JournalLevel?
+    /// Without prefix and newline.
+    var text: ArraySlice<UInt8>
+
+    /// The more urgent of its own level and that of its stream.
+    func passingLevel(on stream: OutputStream) -> JournalLevel {
+        min(level ?? stream.level, stream.level)
+    }
+}
+
+extension OutputStream {
+    /// The level of lines that bring none.
+    var level: JournalLevel {
+        switch self {
+        case .stdout: .info
+        case .stderr: .notice
+        }
+    }
+}
+
+/// A count that starts anew each second.
+struct Rate {
+    let perSecondMax: Int
+    private var windowEndsAt = Instant(nanoseconds: .min)
+    private var count = 0
+
+    init(perSecondMax: Int) {
+        self.perSecondMax = perSecondMax
+    }
+
+    mutating func add(_ amount: Int) {
+        count += amount
+    }
+
+    /// When the count starts anew, where it has reached its limit.
+    mutating func restUntil(_ now: Instant) -> Instant? {
+        if now >= windowEndsAt {
+            windowEndsAt = now + .seconds(1)
+            count = count > perSecondMax ? count - perSecondMax : 0
+        }
+        return count >= perSecondMax ? windowEndsAt : nil
+    }
+}

@@ -1,0 +1,253 @@
+internal import BudgetCore
+internal import LinuxSystem
+internal import Logging
+internal import Settings
+internal import Systemd
+
+/// Who prints.
+enum Printer {
+    case task(TaskID)
+    case application(ApplicationKey)
+}
+
+/// The pipes of what a task or an application prints.
+final class RunnerOutput {
+    let printer: Printer
+    /// What it shares with the others of its owner's account.
+    let share: OwnerOutput
+    fileprivate var pipes: [OutputPipe] = []
+    /// Whether its pipes are read: from its begin on, so that its story is told in order.
+    fileprivate var isReading = false
+
+    init(_ printer: Printer, _ share: OwnerOutput) {
+        self.printer = printer
+        self.share = share
+    }
+
+    fileprivate var task: TaskID? { if case .task(let id) = printer { id } else { nil } }
+}
+
+/// Reads what tasks and applications print: keeps it, logs it, and passes it on to those who read along.
+///
+/// Who prints more than may be read waits in its own pipe.
+final class OutputPump {
+    /// What readers who are behind get until the pipe is looked at again.
+    private static let readersShare = Duration.milliseconds(2)
+
+    private let core: Core
+    private let poll: DescriptorPoll
+    private let settings: CurrentSettings
+    private let accounts: AccountSource
+    private let subscriptions: Subscriptions
+    private let journal: AuditTrail
+    private let log: Logger
+    private var kept = OutputStore()
+    private var shares = OwnerOutputs()
+    private var numberLast: UInt64 = 0
+    /// Pipes that have something, or have ended.
+    private var ready: [OutputPipe] = []
+    private var throttled: [UInt64: OutputPipe] = [:]
+    private var throttledUntil = Deadlines<UInt64>()
+
+    init(
+        _ core: Core, _ poll: DescriptorPoll, _ settings: CurrentSettings,
+        _ accounts: AccountSource, _ subscriptions: Subscriptions, _ journal: AuditTrail,
+        _ log: Logger
+    ) {
+        self.core = core
+        self.poll = poll
+        self.settings = settings
+        self.accounts = accounts
+        self.subscriptions = subscriptions
+        self.journal = journal
+        self.log = log
+    }
+
+    /// What is kept of a task's output.
+    subscript(id: TaskID) -> OutputLog? { kept[id] }
+
+    /// Forgets the output of a task that is not known any more.
+    func forget(_ id: TaskID) { kept.forget(id) }
+
+    // MARK: - Pipes
+
+    /// A place for the pipes of what is going to be started.
+    func open(_ printer: Printer, of owner: OwnerID) -> RunnerOutput {
+        if case .task(let id) = printer { kept.taskGoesOn(id) }
+        let share = shares.share(
+            of: accounts.accounts.account(of: owner),
+            bytesPerSecondMax: settings.limits.outputRatePerOwnerMax,
+            linesPerSecondMax: settings.limits.logRatePerOwnerMax)
+        return RunnerOutput(printer, share)
+    }
+
+    /// Adds a stream of a command.
+    func add(
+        _ descriptor: consuming OwnedDescriptor, _ stream: OutputStream, of command: Int,
+        to output: RunnerOutput
+    ) throws(SystemError) {
+        numberLast += 1
+        let pipe = OutputPipe(
+            number: numberLast, of: output, command: command, stream: stream, descriptor)
+        output.pipes.append(pipe)
+        if output.isReading { try follow(pipe) }
+    }
+
+    /// A task or an application has begun: what it prints is read from now on.
+    func startReading(_ output: RunnerOutput) {
+        output.isReading = true
+        do throws(SystemError) {
+            for pipe in output.pipes { try follow(pipe) }
+        } catch {
+            log.say(.outputNotRead, [.reason: "\(error)"])
+        }
+    }
+
+    private func follow(_ pipe: OutputPipe) throws(SystemError) {
+        try pipe.follow(in: poll) { [unowned self] in ready.append($0) }
+    }
+
+    /// Reads what is left once no process is, or of a single command once that has ended: what a handler's command
+    /// leaves behind does not keep the daemon's descriptors.
+    func drain(_ output: RunnerOutput, command: Int? = nil) {
+        for pipe in output.pipes where command == nil || command == pipe.command {
+            // What waits now, and no more: somebody outside the task may have the pipe and go on.
+            for _ in stride(from: 0, to: pipe.waitingCount, by: OutputPipe.readMax) {
+                guard case .bytes(let complete) = pipe.read(into: poll.buffer) else { break }
+                take(complete, of: pipe)
+            }
+            take(pipe.takeRest(), of: pipe)
+            close(pipe)
+        }
+    }
+
+    /// Lets go of the pipes of what has ended; what a task has printed is kept, as far as there is room.
+    func close(_ output: RunnerOutput) {
+        for pipe in output.pipes { close(pipe) }
+        shares.release(output.share)
+        guard let task = output.task else { return }
+        kept.taskEnded(
+            task, account: output.share.account, totalMax: settings.limits.outputTotalBytesMax)
+    }
+
+    private func close(_ pipe: OutputPipe) {
+        pipe.output.pipes.removeAll { $0 === pipe }
+        forgetThrottle(of: pipe.number)
+        logLinesNotLogged(of: pipe)
+        pipe.unfollow(in: poll)
+    }
+
+    // MARK: - Reading
+
+    /// Reads the pipes that have something, each once.
+    func readReady() {
+        guard !ready.isEmpty else { return }
+        let pipes = ready
+        ready.removeAll(keepingCapacity: true)
+        for pipe in pipes where pipe.isFollowed { read(pipe) }
+    }
+
+    private func read(_ pipe: OutputPipe) {
+        switch pipe.read(into: poll.buffer) {
+        case .bytes(let complete):
+            take(complete, of: pipe)
+            let behind = areReadersBehind(pipe) ? core.now + Self.readersShare : nil
+            let until = [pipe.throttledUntil(core.now), behind].compactMap(\.self).max()
+            if let until { throttle(pipe, until) }
+        case .end:
+            take(pipe.takeRest(), of: pipe)
+            close(pipe)
+        case .nothing: break
+        }
+    }
+
+    private func areReadersBehind(_ pipe: OutputPipe) -> Bool {
+        pipe.output.task.map(subscriptions.areReadersBehind) ?? false
+    }
+
+    // MARK: - Those that are left alone for a time
+
+    /// When the first of them is to be read again.
+    var nextDeadline: Instant? { throttledUntil.first }
+
+    /// Reads the pipes again that have been left alone long enough.
+    func resumeThrottled() {
+        for number in throttledUntil.due(at: core.now) {
+            guard let pipe = throttled[number] else { continue }
+            guard !areReadersBehind(pipe) else {
+                throttledUntil[number] = core.now + Self.readersShare
+                continue
+            }
+            forgetThrottle(of: number)
+            setRests(false, pipe)
+        }
+    }
+
+    private func throttle(_ pipe: OutputPipe, _ until: Instant) {
+        throttled[pipe.number] = pipe
+        throttledUntil[pipe.number] = until
+        setRests(true, pipe)
+    }
+
+    private func forgetThrottle(of number: UInt64) {
+        guard throttled.removeValue(forKey: number) != nil else { return }
+        throttledUntil[number] = nil
+    }
+
+    private func setRests(_ rests: Bool, _ pipe: OutputPipe) {
+        do throws(SystemError) {
+            try pipe.setRests(rests, in: poll)
+        } catch {
+            log.say(.outputNotRead, [.reason: "\(error)"])
+        }
+    }
+
+    // MARK: - What is printed
+
+    /// Keeps complete lines of a task's output, and passes them on; those of an application go to the log alone.
+    private func take(_ bytes: [UInt8], of pipe: OutputPipe) {
+        guard !bytes.isEmpty else { return }
+        if let task = pipe.output.task {
+            kept.append(
+                bytes[...], of: pipe.stream, task: task, max: settings.limits.outputBytesMax)
+            subscriptions.publishOutput(bytes, pipe.stream, of: task)
+        }
+        log(bytes, of: pipe)
+    }
+
+    private func log(_ bytes: [UInt8], of pipe: OutputPipe) {
+        guard journal.logsOutput else { return }
+        let write: (OutputLine) -> Void
+        switch pipe.output.printer {
+        case .application(let key):
+            write = { [journal] in journal.output($0, pipe.stream, of: key) }
+        case .task(let id):
+            guard let record = core.registry.record(id) else { return }
+            write = { [journal] in journal.output($0, pipe.stream, record) }
+        }
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let line = pipe.takeLine(from: &rest)
+            guard journal.takes(line, pipe.stream) else { continue }
+            if pipe.mayLogLine(core.now) {
+                logLinesNotLogged(of: pipe)
+                write(line)
+            } else {
+                pipe.lineNotLogged()
+            }
+        }
+    }
+
+    /// Says how many lines the log was spared, as one of the entries about their owner.
+    private func logLinesNotLogged(of pipe: OutputPipe) {
+        // Also where it is one entry too many: with each line to come there would be another.
+        let count = pipe.takeLinesNotLogged()
+        guard count > 0 else { return }
+        switch pipe.output.printer {
+        case .application(let key): journal.outputNotLogged(count, of: key, at: core.now)
+        case .task(let id):
+            guard let record = core.registry.record(id) else { return }
+            journal.outputNotLogged(count, record, at: core.now)
+        }
+    }
+}

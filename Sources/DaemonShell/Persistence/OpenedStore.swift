@@ -1,0 +1,81 @@
+internal import BudgetCore
+package import Settings
+package import TaskStore
+
+/// The store as the daemon finds it at its start.
+package struct OpenedStore {
+    let store: TaskStore
+    /// Where ids are reserved: on disk also where `store` is in memory (DESIGN.md rule 1).
+    let identifierStore: TaskStore
+    /// The ids of this run.
+    let identifiers: ClosedRange<UInt64>
+    let found: FoundTasks
+    let reader: HistoryReader
+
+    /// Opens it, and reserves the first ids.
+    ///
+    /// - Parameter vfs: the name of the layer below SQLite; `nil` is the system's own.
+    /// - Throws: `StoreError`, with one line for people.
+    package init(
+        inFolder folder: String, _ settings: Settings, vfs: String? = nil
+    ) throws(StoreError) {
+        let onDisk = try TaskStore.open(
+            path: folder + "/tasks.db", durability: .commit, vfs: vfs)
+        identifierStore = onDisk
+        switch settings.store.durability {
+        case .commit: store = onDisk
+        case .memory: store = try TaskStore.open(path: ":memory:", durability: .memory)
+        }
+        let used = try onDisk.reservedIdentifiers().rawValue
+        let last = used + BackgroundTaskRegistry.identifierBlock
+        guard last < UInt64(Int64.max) else {
+            throw StoreError(
+                cause: .other, operation: "reserve ids", path: folder, text: "all ids are used up")
+        }
+        try onDisk.apply([.identifiersReserved(through: TaskID(rawValue: last))])
+        identifiers = used + 1...last
+        reader = try store.historyReader()
+        found = try FoundTasks(
+            in: store, reader, endedMax: RegistryLimits(settings).endedRunMax)
+    }
+}
+
+/// What an earlier daemon left.
+struct FoundTasks {
+    /// Queued and started, in the order of their ids.
+    let live: [StoredTask]
+    /// When a task of the same owner and name last completed, of those that have a minimum interval.
+    let lastSuccesses: [TaskID: WallTime]
+    let pausedGroups: [String]
+    /// In the order of their owners and of their ids.
+    let applications: [StoredApplication]
+    /// The newest that have ended, the oldest first.
+    let ended: [StoredTask]
+
+    init(in store: TaskStore, _ reader: HistoryReader, endedMax: Int) throws(StoreError) {
+        live = try store.live()
+        lastSuccesses = try store.lastSuccesses(of: live)
+        pausedGroups = try store.pausedGroups()
+        applications = try store.applications()
+        ended = try FoundTasks.newest(in: reader, countMax: endedMax)
+    }
+
+    /// With their attempts, which pages of the history leave out.
+    private static func newest(
+        in reader: HistoryReader, countMax: Int
+    ) throws(StoreError) -> [StoredTask] {
+        var tasks: [StoredTask] = try reader.history(countMax: countMax).tasks.reversed()
+        for index in tasks.indices where tasks[index].attempt > 1 {
+            tasks[index].attempts = try reader.attempts(of: tasks[index].id)
+        }
+        return tasks
+    }
+}
+
+extension HistoryBounds {
+    init(_ settings: Settings, _ accounts: Accounts) {
+        self.init(
+            countMax: settings.store.historyMax, bytesMax: settings.store.historyBytesMax,
+            ageMax: settings.store.historyAge, accounts: accounts)
+    }
+}

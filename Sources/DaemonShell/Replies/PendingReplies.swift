@@ -1,0 +1,134 @@
+internal import BudgetCore
+
+/// The answers that are owed: calls that wait for something to happen, each with a ticket.
+///
+/// Whoever has the ticket answers it, or whoever knows what it is about: the core names what the disk has, or what an
+/// application has done. A client who is gone is owed nothing.
+final class PendingReplies {
+    /// Stands for one answer; the core knows it by its number.
+    struct Ticket: Hashable {
+        let number: UInt64
+    }
+
+    /// What answers may be about.
+    enum Subject: Hashable {
+        /// Submissions and cancels of a task that wait for the disk.
+        case order(TaskID)
+        /// Orders about a group that wait for the disk: it answers one after the other, in their order.
+        case group(String)
+        /// The end of a task.
+        case end(TaskID)
+    }
+
+    /// Answers the client; called once, where it was not refused. The client of an order about a group may be gone.
+    typealias Completion = (Client) -> Void
+
+    private struct Pending {
+        let client: Client
+        let subject: Subject?
+        let completion: Completion
+        /// Called where the client is gone before.
+        let dropped: (() -> Void)?
+    }
+
+    private let pool: ConnectionPool
+    private let numbers: NumberSource
+    private var pending: [Ticket: Pending] = [:]
+    /// The oldest first.
+    private var tickets: [Subject: [Ticket]] = [:]
+    private var deadlines = Deadlines<UInt64>()
+
+    init(_ pool: ConnectionPool, _ numbers: NumberSource) {
+        self.pool = pool
+        self.numbers = numbers
+    }
+
+    /// A ticket for an answer that is going to be owed.
+    func newTicket() -> Ticket { Ticket(number: numbers.next()) }
+
+    /// Keeps a client's call open until it is answered.
+    ///
+    /// - Parameters:
+    ///   - ticket: `nil` for a new one.
+    ///   - until: when it is answered at the latest; `.never` without a limit.
+    ///   - dropped: called where the client is gone before.
+    func open(
+        _ client: Client, _ ticket: Ticket? = nil, about subject: Subject? = nil,
+        until: Instant = .never, dropped: (() -> Void)? = nil, completion: @escaping Completion
+    ) {
+        let ticket = ticket ?? newTicket()
+        pending[ticket] = Pending(
+            client: client, subject: subject, completion: completion, dropped: dropped)
+        if let subject { tickets[subject, default: []].append(ticket) }
+        if until != .never { deadlines[ticket.number] = until }
+        client.open(.reply(ticket))
+    }
+
+    // MARK: - What was waited for has happened
+
+    /// Answers one, or says why it was refused.
+    func resolve(_ ticket: Ticket, _ failure: CallFailure? = nil) {
+        guard let reply = remove(ticket) else { return }
+        let client = reply.client
+        guard !client.isClosed else {
+            // The log is told of an order about a group also where nobody waits for its answer any more.
+            if failure == nil, case .group = reply.subject { reply.completion(client) }
+            return
+        }
+        client.closeCall()
+        if let failure { client.reply(failure) } else { reply.completion(client) }
+        pool.resume(client)
+    }
+
+    /// Answers all that are about something.
+    func resolveAll(_ subject: Subject, _ refusal: Refusal?) {
+        for ticket in tickets[subject] ?? [] { resolve(ticket, refusal.map { .refused($0) }) }
+    }
+
+    /// Answers the oldest that is about something.
+    func resolveFirst(_ subject: Subject, _ refusal: Refusal?) {
+        guard let ticket = tickets[subject]?.first else { return }
+        resolve(ticket, refusal.map { .refused($0) })
+    }
+
+    /// Whether somebody waits for something.
+    func isAwaited(_ subject: Subject) -> Bool { !tickets.isEmpty && tickets[subject] != nil }
+
+    /// Answers all that are about something with what they all get.
+    func resolveAll(_ subject: Subject, by reply: Completion) {
+        for ticket in tickets[subject] ?? [] {
+            guard let client = remove(ticket)?.client, !client.isClosed else { continue }
+            client.closeCall()
+            reply(client)
+            pool.resume(client)
+        }
+    }
+
+    // MARK: - It has not happened
+
+    /// When the first has waited long enough.
+    var nextDeadline: Instant? { deadlines.first }
+
+    /// Answers those that have waited long enough.
+    func expire(at now: Instant) {
+        for number in deadlines.due(at: now) { resolve(Ticket(number: number)) }
+    }
+
+    /// A client is gone, who has waited for this.
+    func drop(_ ticket: Ticket) {
+        // Answers about groups come in the order of the orders: those of who is gone are waited for too.
+        if case .group = pending[ticket]?.subject { return }
+        remove(ticket)?.dropped?()
+    }
+
+    @discardableResult
+    private func remove(_ ticket: Ticket) -> Pending? {
+        guard let reply = pending.removeValue(forKey: ticket) else { return nil }
+        if let subject = reply.subject {
+            tickets[subject]?.removeAll { $0 == ticket }
+            if tickets[subject]?.isEmpty == true { tickets[subject] = nil }
+        }
+        deadlines[ticket.number] = nil
+        return reply
+    }
+}

@@ -1,0 +1,168 @@
+internal import BudgetCore
+internal import LinuxSystem
+internal import Logging
+internal import Systemd
+
+/// Starts processes, watches them, and lets them go: for tasks and for applications, which tell it when.
+final class ProcessRunner {
+    private let core: Core
+    private let host: ProcessHost
+    private let output: OutputPump
+    private let notify: NotifySocketPool
+    private let users: UserCache
+    private let journal: AuditTrail
+    private let log: Logger
+    private var runners: [RunnerID: Runner] = [:]
+    private var events: [TaskEvent] = []
+    /// Who takes what happens to the processes of a task.
+    private var taskEvent: (TaskID, TaskEvent.What) -> Void = { _, _ in }
+    /// The same for those of an application.
+    private var applicationEvent: (RunnerID, TaskEvent.What) -> Void = { _, _ in }
+    /// The application whose processes have a number.
+    private var applicationKey: (RunnerID) -> ApplicationKey? = { _ in nil }
+
+    init(
+        _ core: Core, _ host: ProcessHost, _ output: OutputPump, _ notify: NotifySocketPool,
+        _ users: UserCache, _ journal: AuditTrail, _ log: Logger
+    ) {
+        self.core = core
+        self.host = host
+        self.output = output
+        self.notify = notify
+        self.users = users
+        self.journal = journal
+        self.log = log
+    }
+
+    func connect(tasks: @escaping (TaskID, TaskEvent.What) -> Void) { taskEvent = tasks }
+
+    func connect(
+        applications: @escaping (RunnerID, TaskEvent.What) -> Void,
+        key: @escaping (RunnerID) -> ApplicationKey?
+    ) {
+        applicationEvent = applications
+        applicationKey = key
+    }
+
+    // MARK: - Runners
+
+    subscript(id: RunnerID) -> Runner? { runners[id] }
+
+    /// All that have not been let go.
+    var identifiers: some Collection<RunnerID> { runners.keys }
+
+    /// Whether some have processes; tasks whose end is decided have none, and may wait for the disk.
+    var haveProcesses: Bool {
+        runners.keys.contains { id in
+            switch id.kind {
+            case .task(let task): core.registry.record(task)?.run?.conclusion == nil
+            case .application: true
+            }
+        }
+    }
+
+    /// Makes a place for processes, in which none runs yet.
+    func make(_ id: RunnerID, _ printer: Printer, of owner: OwnerID) throws(SystemError) -> Runner {
+        let processes = try host.makeTask(id.number)
+        let runner = Runner(
+            id: id, owner: owner, processes: processes, output: output.open(printer, of: owner))
+        runners[id] = runner
+        return runner
+    }
+
+    /// Calls once the user of a runner is known, or cannot be found out.
+    func withUser(of runner: Runner, _ body: @escaping UserCache.Completion) {
+        if let user = users.user(runner.owner) { return body(.success(user)) }
+        users.ask(runner.owner, completion: body)
+    }
+
+    /// Begins to start a command, and reads what it prints once the main command runs.
+    func start(_ request: LaunchRequest, of runner: Runner) throws {
+        var started = try runner.processes.start(request)
+        let command = started.index
+        try output.add(started.takeStandardOutput(), .stdout, of: command, to: runner.output)
+        try output.add(started.takeStandardError(), .stderr, of: command, to: runner.output)
+    }
+
+    /// The main command runs: what it has printed and said is told after that.
+    func mainStarted(_ runner: Runner) {
+        let orders = runner.started()
+        output.startReading(runner.output)
+        if let socket = runner.notifySocket { notify.started(socket) }
+        core.order(orders)
+    }
+
+    /// Sends a signal to all processes of a runner.
+    func signal(_ number: SignalNumber, _ runner: Runner) throws(SystemError) {
+        try runner.processes.signal(number.rawValue)
+    }
+
+    /// Lets go of the processes of a runner, and of all that belongs to them.
+    func forget(_ runner: Runner) {
+        guard runners.removeValue(forKey: runner.id) != nil else { return }
+        output.close(runner.output)
+        runner.processes.close()
+        if let socket = runner.takeNotifySocket() { notify.giveBack(socket) }
+    }
+
+    // MARK: - What happens to them
+
+    /// Takes what the kernel or a supervisor told of the processes.
+    func takeEvents() throws(SystemError) {
+        try host.poll(into: &events)
+        passEvents()
+    }
+
+    /// Takes that children have ended which tasks have left to this process, or are being counted.
+    func takeChildren() throws(SystemError) {
+        try host.pollChildren(into: &events)
+        passEvents()
+    }
+
+    private func passEvents() {
+        for event in events {
+            let id = RunnerID(number: event.task)
+            switch (event.what, id.kind) {
+            case (.left(let processID, let group, let user), _):
+                logLeaver(processID, group, of: event.task, user)
+            case (_, .task(let task)): taskEvent(task, event.what)
+            case (_, .application): applicationEvent(id, event.what)
+            }
+            core.perform()
+        }
+        events.removeAll(keepingCapacity: true)
+    }
+
+    /// Logs that a process is outside of the group that it was started in, as one of the entries about its owner:
+    /// where it is of no task that is known, about its user, and where that is not known, about nobody's user.
+    private func logLeaver(_ processID: Int32, _ group: String, of number: UInt64, _ user: UInt32?) {
+        var fields: [JournalField: String] = [.reason: "process \(processID) in \(group)"]
+        var owner = user.map(OwnerID.init(rawValue:))
+        let isStranger = number == TaskEvent.nobody
+        if !isStranger {
+            let id = RunnerID(number: number)
+            switch id.kind {
+            case .task(let task):
+                fields[.taskID] = "\(task)"
+                owner = runners[id]?.owner
+            case .application:
+                let key = applicationKey(id)
+                fields[.application] = key?.id
+                owner = key?.owner
+            }
+        }
+        let counted = owner ?? OwnerID(rawValue: .max)
+        guard journal.writer.writes(.warning), journal.takesEntry(about: counted, at: core.now)
+        else { return }
+        fields[.owner] = owner.map { "\($0)" }
+        log.say(isStranger ? .strangerKilled : .processLeft, fields)
+    }
+
+    // MARK: - The end
+
+    /// Kills of no task that is waited for: what has left its group or cannot end.
+    func killAll() {
+        host.killAll()
+        for runner in runners.values { _ = runner.takeNotifySocket() }
+    }
+}

@@ -1,0 +1,33 @@
+internal import BudgetCore
+
+/// Stands for the processes of a task, or of an application from its start to its end. Their host knows them by its
+/// number.
+struct RunnerID: Hashable {
+    /// Tasks have the numbers of their ids, in the lower half; applications those of the upper half.
+    let number: UInt64
+
+    private static let applicationMark: UInt64 = 1 << 63
+
+    /// Whose they are.
+    enum Kind {
+        case task(TaskID)
+        case application
+    }
+
+    init(number: UInt64) {
+        self.number = number
+    }
+
+    init(of task: TaskID) {
+        number = task.rawValue
+    }
+
+    /// - Parameter serial: a number that no other start of an application has.
+    init(ofApplication serial: UInt64) {
+        number = Self.applicationMark | serial
+    }
+
+    var kind: Kind {
+        number & Self.applicationMark == 0 ? .task(TaskID(rawValue: number)) : .application
+    }
+}

@@ -1,0 +1,242 @@
+internal import BudgetCore
+internal import LinuxSystem
+internal import Logging
+internal import Systemd
+
+/// Runs the commands of tasks as the core orders, and tells it what becomes of them.
+final class TaskRunner {
+    /// Commands started in one turn: starting one holds the loop for as long as execve takes.
+    private static let launchesPerTurn = 8
+
+    private let core: Core
+    private let runners: ProcessRunner
+    private let output: OutputPump
+    private let notify: NotifySocketPool
+    private let environment: TaskEnvironment
+    private let journal: AuditTrail
+    private let log: Logger
+    /// Tasks whose command is to be started, the next first.
+    private var launches: [TaskID] = []
+
+    init(
+        _ core: Core, _ runners: ProcessRunner, _ output: OutputPump, _ notify: NotifySocketPool,
+        _ environment: TaskEnvironment, _ journal: AuditTrail, _ log: Logger
+    ) {
+        self.core = core
+        self.runners = runners
+        self.output = output
+        self.notify = notify
+        self.environment = environment
+        self.journal = journal
+        self.log = log
+        runners.connect { [unowned self] id, event in take(event, of: id) }
+    }
+
+    private subscript(id: TaskID) -> Runner? { runners[RunnerID(of: id)] }
+
+    /// What the processes of a task have used so far; `nil` where that is not known.
+    func use(of id: TaskID) -> ResourceUse? { self[id]?.readUse() }
+
+    // MARK: - Start
+
+    /// Has a task's command started in its turn.
+    func launchLater(_ id: TaskID) { launches.append(id) }
+
+    /// Whether commands are left for the next turn.
+    var hasLaunches: Bool { !launches.isEmpty }
+
+    /// Starts what the core ordered, a few commands a turn.
+    func launchPending() {
+        var count = 0
+        while !launches.isEmpty, count < Self.launchesPerTurn {
+            launch(launches.removeFirst())
+            core.perform()
+            count += 1
+        }
+        if !launches.isEmpty { core.continueLater() }
+    }
+
+    /// A task that is to be stopped before its turn to start has come is started first, so that it has one story and
+    /// one way to end.
+    private func launchNow(_ id: TaskID) {
+        guard let index = launches.firstIndex(of: id) else { return }
+        launches.remove(at: index)
+        launch(id)
+    }
+
+    private func launch(_ id: TaskID) {
+        guard let task = core.registry.record(id)?.task, task.isLive else { return }
+        let runner: Runner
+        do throws(SystemError) {
+            runner = try runners.make(RunnerID(of: id), .task(id), of: task.owner)
+        } catch where error.isShortage {
+            return postpone(id, "\(error)", .machine)
+        } catch {
+            return startFailed(id, "\(error)")
+        }
+        runners.withUser(of: runner) { [unowned self] result in
+            switch result {
+            case .success(let user): startMain(of: id, as: user)
+            case .failure(let error):
+                guard self[id] != nil else { return }
+                let reason = "its user cannot be looked up: \(error)"
+                postpone(id, reason, error.isShortage ? .machine : .command)
+            }
+        }
+    }
+
+    /// Starts the main command of a task, whose user is known now.
+    private func startMain(of id: TaskID, as user: KnownUser) {
+        // A task may wait twice for its user, where an attempt was killed before the answer came.
+        guard let runner = self[id], runner.runsAs == nil, let record = core.registry.record(id),
+            let run = record.run
+        else { return }
+        do {
+            let runsAs = try environment.runsAs(run.work.submitter, runner.owner, known: user)
+            runner.userKnown(runsAs, notify.take(for: id, of: runner.owner))
+            var request = environment.request(
+                for: record.task, run, as: runsAs, noticePath: runner.notifySocket?.path)
+            request.arguments = run.work.command
+            try runners.start(request, of: runner)
+        } catch {
+            if let scope = (error as? LaunchError)?.scope { return postpone(id, "\(error)", scope) }
+            forget(id)
+            startFailed(id, "\(error)")
+        }
+    }
+
+    private func startFailed(_ id: TaskID, _ reason: String) {
+        core.update { registry, now, actions in
+            registry.startFailed(id, reason, at: now, &actions)
+        }
+    }
+
+    /// There was no room for a command: the task goes back to the queue, what was made for its start is let go, and no
+    /// attempt is used up.
+    private func postpone(_ id: TaskID, _ reason: String, _ scope: ShortageScope) {
+        guard let owner = core.registry.record(id)?.task.owner else { return }
+        forget(id)
+        let isToBeLogged = core.update { registry, now, actions in
+            registry.startPostponed(id, reason, scope, at: now, &actions)
+        }
+        guard isToBeLogged else { return }
+        switch scope {
+        case .machine: log.say(.noRoom, [.reason: reason])
+        case .command:
+            // As many as a user submits, so that they count among the entries about them.
+            guard journal.takesEntry(about: owner, at: core.now) else { return }
+            log.say(.noRoomForTask, [.taskID: "\(id)", .owner: "\(owner)", .reason: reason])
+        }
+    }
+
+    // MARK: - Orders
+
+    /// Starts the command of an expiration handler beside its task.
+    func launchHandler(_ id: TaskID) {
+        guard let runner = self[id], let record = core.registry.record(id), let run = record.run,
+            let command = run.work.expiration.command
+        else { return handlerExited(id) }
+        if runner.postpones(.launchHandler(id)) { return }
+        guard let runsAs = runner.runsAs else { return }
+        var request = environment.request(
+            for: record.task, run, as: runsAs, noticePath: runner.notifySocket?.path)
+        request.arguments = command
+        do {
+            try runners.start(request, of: runner)
+        } catch {
+            journal.handlerNotStarted(record, "\(error)", at: core.now)
+            handlerExited(id)
+        }
+    }
+
+    private func handlerExited(_ id: TaskID) {
+        core.update { registry, now, actions in registry.handlerExited(id, at: now, &actions) }
+    }
+
+    func send(_ signal: SignalNumber, to id: TaskID) {
+        launchNow(id)
+        guard let runner = self[id], !runner.postpones(.signal(id, signal)) else { return }
+        do {
+            try runners.signal(signal, runner)
+        } catch {
+            log.say(.taskNotSignalled, [.taskID: "\(id)", .reason: "\(error)"])
+        }
+    }
+
+    func killAll(_ id: TaskID) {
+        launchNow(id)
+        guard let runner = self[id] else { return }
+        guard runner.runsAs != nil else {
+            // There is nothing to kill, and nobody knows when the user database will answer.
+            forget(id)
+            return startFailed(id, "its user could not be looked up in time")
+        }
+        do {
+            try runner.processes.kill()
+        } catch {
+            log.say(.taskNotKilled, [.taskID: "\(id)", .reason: "\(error)"])
+        }
+    }
+
+    /// Kills all that run.
+    func killEvery() {
+        for case .task(let id) in runners.identifiers.map(\.kind) { killAll(id) }
+    }
+
+    /// Lets go of the processes of a task that has ended, or has come to the end of an attempt.
+    func forget(_ id: TaskID) {
+        if let runner = self[id] { runners.forget(runner) }
+    }
+
+    // MARK: - Events
+
+    private func take(_ event: TaskEvent.What, of id: TaskID) {
+        let runner = self[id]
+        switch event {
+        case .started(index: 0, let processID):
+            core.update { registry, now, actions in
+                registry.started(id, as: ProcessID(rawValue: processID), at: now, &actions)
+            }
+            if let runner { runners.mainStarted(runner) }
+        case .startFailed(index: 0, let error): mainNotStarted(of: id, error)
+        case .startFailed(let index, let error):
+            if let runner { output.drain(runner.output, command: index) }
+            if let record = core.registry.record(id) {
+                journal.handlerNotStarted(record, "\(error)", at: core.now)
+            }
+            handlerExited(id)
+        case .exited(index: 0, let exit):
+            core.update { registry, now, actions in
+                registry.mainExited(id, ProcessExit(exit), at: now, &actions)
+            }
+        case .exited(let index, _):
+            if let runner { output.drain(runner.output, command: index) }
+            handlerExited(id)
+        case .gone: gone(id, runner)
+        case .started, .frozen, .freezeFailed, .left: break
+        }
+    }
+
+    /// The main command of a task does not run: there was no room for it, or it fails.
+    private func mainNotStarted(of id: TaskID, _ error: LaunchError) {
+        if let runner = self[id] { output.drain(runner.output) }
+        if let scope = error.scope {
+            postpone(id, "\(error)", scope)
+        } else {
+            startFailed(id, "\(error)")
+        }
+    }
+
+    /// No process of a task is left: what it has printed and said is taken before it ends.
+    private func gone(_ id: TaskID, _ runner: Runner?) {
+        if let runner {
+            output.drain(runner.output)
+            if let socket = runner.notifySocket { notify.drain(socket) }
+        }
+        let use = runner?.readUse()
+        core.update { registry, now, actions in
+            registry.used(id, use)
+            registry.processesGone(id, at: now, &actions)
+        }
+    }
+}

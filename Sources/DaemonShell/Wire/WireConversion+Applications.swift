@@ -1,0 +1,160 @@
+internal import BudgetCore
+internal import LinuxSystem
+internal import TaskAPI
+internal import Varlink
+
+extension Applications.Application {
+    /// As in a list, which is to cost little for each: tasks that it held are left out, and processes where they
+    /// would have to be looked for among all.
+    init(
+        listed application: ManagedApplication, _ running: RunningApplication?,
+        in registry: borrowing BackgroundTaskRegistry, at now: Instant
+    ) {
+        let isCheap = running?.processes.freezer != .signals
+        self.init(application, isCheap ? running : nil, in: registry, at: now)
+        lastTermination?.held = []
+        guard !isCheap else { return }
+        frozen = registry.isSuspended(application.key)
+        freezer = .signals
+    }
+
+    init(
+        _ application: ManagedApplication, _ running: RunningApplication?,
+        in registry: borrowing BackgroundTaskRegistry, at now: Instant
+    ) {
+        self.init()
+        let boot = registry.boot(at: now)
+        id = application.key.id
+        owner = Int(application.key.owner.rawValue)
+        state = Applications.State(application.state)
+        remainingMs = application.remaining(at: now)?.roundedUpMilliseconds
+        backgroundMs = application.background(at: boot)?.wholeMilliseconds
+        badge = application.record.badge
+        tasks = registry.taskCount(of: application.key)
+        if let running {
+            pids = running.processIDs.map(Int.init)
+            frozen = running.processes.isFrozen
+            freezer = Applications.Freezer(running.processes.freezer)
+            if running.runner == nil { units = running.units.map(\.name) }
+        }
+        lastTermination = application.lastTermination.map {
+            Applications.Termination($0, at: boot)
+        }
+    }
+}
+
+extension Applications.Termination {
+    init(_ termination: Termination, at boot: BootInstant) {
+        self.init()
+        reason = Applications.TerminationReason(termination.reason)
+        switch termination.exit {
+        case .status(let number): status = Int(number)
+        case .signal(let number): signal = SignalName.name(of: number.rawValue)
+        case nil: break
+        }
+        held = termination.held.map(Applications.HeldTask.init)
+        backgroundMs = termination.background?.wholeMilliseconds
+        agoMs = max(boot - termination.endedAt, .zero).wholeMilliseconds
+    }
+}
+
+extension Applications.HeldTask {
+    init(_ task: HeldTask) {
+        self.init()
+        id = task.id.number
+        name = task.name
+        ageMs = task.age.wholeMilliseconds
+        durationMs = task.duration?.wholeMilliseconds
+        graceMs = task.grace?.wholeMilliseconds
+    }
+}
+
+extension Applications.Event {
+    init(_ event: ApplicationEvent, of key: ApplicationKey) {
+        self.init()
+        application = key.id
+        callback = event.callback.map(Applications.Callback.init)
+        state = Applications.State(event.state)
+        previous = Applications.State(event.previous)
+        backgroundMs = event.background?.wholeMilliseconds
+        remainingMs = event.remaining?.wholeMilliseconds
+        deliveryId = event.delivery.map { Int(clamping: $0) }
+        payload = event.payload.flatMap(JSONValue.init(parsing:))
+        badge = event.badge
+        reason = event.reason
+    }
+
+    /// The state of an application as it is.
+    init(
+        present application: ManagedApplication, _ now: Instant,
+        _ registry: borrowing BackgroundTaskRegistry
+    ) {
+        self.init()
+        self.application = application.key.id
+        state = Applications.State(application.state)
+        previous = state
+        remainingMs = application.remaining(at: now)?.wholeMilliseconds
+        backgroundMs = application.background(at: registry.boot(at: now))?.wholeMilliseconds
+        badge = application.record.badge
+    }
+}
+
+extension Registration {
+    /// Checks what the kernel could not take, by the path of its parameter.
+    init(checking registration: Applications.Registration) throws(CallFailure) {
+        self.init()
+        if let command = registration.command {
+            try Work.check(command, "registration.command")
+            self.command = command
+        }
+        try Work.check(
+            directory: registration.directory, registration.environment, in: "registration")
+        directory = registration.directory
+        environment = registration.environment ?? [:]
+        exitsOnSuspend = registration.exitsOnSuspend == true
+        hasBackgroundMode = registration.backgroundMode == true
+        profile = registration.profile
+        handles = registration.handles.map { Callbacks($0.map(Callback.init)) }
+    }
+}
+
+// The members of both are the same, in the same order.
+extension Applications.State {
+    init(_ state: ApplicationState) { self = Self.allCases[Int(state.rawValue)] }
+}
+
+extension Applications.Callback {
+    init(_ callback: Callback) { self = Self.allCases[Int(callback.rawValue)] }
+}
+
+extension Callback {
+    init(_ callback: Applications.Callback) {
+        let index = Applications.Callback.allCases.firstIndex(of: callback) ?? 0
+        self = Self.allCases[index]
+    }
+}
+
+extension Applications.TerminationReason {
+    init(_ reason: TerminationReason) { self = Self.allCases[Int(reason.rawValue)] }
+}
+
+extension Applications.Freezer {
+    init(_ method: FreezeMethod) {
+        self =
+            switch method {
+            case .cgroup: .cgroup
+            case .unit: .unit
+            case .signals: .signals
+            }
+    }
+}
+
+extension JSONValue {
+    /// - Returns: `nil` where the text is no JSON.
+    init?(parsing text: String) {
+        guard let document = try? JSONDocument(parsing: text.utf8),
+            let value = try? document.value()
+        else { return nil }
+        self = value
+    }
+}

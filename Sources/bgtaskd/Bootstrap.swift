@@ -1,0 +1,222 @@
+internal import DaemonShell
+internal import Glibc
+internal import LinuxSystem
+internal import Logging
+internal import Settings
+internal import Systemd
+
+/// Why the daemon does not serve: one plain line that says what to do, and an exit status.
+struct StartFailure: Error, CustomStringConvertible {
+    let description: String
+    let status: Int32
+
+    init(_ description: String, _ status: Int32) {
+        self.description = description
+        self.status = status
+    }
+}
+
+/// The steps from the settings to a daemon that serves, each with its own failure.
+enum Bootstrap {
+    /// How long the journal may take for what is left at the end.
+    private static let journalEnd = Duration.seconds(2)
+    /// How long a bus may keep the start waiting.
+    private static let scopeLimit = Duration.seconds(5)
+
+    /// Starts, serves, and stops.
+    ///
+    /// - Returns: the exit status.
+    static func serve(
+        _ configuration: Configuration, _ loaded: LoadedSettings, _ inherited: [ListenDescriptor]
+    ) throws -> Int32 {
+        signal(SIGPIPE, SIG_IGN)
+        giveLargeBlocksBack()
+        let loop = try EventLoop()
+        var daemon: Daemon?
+        // Threads inherit the mask: signals are blocked before the first is started.
+        try Daemon.addSignals(to: loop) { daemon }
+        let writer = try makeWriter(loaded)
+        defer { report(writer.close(within: journalEnd)) }
+        let log = Logger(label: "bgtaskd") { _ in JournalLogHandler(writer: writer) }
+        try makeFolder(configuration.stateFolder)
+        let lock = try lock(configuration.stateFolder, log)
+        let openFilesSoft = raiseOpenFiles()
+        try endLeftovers(configuration.stateFolder, log)
+        let opened = try openStore(configuration.stateFolder, loaded.settings)
+        let outfit = Outfit(
+            configuration: configuration, loaded: loaded, loop: loop, writer: writer, log: log,
+            host: try makeHost(configuration, loaded, log, lock.descriptor),
+            openFilesSoft: openFilesSoft)
+        let made = try Daemon(outfit, opened)
+        daemon = made
+        do {
+            try recover(made, opened)
+            try listen(made, configuration, inherited)
+        } catch {
+            made.removeGroup()
+            throw error
+        }
+        defer {
+            made.shutDown()
+            withExtendedLifetime(lock) {}
+        }
+        return try made.run()
+    }
+
+    private static func makeWriter(_ loaded: LoadedSettings) throws -> JournalWriter {
+        try JournalWriter(
+            to: .standard(), identifier: "bgtaskd",
+            level: JournalLevel(loaded.settings.daemon.logLevel))
+    }
+
+    private static func listen(
+        _ daemon: Daemon, _ configuration: Configuration, _ inherited: [ListenDescriptor]
+    ) throws {
+        do throws(SystemError) {
+            for socket in inherited {
+                try daemon.listen(UnixListener(inherited: OwnedDescriptor(socket.descriptor)))
+            }
+            guard inherited.isEmpty else { return }
+            let isSystem = configuration.scope == .system
+            try daemon.listen(
+                UnixListener(
+                    path: configuration.socketPath, mode: isSystem ? 0o666 : 0o600,
+                    folderMode: isSystem ? 0o755 : 0o700))
+        } catch {
+            throw StartFailure("cannot listen: \(error)", ExitStatus.unavailable)
+        }
+    }
+
+    private static func makeFolder(_ path: String) throws {
+        do {
+            try makeFolders(path, mode: 0o700)
+        } catch {
+            throw StartFailure("cannot make the state folder: \(error)", ExitStatus.cannotCreate)
+        }
+    }
+
+    private static func lock(_ folder: String, _ log: Logger) throws -> StateLock {
+        do {
+            let lock = try StateLock(folder: folder)
+            say(Leftovers(unkillable: lock.unkillable), log)
+            return lock
+        } catch {
+            throw StartFailure(
+                "cannot use the state folder: \(error); name another with --state-dir",
+                error.errno == EWOULDBLOCK ? ExitStatus.unavailable : ExitStatus.cannotCreate)
+        }
+    }
+
+    private static func openStore(
+        _ folder: String, _ settings: Settings
+    ) throws(StartFailure) -> OpenedStore {
+        do {
+            return try OpenedStore(inFolder: folder, settings)
+        } catch {
+            throw StartFailure("cannot use the store: \(error)", ExitStatus.cannotCreate)
+        }
+    }
+
+    private static func recover(_ daemon: Daemon, _ opened: OpenedStore) throws(StartFailure) {
+        do {
+            try daemon.recover(opened)
+        } catch {
+            throw StartFailure(
+                "cannot record what an earlier daemon left: \(error)", ExitStatus.cannotCreate)
+        }
+    }
+
+    /// Ends what an earlier daemon left, before anything that may keep this one from serving: nobody else
+    /// watches its budgets.
+    private static func endLeftovers(_ folder: String, _ log: Logger) throws(StartFailure) {
+        do {
+            try HoldRecord(stateFolder: folder).letGoLeftover()
+            say(try TreeRecord(stateFolder: folder).killLeftovers(), log)
+        } catch {
+            throw StartFailure(
+                "cannot end what an earlier daemon left: \(error)", ExitStatus.system)
+        }
+    }
+
+    private static func say(_ leftovers: Leftovers, _ log: Logger) {
+        if leftovers.count > 0 { log.say(.leftoversKilled, [.count: "\(leftovers.count)"]) }
+        guard !leftovers.unkillable.isEmpty else { return }
+        let named = leftovers.unkillable.prefix(20).map(String.init).joined(separator: ", ")
+        log.say(
+            .leftoversUnkillable,
+            [.count: "\(leftovers.unkillable.count)", .reason: "processes \(named)"])
+    }
+
+    /// Finds how processes are kept together, and ends what an earlier daemon left.
+    private static func makeHost(
+        _ configuration: Configuration, _ loaded: LoadedSettings, _ log: Logger, _ lock: Int32
+    ) throws -> ProcessHost {
+        do {
+            let containment = try containment(configuration, loaded, log)
+            if let tree = containment.tree {
+                say(try tree.killLeftovers(), log)
+                tree.processesPerTaskMax = loaded.settings.limits.processesPerTaskMax
+            }
+            try TreeRecord(stateFolder: configuration.stateFolder).write(containment.tree)
+            let holds = HoldRecord(stateFolder: configuration.stateFolder)
+            return try ProcessHost(containment, stateLock: lock, holds: holds)
+        } catch let error as SystemError {
+            throw StartFailure("cannot keep processes together: \(error)", ExitStatus.system)
+        } catch let refusal as ContainmentRefusal {
+            throw StartFailure(
+                "\(refusal); set daemon.containment to \"auto\" or \"supervisor\"",
+                ExitStatus.system)
+        }
+    }
+
+    private static func containment(
+        _ configuration: Configuration, _ loaded: LoadedSettings, _ log: Logger
+    ) throws -> Containment {
+        switch loaded.settings.daemon.containment {
+        case .cgroup: return .cgroup(try CgroupTree(stateFolder: configuration.stateFolder))
+        case .supervisor: return .supervisor(path: try Containment.supervisorPath())
+        case .auto:
+            enterScope(configuration, log)
+            let (containment, refusal) = try Containment.choose(
+                stateFolder: configuration.stateFolder)
+            if let refusal {
+                log.say(.supervisorEach, [.reason: "\(refusal)"])
+            }
+            return containment
+        }
+    }
+
+    /// Asks the service manager for a group where a shell started the daemon, since that shell's group
+    /// is not ours to divide.
+    private static func enterScope(_ configuration: Configuration, _ log: Logger) {
+        guard Containment.lacksGroup(), !DelegatedScope.isService(configuration.environment)
+        else { return }
+        do {
+            let scope = try DelegatedScope.enter(
+                CgroupTree.unitName(stateFolder: configuration.stateFolder),
+                description: "bgtaskd, started by hand, and its tasks",
+                of: configuration.user == 0 ? .system : .user, within: scopeLimit)
+            log.say(.scopeMade, [.unit: scope.unit])
+        } catch {
+            log.say(.noScope, [.reason: "\(error)"])
+        }
+    }
+
+    /// Raises the soft limit of open files to the hard one.
+    ///
+    /// - Returns: what it was, for the commands.
+    private static func raiseOpenFiles() -> UInt64 {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 0 }
+        let soft = UInt64(limit.rlim_cur)
+        limit.rlim_cur = limit.rlim_max
+        return setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 ? soft : 0
+    }
+
+    /// Says on standard error what the journal did not get.
+    private static func report(_ loss: JournalLoss) {
+        guard loss != JournalLoss() else { return }
+        let bytes = Array("bgtaskd: the journal did not take all entries: \(loss)\n".utf8)
+        _ = write(STDERR_FILENO, bytes, bytes.count)
+    }
+}

@@ -41,7 +41,8 @@ final class ConnectionPool {
     private(set) var violationCount = 0
 
     init(
-        _ core: Core, _ poll: DescriptorPoll, _ settings: CurrentSettings, _ accounts: AccountSource,
+        _ core: Core, _ poll: DescriptorPoll, _ settings: CurrentSettings,
+        _ accounts: AccountSource,
         _ refusals: RefusalLog, _ log: Logger
     ) {
         self.core = core

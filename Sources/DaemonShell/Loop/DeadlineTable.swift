@@ -71,7 +71,9 @@ final class DeadlineTable {
     }
 
     private func armQueueTimer() throws(SystemdError) {
-        guard let next = core.update({ registry, _, _ in registry.nextQueueDeadline }) else { return queueTimer.disarm() }
+        guard let next = core.update({ registry, _, _ in registry.nextQueueDeadline }) else {
+            return queueTimer.disarm()
+        }
         let instant = max(next, leftoversAt.map { core.registry.boot(at: $0) } ?? next)
         try queueTimer.arm(atNanoseconds: UInt64(clamping: instant.nanoseconds))
     }

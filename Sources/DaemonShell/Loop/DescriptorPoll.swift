@@ -83,7 +83,9 @@ final class DescriptorPoll {
         for index in 0..<batch.count {
             let (token, readiness) = batch[index]
             let slot = Int(truncatingIfNeeded: token & 0xFFFF_FFFF)
-            guard slots[slot].generation == UInt32(truncatingIfNeeded: token >> 32) else { continue }
+            guard slots[slot].generation == UInt32(truncatingIfNeeded: token >> 32) else {
+                continue
+            }
             slots[slot].handler?.ready(readiness)
         }
         return batch.count > 0

@@ -49,7 +49,8 @@ final class OutputPipe: DescriptorHandler {
     func ready(_ readiness: Readiness) { ready(self) }
 
     /// Has it read from now on, whenever there is something.
-    func follow(in poll: DescriptorPoll, ready: @escaping (OutputPipe) -> Void) throws(SystemError) {
+    func follow(in poll: DescriptorPoll, ready: @escaping (OutputPipe) -> Void) throws(SystemError)
+    {
         self.ready = ready
         registration = try poll.add(descriptor.rawValue, .input, self)
     }

@@ -135,7 +135,8 @@ final class ProcessRunner {
 
     /// Logs that a process is outside of the group that it was started in, as one of the entries about its owner:
     /// where it is of no task that is known, about its user, and where that is not known, about nobody's user.
-    private func logLeaver(_ processID: Int32, _ group: String, of number: UInt64, _ user: UInt32?) {
+    private func logLeaver(_ processID: Int32, _ group: String, of number: UInt64, _ user: UInt32?)
+    {
         var fields: [JournalField: String] = [.reason: "process \(processID) in \(group)"]
         var owner = user.map(OwnerID.init(rawValue:))
         let isStranger = number == TaskEvent.nobody

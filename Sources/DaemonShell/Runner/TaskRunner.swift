@@ -69,7 +69,7 @@ final class TaskRunner {
         let runner: Runner
         do throws(SystemError) {
             runner = try runners.make(RunnerID(of: id), .task(id), of: task.owner)
-        } catch where error.isShortage {
+        } catch  where error.isShortage {
             return postpone(id, "\(error)", .machine)
         } catch {
             return startFailed(id, "\(error)")

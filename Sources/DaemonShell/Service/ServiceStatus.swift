@@ -57,7 +57,9 @@ final class ServiceStatus {
     private var text: String {
         var text = "\(core.registry.liveCount) running, \(core.registry.queuedCount) queued"
         if core.registry.isDraining { text = "stopping: " + text }
-        if let fault = core.registry.storeFault { text = "nothing new is taken in: \(fault); " + text }
+        if let fault = core.registry.storeFault {
+            text = "nothing new is taken in: \(fault); " + text
+        }
         if let next = nextExpiry {
             text += "; next expiry at " + WallClock.time(after: next - Instant.measured())
         }

@@ -78,7 +78,8 @@ struct Statistics {
 }
 
 extension Manager.Counter {
-    fileprivate init(_ name: String, _ help: String, _ value: Int, _ labels: [String: String] = [:]) {
+    fileprivate init(_ name: String, _ help: String, _ value: Int, _ labels: [String: String] = [:])
+    {
         self.init()
         self.name = "bgtaskd_" + name
         self.help = help

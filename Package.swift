@@ -59,7 +59,9 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     ],
     targets: [
-        .target(name: "BudgetCore", swiftSettings: sourceSettings),
+        .target(name: "Containers", swiftSettings: sourceSettings),
+        .target(
+            name: "BudgetCore", dependencies: ["Containers"], swiftSettings: sourceSettings),
         .target(name: "Varlink", swiftSettings: sourceSettings),
         .target(
             name: "TaskAPI",
@@ -100,8 +102,8 @@ let package = Package(
         .target(
             name: "DaemonShell",
             dependencies: [
-                "BudgetCore", "LinuxSystem", "Settings", "Systemd", "TaskAPI", "TaskStore",
-                "Varlink", logging,
+                "BudgetCore", "Containers", "LinuxSystem", "Settings", "Systemd", "TaskAPI",
+                "TaskStore", "Varlink", logging,
             ],
             swiftSettings: sourceSettings
         ),
@@ -158,8 +160,13 @@ let package = Package(
         ),
         .target(name: "TestKit", path: "Tests/TestKit", swiftSettings: swiftSettings),
         .testTarget(
+            name: "ContainersTests",
+            dependencies: ["Containers", "TestKit"],
+            swiftSettings: swiftSettings
+        ),
+        .testTarget(
             name: "BudgetCoreTests",
-            dependencies: ["BudgetCore", "TestKit"],
+            dependencies: ["BudgetCore", "Containers", "TestKit"],
             swiftSettings: swiftSettings
         ),
         .testTarget(

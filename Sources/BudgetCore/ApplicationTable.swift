@@ -1,3 +1,5 @@
+internal import Containers
+
 /// The applications that are known, by their keys, and what is due for them.
 struct ApplicationTable: ~Copyable, Sendable {
     private var entries: ContiguousArray<ManagedApplication?> = []

@@ -1,3 +1,5 @@
+internal import Containers
+
 /// The ids of ended tasks, each account's in the order of their ends. Adding and removing take a time that grows
 /// with the logarithm of the number of accounts.
 struct EndedQueues: ~Copyable, Sendable {
@@ -9,7 +11,7 @@ struct EndedQueues: ~Copyable, Sendable {
     /// What counts for one account.
     private struct Queue: Sendable {
         let account: OwnerID
-        var entries = FirstInFirstOut<Entry>()
+        var entries = Deque<Entry>()
 
         /// Whether this one has to give before the other: it is longer, or has the older task.
         func goesBefore(_ other: Queue) -> Bool {
@@ -22,7 +24,7 @@ struct EndedQueues: ~Copyable, Sendable {
     /// A heap: each queue goes before the two at twice its place plus one and two. None is empty.
     private var heap: ContiguousArray<Queue> = []
     /// Where each account's queue is in the heap.
-    private var places = NumberedSlots<Int>(vacant: -1)
+    private var places = SlotMap<Int>(vacant: -1)
     /// Owners some of whose ids count for another, and how many do. They stay with that one until none is left, so
     /// that they are found when who counts as whom has changed.
     private var payers: [OwnerID: (account: OwnerID, count: Int)] = [:]

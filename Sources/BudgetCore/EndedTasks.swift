@@ -1,9 +1,11 @@
+internal import Containers
+
 /// Tasks that have ended and can still be asked about. Where they are too many, the oldest of the account that
 /// has most are forgotten, so that the many tasks of one user do not push out another's.
 struct EndedTasks: ~Copyable, Sendable {
     /// Whom each owner's tasks count for, of those that end from now on.
     var accounts = Accounts()
-    private var tasks = NumberedSlots(vacant: EndedTask())
+    private var tasks = SlotMap(vacant: EndedTask())
     private var held = EndedQueues()
     private var run = EndedQueues()
 

@@ -1,3 +1,5 @@
+internal import Containers
+
 /// A signal by its number, as signal(7) has it.
 package struct SignalNumber: RawRepresentable, Hashable, Sendable {
     package let rawValue: Int32
@@ -145,7 +147,7 @@ package struct Work: Equatable, Sendable {
 /// Small and quick to copy: what was asked for is shared by all copies, and so is what comes about once the task
 /// runs, of which most have nothing yet.
 package struct RunTask: Equatable, Sendable {
-    private var asked: Shared<Asked>
+    private var asked: CopyOnWrite<Asked>
     private var course = RunTask.nothingYet
     /// The present attempt, from 1.
     package internal(set) var attempt = 1
@@ -194,17 +196,17 @@ package struct RunTask: Equatable, Sendable {
         var postponed: Postponement?
     }
 
-    private static let nothingYet = Shared(Course())
+    private static let nothingYet = CopyOnWrite(Course())
 
     init(work: Work, queueing: Queueing = Queueing()) {
-        asked = Shared(Asked(work: work, queueing: queueing))
+        asked = CopyOnWrite(Asked(work: work, queueing: queueing))
     }
 
     /// Makes it ready for another attempt.
     mutating func prepareAgain(after ended: EndedAttempt, notBefore: BootInstant) {
         let withdrawal = withdrawal
         let attempts = (attempts + [ended]).suffix(EndedAttempt.keptMax)
-        course = Shared(Course(attempts: Array(attempts), withdrawal: withdrawal))
+        course = CopyOnWrite(Course(attempts: Array(attempts), withdrawal: withdrawal))
         attempt += 1
         self.notBefore = notBefore
         isStartStored = false
@@ -218,7 +220,7 @@ package struct RunTask: Equatable, Sendable {
 
     /// Makes it ready to be started again, since it was not.
     mutating func postpone(_ postponed: Postponement, until notBefore: BootInstant) {
-        course = Shared(Course(attempts: attempts, postponed: postponed))
+        course = CopyOnWrite(Course(attempts: attempts, postponed: postponed))
         self.notBefore = notBefore
         isStartStored = false
         isMainRunning = false

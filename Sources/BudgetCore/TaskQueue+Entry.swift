@@ -1,3 +1,5 @@
+internal import Containers
+
 // What the queue keeps of a task that waits.
 
 extension TaskQueue {
@@ -15,7 +17,7 @@ extension TaskQueue {
         let owner: OwnerID
         let gate: Int
         /// Beside it, since few have one.
-        private let sharedLine: Shared<LineKey>?
+        private let sharedLine: CopyOnWrite<LineKey>?
         var place = Place.nowhere
         var isInLine = false
         /// Whether it has waited for its own time.
@@ -27,7 +29,7 @@ extension TaskQueue {
             self.rank = rank
             self.owner = owner
             self.gate = gate
-            sharedLine = line.map { Shared($0) }
+            sharedLine = line.map { CopyOnWrite($0) }
         }
     }
 }

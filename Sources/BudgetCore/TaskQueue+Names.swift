@@ -1,3 +1,5 @@
+internal import Containers
+
 // Names that keep an interval or are unique: their tasks wait in lines.
 
 /// A name among the tasks of one owner.

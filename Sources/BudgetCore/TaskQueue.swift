@@ -1,3 +1,5 @@
+internal import Containers
+
 /// Which of the queued tasks goes next (DESIGN.md rules 23 to 26).
 ///
 /// Owners take turns: first the one with the fewest commands that run, then the one who was served longest

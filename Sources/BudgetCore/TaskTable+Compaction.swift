@@ -1,3 +1,5 @@
+internal import Containers
+
 // The memory of a busy hour.
 extension TaskTable {
     /// So many slots are kept in any case.
@@ -20,10 +22,10 @@ extension TaskTable {
         guard queue.entries.isEmpty else { return }
         var next = everybody.firstSlot
         forgetOwnersSlots()
-        everybody = SlotLists.List(.everybody)
+        everybody = TaskLists.List(.everybody)
         let tasks = entries.takeAll()
         let keepers = holders.takeAll()
-        let links = exchange(&lists, with: SlotLists())
+        let links = exchange(&lists, with: TaskLists())
         let due = exchange(&deadlines, with: DeadlineHeap())
         queue.releaseMemory()
         while let slot = next {
@@ -42,7 +44,7 @@ extension TaskTable {
     private mutating func forgetOwnersSlots() {
         var next = everybody.firstSlot
         while let slot = next {
-            owners[Int(entries[slot].owner)].tasks = SlotLists.List(.owner)
+            owners[Int(entries[slot].owner)].tasks = TaskLists.List(.owner)
             next = lists.next(after: slot, .everybody)
         }
         if owners.isEmpty { _ = owners.takeAll() }

@@ -1,3 +1,5 @@
+internal import Containers
+
 // The tasks in the order of their ids.
 extension TaskTable {
     /// The slots of one owner's tasks, or of all, in the order of their ids.

@@ -1,3 +1,5 @@
+internal import Containers
+
 /// All tasks that have not ended, found by id, by owner, by holder and by deadline in constant or
 /// logarithmic time. A task keeps its slot until it ends; slots are used again, ids are not.
 struct TaskTable: ~Copyable, Sendable {
@@ -7,7 +9,7 @@ struct TaskTable: ~Copyable, Sendable {
         var queuedCount = 0
         /// Bytes of its run tasks' commands and environments.
         var workBytes = 0
-        var tasks = SlotLists.List(.owner)
+        var tasks = TaskLists.List(.owner)
         /// The user who is charged for all of it; `nil`: the owner.
         var payer: OwnerID?
     }
@@ -42,14 +44,14 @@ struct TaskTable: ~Copyable, Sendable {
         }
     }
 
-    var entries = NumberedSlots(
+    var entries = SlotMap(
         vacant: Entry(
             task: .vacant, standing: .live, holder: Entry.withoutHolder, owner: 0))
-    var owners = NumberedSlots(vacant: Owner())
-    var holders = NumberedSlots(vacant: SlotLists.List(.holder))
+    var owners = SlotMap(vacant: Owner())
+    var holders = SlotMap(vacant: TaskLists.List(.holder))
     /// All tasks in the order of their ids.
-    var everybody = SlotLists.List(.everybody)
-    var lists = SlotLists()
+    var everybody = TaskLists.List(.everybody)
+    var lists = TaskLists()
     var queue = TaskQueue()
     /// What subordinate uids have, charged to their users.
     var charges = AccountCharges()
@@ -276,7 +278,7 @@ struct TaskTable: ~Copyable, Sendable {
     mutating func join(_ slot: Int, _ holder: HolderID) {
         let place =
             holders.slot(of: holder.rawValue)
-            ?? holders.insert(SlotLists.List(.holder), number: holder.rawValue)
+            ?? holders.insert(TaskLists.List(.holder), number: holder.rawValue)
         entries[slot].holder = Int32(place)
         lists.append(slot, to: &holders[place])
     }

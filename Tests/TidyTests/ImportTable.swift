@@ -9,7 +9,8 @@ enum ImportTable {
     private static let system: Set<String> = ["Glibc", "Synchronization", "SystemPackage"]
 
     static let allowed: [String: Set<String>] = [
-        "BudgetCore": collections,
+        "Containers": [],
+        "BudgetCore": collections.union(["Containers"]),
         "Varlink": ["Glibc"],
         "TaskAPI": ["Varlink"],
         "Settings": ["TOMLKit", "Glibc", "SystemPackage"],
@@ -20,8 +21,8 @@ enum ImportTable {
         "CSQLite": [],
         "TaskStore": system.union(["BudgetCore", "CSQLite", "Varlink"]),
         "bgtaskd": system.union(collections).union([
-            "BudgetCore", "Varlink", "TaskAPI", "Settings", "LinuxSystem", "Systemd", "TaskStore",
-            "Logging", "ArgumentParser",
+            "BudgetCore", "Containers", "Varlink", "TaskAPI", "Settings", "LinuxSystem", "Systemd",
+            "TaskStore", "Logging", "ArgumentParser",
         ]),
         "bgtaskctl": system.union([
             "TaskAPI", "Varlink", "LinuxSystem", "Settings", "Systemd", "ArgumentParser",

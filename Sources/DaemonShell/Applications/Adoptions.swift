@@ -1,4 +1,5 @@
 internal import BudgetCore
+internal import Containers
 internal import LinuxSystem
 internal import Systemd
 
@@ -49,7 +50,7 @@ final class PendingAdoption {
 /// somebody with many adoptions holds up nobody else's.
 struct Adoptions {
     private var pending: [ApplicationKey: PendingAdoption] = [:]
-    private var waiting = KeyedRounds<ApplicationKey, PendingAdoption>()
+    private var waiting = KeyedFairQueue<OwnerID, ApplicationKey, PendingAdoption>()
     /// The one whose processes are being looked at.
     private(set) var lookedAt: PendingAdoption?
 

@@ -1,4 +1,5 @@
 internal import BudgetCore
+internal import Containers
 internal import TaskAPI
 internal import TaskStore
 internal import Varlink
@@ -20,7 +21,7 @@ final class HistoryLookups {
     private let core: Core
     private let thread: HistoryThread
     private let replies: PendingReplies
-    private var waiting = KeyedRounds<UInt64, Lookup>()
+    private var waiting = KeyedFairQueue<OwnerID, UInt64, Lookup>()
     private var asked: [UInt64: Lookup] = [:]
     private var numberLast: UInt64 = 0
 

@@ -1,4 +1,5 @@
 internal import BudgetCore
+internal import Containers
 internal import LinuxSystem
 internal import Varlink
 
@@ -14,7 +15,7 @@ final class CallScheduler {
     private let streams: ReplyStreams
     private let calls: CallTable
     /// Clients with calls to take, an account after the other.
-    private var runQueue = OwnerRounds<Client>()
+    private var runQueue = FairQueue<OwnerID, Client>()
 
     init(_ core: Core, _ pool: ConnectionPool, _ streams: ReplyStreams, _ calls: CallTable) {
         self.core = core

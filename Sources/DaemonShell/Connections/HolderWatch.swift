@@ -1,4 +1,5 @@
 internal import BudgetCore
+internal import Containers
 internal import Glibc
 internal import LinuxSystem
 internal import Varlink
@@ -18,7 +19,7 @@ final class HolderWatch {
     /// Whether a process may hold nothing, since a task ended or was not begun.
     private var needsSweep = false
     /// Connections and processes that are gone, whose tasks have not all ended.
-    private var pendingAbandons = FirstInFirstOut<(holder: HolderID, reason: Reason)>()
+    private var pendingAbandons = Deque<(holder: HolderID, reason: Reason)>()
     /// Tasks of theirs that may still end in this turn.
     private var abandonsLeft = HolderWatch.abandonsPerTurn
 

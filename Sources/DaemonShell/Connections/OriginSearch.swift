@@ -1,4 +1,5 @@
 internal import BudgetCore
+internal import Containers
 internal import LinuxSystem
 
 /// Finds the applications whose processes have opened connections.
@@ -12,7 +13,7 @@ final class OriginSearch {
     private let core: Core
     private let applications: RunningApplications
     private let withAncestors: Bool
-    private var waiting = OwnerRounds<Client>()
+    private var waiting = FairQueue<OwnerID, Client>()
 
     /// - Parameter withAncestors: whether processes are known by those that they descend from.
     init(_ core: Core, _ applications: RunningApplications, withAncestors: Bool) {

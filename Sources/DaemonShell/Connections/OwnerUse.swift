@@ -1,4 +1,5 @@
 internal import BudgetCore
+internal import Containers
 
 /// What one account has of the connections and their buffers; each of the account's clients has it at hand.
 final class OwnerUse {

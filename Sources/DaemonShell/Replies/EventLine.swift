@@ -1,4 +1,5 @@
 internal import BudgetCore
+internal import Containers
 internal import Varlink
 
 /// What one reader of events is still to be written, in order.
@@ -17,7 +18,7 @@ struct EventLine {
     /// What an entry takes besides the event, which is the same for all its readers, about.
     private static let overhead = 64
 
-    private var entries = FirstInFirstOut<Entry>()
+    private var entries = Deque<Entry>()
     /// Bytes of the events that wait.
     private(set) var byteCount = 0
 
@@ -38,7 +39,7 @@ struct EventLine {
     }
 
     mutating func removeAll() {
-        entries = FirstInFirstOut()
+        entries = Deque()
         byteCount = 0
     }
 }

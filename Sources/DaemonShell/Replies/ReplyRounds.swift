@@ -1,4 +1,5 @@
 internal import BudgetCore
+internal import Containers
 
 /// Clients for whom replies are to be made that nobody's call asks for now: events that wait, listings, output that is
 /// followed.
@@ -18,7 +19,7 @@ struct ReplyRounds {
     private static let waitingMax = 4096
     private static let waitingBytesMax = 4 << 20
 
-    private var rounds = OwnerRounds<Client>()
+    private var rounds = FairQueue<OwnerID, Client>()
     private var waiting: [OwnerID: (count: Int, bytes: Int)] = [:]
     private var heldBack: Set<OwnerID> = []
     private var left = ReplyRounds.turnMax

@@ -1,4 +1,5 @@
 internal import BudgetCore
+internal import Containers
 internal import LinuxSystem
 internal import Varlink
 

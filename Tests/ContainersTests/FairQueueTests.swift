@@ -1,17 +1,15 @@
 import TestKit
 import Testing
 
-@testable import BudgetCore
+@testable import Containers
 
 @Suite("Whose turn it is")
-struct OwnerRoundsTests {
-    private func owner(_ number: UInt32) -> OwnerID { OwnerID(rawValue: number) }
-
+struct FairQueueTests {
     @Test("one of each owner is served in turn, each owner's own in their order")
     func rounds() {
-        var rounds = OwnerRounds<String>()
+        var rounds = FairQueue<UInt32, String>()
         for name in ["a1", "a2", "a3", "b1", "c1", "c2"] {
-            rounds.add(name, of: owner(UInt32(name.utf8.first ?? 0)))
+            rounds.add(name, of: UInt32(name.utf8.first ?? 0))
         }
         var served: [String] = []
         while let next = rounds.next() { served.append(next) }
@@ -21,19 +19,19 @@ struct OwnerRoundsTests {
 
     @Test("who comes while others are served waits for one of each of them, however many they have")
     func newcomer() {
-        var rounds = OwnerRounds<Int>()
-        for number in 0..<1000 { rounds.add(number, of: owner(1)) }
+        var rounds = FairQueue<UInt32, Int>()
+        for number in 0..<1000 { rounds.add(number, of: 1) }
         for _ in 0..<10 { _ = rounds.next() }
-        rounds.add(-1, of: owner(2))
+        rounds.add(-1, of: 2)
         #expect([rounds.next(), rounds.next()].contains(-1))
     }
 
     @Test("more owners than are remembered, and more of one than are kept together")
     func many() {
-        var rounds = OwnerRounds<Int>()
+        var rounds = FairQueue<UInt32, Int>()
         for round in 0..<3 {
-            for number in 0..<1000 { rounds.add(number, of: owner(1)) }
-            for number in 2...100 { rounds.add(number, of: owner(UInt32(number))) }
+            for number in 0..<1000 { rounds.add(number, of: 1) }
+            for number in 2...100 { rounds.add(number, of: UInt32(number)) }
             #expect(rounds.count == 1099, "round \(round)")
             var served: [Int] = []
             while let next = rounds.next() { served.append(next) }
@@ -47,7 +45,7 @@ struct OwnerRoundsTests {
         arguments: 1...Effort.choose(50))
     func random(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
-        var rounds = OwnerRounds<(owner: UInt32, number: Int)>()
+        var rounds = FairQueue<UInt32, (owner: UInt32, number: Int)>()
         var queues: [UInt32: [Int]] = [:]
         var servedSince: [UInt32: [UInt32]] = [:]
         for number in 0..<2000 {
@@ -55,7 +53,7 @@ struct OwnerRoundsTests {
                 let name = UInt32.random(in: 1...5, using: &random)
                 if queues[name, default: []].isEmpty { servedSince[name] = [] }
                 queues[name, default: []].append(number)
-                rounds.add((name, number), of: owner(name))
+                rounds.add((name, number), of: name)
             } else if let next = rounds.next() {
                 #expect(queues[next.owner]?.first == next.number, "seed \(seed)")
                 queues[next.owner]?.removeFirst()
@@ -73,10 +71,10 @@ struct OwnerRoundsTests {
 
     @Test("those of an owner who is held back wait, in their order, and the others go on")
     func heldBack() {
-        var rounds = OwnerRounds<Int>()
-        for number in 0..<6 { rounds.add(number, of: owner(UInt32(number % 3))) }
+        var rounds = FairQueue<UInt32, Int>()
+        for number in 0..<6 { rounds.add(number, of: UInt32(number % 3)) }
         var taken: [Int] = []
-        while let next = rounds.next(unless: { $0 == owner(1) }) { taken.append(next) }
+        while let next = rounds.next(unless: { $0 == 1 }) { taken.append(next) }
         #expect(taken == [0, 2, 3, 5])
         #expect(rounds.count == 2)
         #expect(rounds.next(unless: { _ in true }) == nil)

@@ -1,15 +1,15 @@
-/// Those who wait to be served, one of each owner in turn as in `OwnerRounds`, and who can leave by their keys before
+/// Those who wait to be served, one of each owner in turn as in `FairQueue`, and who can leave by their keys before
 /// that. Adding, taking and leaving take constant time on average.
-package struct KeyedRounds<Key: Hashable, Element> {
-    private var lines: [OwnerID: KeyedQueue<Key, Element>] = [:]
+package struct KeyedFairQueue<Owner: Hashable, Key: Hashable, Element> {
+    private var lines: [Owner: KeyedQueue<Key, Element>] = [:]
     /// The owners of those who wait, whose turn comes first in front.
-    private var turns = KeyedQueue<OwnerID, OwnerID>()
+    private var turns = KeyedQueue<Owner, Owner>()
     package private(set) var count = 0
 
     package init() {}
 
     /// Lets one more wait, behind its owner's others; who waits already keeps the place.
-    package mutating func add(_ element: Element, as key: Key, of owner: OwnerID) {
+    package mutating func add(_ element: Element, as key: Key, of owner: Owner) {
         var line = lines.removeValue(forKey: owner) ?? KeyedQueue()
         let before = line.count
         line.append(element, as: key)
@@ -33,7 +33,7 @@ package struct KeyedRounds<Key: Hashable, Element> {
 
     /// Takes out the one of an owner with a key; the others keep their turns.
     @discardableResult
-    package mutating func remove(_ key: Key, of owner: OwnerID) -> Element? {
+    package mutating func remove(_ key: Key, of owner: Owner) -> Element? {
         guard var line = lines.removeValue(forKey: owner) else { return nil }
         let element = line.remove(key)
         if element != nil { count -= 1 }

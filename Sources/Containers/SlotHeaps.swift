@@ -1,56 +1,84 @@
 /// Many heaps of slots, each slot in at most one of them: adding and removing cost O(log n), and the first
 /// one is at hand.
-struct SlotHeaps<Key: Comparable & Sendable>: Sendable {
+@usableFromInline
+package struct SlotHeaps<Key: Comparable & Sendable>: Sendable {
     /// The slots of one heap, the lowest key first.
-    struct Heap: Sendable {
-        fileprivate var nodes: ContiguousArray<Node> = []
+    @usableFromInline
+    package struct Heap: Sendable {
+        @usableFromInline
+        var nodes: ContiguousArray<Node> = []
 
-        var isEmpty: Bool { nodes.isEmpty }
-        var count: Int { nodes.count }
+        @inlinable
+        package init() {}
+
+        @inlinable
+        package var isEmpty: Bool { nodes.isEmpty }
+        @inlinable
+        package var count: Int { nodes.count }
         /// In no order that means anything.
-        var slots: some Sequence<Int> { nodes.lazy.map { Int($0.slot) } }
-        var first: (key: Key, slot: Int)? { nodes.first.map { ($0.key, Int($0.slot)) } }
+        @inlinable
+        package var slots: some Sequence<Int> { nodes.lazy.map { Int($0.slot) } }
+        @inlinable
+        package var first: (key: Key, slot: Int)? { nodes.first.map { ($0.key, Int($0.slot)) } }
 
         /// Whether no key is lower than the one above it; for tests.
-        var isInOrder: Bool {
+        package var isInOrder: Bool {
             nodes.indices.allSatisfy { $0 == 0 || nodes[($0 - 1) / 2].key <= nodes[$0].key }
         }
     }
 
-    fileprivate struct Node: Sendable {
+    @usableFromInline
+    struct Node: Sendable {
+        @usableFromInline
         var key: Key
+        @usableFromInline
         var slot: Int32
+
+        @inlinable
+        init(key: Key, slot: Int32) {
+            (self.key, self.slot) = (key, slot)
+        }
     }
 
-    private static var absent: Int32 { -1 }
+    @usableFromInline
+    static var absent: Int32 { -1 }
 
     /// Where each slot is in its heap.
-    private var positions: ContiguousArray<Int32> = []
+    @usableFromInline
+    var positions: ContiguousArray<Int32> = []
+
+    @inlinable
+    package init() {}
 
     /// Whether a slot is in one of the heaps.
-    func contains(_ slot: Int) -> Bool {
+    @inlinable
+    package func contains(_ slot: Int) -> Bool {
         slot < positions.count && positions[slot] != Self.absent
     }
 
     /// The key of a slot that is in this heap, or in none.
-    func key(of slot: Int, in heap: Heap) -> Key? {
+    @inlinable
+    package func key(of slot: Int, in heap: Heap) -> Key? {
         contains(slot) ? heap.nodes[Int(positions[slot])].key : nil
     }
 
     /// Gives a slot that is in this heap, or in none, a key there.
-    mutating func set(_ slot: Int, _ key: Key, in heap: inout Heap) {
+    @inlinable
+    package mutating func set(_ slot: Int, _ key: Key, in heap: inout Heap) {
         guard contains(slot) else { return add(slot, key, to: &heap) }
         put(Node(key: key, slot: Int32(slot)), at: Int(positions[slot]), in: &heap)
     }
 
-    mutating func add(_ slot: Int, _ key: Key, to heap: inout Heap) {
+    @inlinable
+    package mutating func add(_ slot: Int, _ key: Key, to heap: inout Heap) {
         while positions.count <= slot { positions.append(Self.absent) }
         heap.nodes.append(Node(key: key, slot: Int32(slot)))
         rise(from: heap.nodes.count - 1, in: &heap)
     }
 
     /// Takes a slot out of the heap that it is in, which must be this one.
-    mutating func remove(_ slot: Int, from heap: inout Heap) {
+    @inlinable
+    package mutating func remove(_ slot: Int, from heap: inout Heap) {
         let position = Int(positions[slot])
         positions[slot] = Self.absent
         let last = heap.nodes.removeLast()
@@ -58,17 +86,19 @@ struct SlotHeaps<Key: Comparable & Sendable>: Sendable {
     }
 
     /// Whether this heap is in order and the slots that are known are just its own; for tests.
-    func isConsistent(_ heap: Heap) -> Bool {
+    package func isConsistent(_ heap: Heap) -> Bool {
         heap.isInOrder && positions.count { $0 != Self.absent } == heap.count
             && heap.nodes.indices.allSatisfy { positions[Int(heap.nodes[$0].slot)] == Int32($0) }
     }
 
-    mutating func releaseMemory() {
+    @inlinable
+    package mutating func releaseMemory() {
         positions = []
     }
 
     /// Puts a node in the place of another, and then where it belongs.
-    private mutating func put(_ node: Node, at position: Int, in heap: inout Heap) {
+    @inlinable
+    mutating func put(_ node: Node, at position: Int, in heap: inout Heap) {
         let isEarlier = node.key < heap.nodes[position].key
         heap.nodes[position] = node
         if isEarlier {
@@ -78,7 +108,8 @@ struct SlotHeaps<Key: Comparable & Sendable>: Sendable {
         }
     }
 
-    private mutating func rise(from start: Int, in heap: inout Heap) {
+    @inlinable
+    mutating func rise(from start: Int, in heap: inout Heap) {
         let node = heap.nodes[start]
         var position = start
         while position > 0 {
@@ -90,7 +121,8 @@ struct SlotHeaps<Key: Comparable & Sendable>: Sendable {
         place(node, at: position, in: &heap)
     }
 
-    private mutating func sink(from start: Int, in heap: inout Heap) {
+    @inlinable
+    mutating func sink(from start: Int, in heap: inout Heap) {
         let node = heap.nodes[start]
         var position = start
         while true {
@@ -106,18 +138,9 @@ struct SlotHeaps<Key: Comparable & Sendable>: Sendable {
         place(node, at: position, in: &heap)
     }
 
-    private mutating func place(_ node: Node, at position: Int, in heap: inout Heap) {
+    @inlinable
+    mutating func place(_ node: Node, at position: Int, in heap: inout Heap) {
         heap.nodes[position] = node
         positions[Int(node.slot)] = Int32(position)
-    }
-}
-
-/// The key of what is due: the earliest first, and of equal times the lowest id, so that a seed replays.
-struct Due<Time: Comparable & Sendable>: Comparable, Sendable {
-    let at: Time
-    let id: TaskID
-
-    static func < (lhs: Due, rhs: Due) -> Bool {
-        lhs.at != rhs.at ? lhs.at < rhs.at : lhs.id < rhs.id
     }
 }

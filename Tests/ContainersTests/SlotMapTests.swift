@@ -1,16 +1,16 @@
 import TestKit
 import Testing
 
-@testable import BudgetCore
+@testable import Containers
 
 @Suite("Slots that are found by a number")
-struct SlotIndexTests {
+struct SlotMapTests {
     @Test(
         "they are found as in a dictionary, whatever is added and removed",
         arguments: 0..<Effort.choose(40))
     func agreesWithDictionary(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
-        var slots = NumberedSlots(vacant: -1)
+        var slots = SlotMap(vacant: -1)
         var expected: [UInt64: (slot: Int, element: Int)] = [:]
         var last: UInt64 = 0
         for step in 0..<3000 {
@@ -45,7 +45,7 @@ struct SlotIndexTests {
 
     @Test("nothing is left of many once all are removed")
     func memoryIsGivenBack() {
-        var slots = NumberedSlots(vacant: 0)
+        var slots = SlotMap(vacant: 0)
         for number in 1...10_000 { _ = slots.insert(number, number: UInt64(number)) }
         for number in 1...10_000 {
             if let slot = slots.slot(of: UInt64(number)) { slots.remove(slot) }

@@ -1,7 +1,8 @@
-/// A queue over one array that is compacted in bulk. Adding and taking take constant time, and nothing is kept of
-/// what was taken.
+/// A queue over one array that is compacted in bulk: one end is added to, the other is taken from.
+///
+/// Both take constant time, and nothing is kept of what was taken.
 @usableFromInline
-package struct FirstInFirstOut<Element> {
+package struct Deque<Element> {
     @usableFromInline
     var elements: [Element?] = []
     /// Where the first one is that has not been taken.
@@ -30,7 +31,8 @@ package struct FirstInFirstOut<Element> {
     package var last: Element? { isEmpty ? nil : elements[elements.count &- 1] }
 
     /// Those that have not been taken, in their order.
-    var waiting: some Sequence<Element> { elements[head...].lazy.compactMap(\.self) }
+    @inlinable
+    package var waiting: some Sequence<Element> { elements[head...].lazy.compactMap(\.self) }
 
     @inlinable
     package mutating func append(_ element: Element) {
@@ -58,4 +60,4 @@ package struct FirstInFirstOut<Element> {
     }
 }
 
-extension FirstInFirstOut: Sendable where Element: Sendable {}
+extension Deque: Sendable where Element: Sendable {}

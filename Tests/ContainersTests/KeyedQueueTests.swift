@@ -1,12 +1,10 @@
 import TestKit
 import Testing
 
-@testable import BudgetCore
+@testable import Containers
 
 @Suite("Those who wait and may leave")
 struct KeyedQueueTests {
-    private func owner(_ number: Int) -> OwnerID { OwnerID(rawValue: UInt32(number)) }
-
     @Test("a queue is what a plain list is, whoever comes and leaves", arguments: 0..<20)
     func queue(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
@@ -38,7 +36,7 @@ struct KeyedQueueTests {
     @Test("the rounds are those of plain lists, whoever comes and leaves", arguments: 0..<20)
     func rounds(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
-        var rounds = KeyedRounds<Int, Int>()
+        var rounds = KeyedFairQueue<Int, Int, Int>()
         /// Who waits, the owner whose turn it is in front.
         var plain: [(owner: Int, keys: [Int])] = []
         for key in 0..<2000 {
@@ -46,11 +44,11 @@ struct KeyedQueueTests {
             let place = plain.firstIndex { $0.owner == name }
             switch Int.random(in: 0..<4, using: &random) {
             case 0...1:
-                rounds.add(key, as: key, of: owner(name))
+                rounds.add(key, as: key, of: name)
                 if let place { plain[place].keys.append(key) } else { plain.append((name, [key])) }
             case 2:
                 let leaving = place.flatMap { plain[$0].keys.randomElement(using: &random) }
-                #expect(rounds.remove(leaving ?? -1, of: owner(name)) == leaving, "seed \(seed)")
+                #expect(rounds.remove(leaving ?? -1, of: name) == leaving, "seed \(seed)")
                 if let place {
                     plain[place].keys.removeAll { $0 == leaving }
                     if plain[place].keys.isEmpty { plain.remove(at: place) }
@@ -68,14 +66,14 @@ struct KeyedQueueTests {
 
     @Test("who waits no longer is taken out, and leaves the others their turns")
     func leaving() {
-        var rounds = KeyedRounds<Int, Int>()
-        for number in 1...4 { rounds.add(number, as: number, of: owner(1)) }
-        for number in 11...12 { rounds.add(number, as: number, of: owner(2)) }
-        for number in [2, 4] { rounds.remove(number, of: owner(1)) }
-        for number in [11, 12] { rounds.remove(number, of: owner(2)) }
-        rounds.remove(2, of: owner(3))
+        var rounds = KeyedFairQueue<Int, Int, Int>()
+        for number in 1...4 { rounds.add(number, as: number, of: 1) }
+        for number in 11...12 { rounds.add(number, as: number, of: 2) }
+        for number in [2, 4] { rounds.remove(number, of: 1) }
+        for number in [11, 12] { rounds.remove(number, of: 2) }
+        rounds.remove(2, of: 3)
         #expect(rounds.count == 2)
-        rounds.add(13, as: 13, of: owner(2))
+        rounds.add(13, as: 13, of: 2)
         var served: [Int] = []
         while let next = rounds.next() { served.append(next) }
         #expect(served == [1, 13, 3])
@@ -88,18 +86,18 @@ struct KeyedQueueTests {
     func looks(order: [Int]) {
         let looks = CountedKey.Looks()
         let keys = (0..<8000).map { CountedKey($0, looks) }
-        var rounds = KeyedRounds<CountedKey, Int>()
+        var rounds = KeyedFairQueue<Int, CountedKey, Int>()
         let taken = looks.taken(by: {
-            for key in keys { rounds.add(key.number, as: key, of: owner(1)) }
+            for key in keys { rounds.add(key.number, as: key, of: 1) }
             for start in stride(from: 0, to: keys.count, by: 4) {
-                for offset in order { rounds.remove(keys[start + offset], of: owner(1)) }
+                for offset in order { rounds.remove(keys[start + offset], of: 1) }
             }
         })
         #expect(rounds.count == 0)
         #expect(taken < 20 * keys.count, "\(taken)")
         let reversed = looks.taken(by: {
-            for key in keys { rounds.add(key.number, as: key, of: owner(1)) }
-            for key in keys.reversed() { rounds.remove(key, of: owner(1)) }
+            for key in keys { rounds.add(key.number, as: key, of: 1) }
+            for key in keys.reversed() { rounds.remove(key, of: 1) }
         })
         #expect(reversed < 20 * keys.count, "\(reversed)")
     }

@@ -1,26 +1,38 @@
 /// Elements that are found by a number, each in a slot that it keeps until it is removed. Slots are used again.
-struct NumberedSlots<Element: Sendable>: ~Copyable, Sendable {
-    private var elements = SlotRoom<Element>()
-    private var freeSlots = SlotRoom<Int32>()
-    private var index = SlotIndex()
+@usableFromInline
+package struct SlotMap<Element: Sendable>: ~Copyable, Sendable {
+    @usableFromInline
+    var elements = SlotBuffer<Element>()
+    @usableFromInline
+    var freeSlots = SlotBuffer<Int32>()
+    @usableFromInline
+    var table = SlotTable()
     /// What a slot holds that is not in use.
-    private let vacant: Element
+    @usableFromInline
+    let vacant: Element
 
-    init(vacant: Element) {
+    @inlinable
+    package init(vacant: Element) {
         self.vacant = vacant
     }
 
-    var count: Int { index.count }
-    var isEmpty: Bool { index.count == 0 }
+    @inlinable
+    package var count: Int { table.count }
+    @inlinable
+    package var isEmpty: Bool { table.count == 0 }
     /// How many slots there are, vacant ones included.
-    var slotCount: Int { elements.count }
+    @inlinable
+    package var slotCount: Int { elements.count }
 
-    func slot(of number: UInt64) -> Int? { index.slot(of: number) }
+    @inlinable
+    package func slot(of number: UInt64) -> Int? { table.slot(of: number) }
 
     /// The number of the element in a slot.
-    func number(of slot: Int) -> UInt64 { index.number(of: slot) }
+    @inlinable
+    package func number(of slot: Int) -> UInt64 { table.number(of: slot) }
 
-    subscript(slot: Int) -> Element {
+    @inlinable
+    package subscript(slot: Int) -> Element {
         @inline(__always) _read { yield elements[slot] }
         @inline(__always) _modify { yield &elements[slot] }
     }
@@ -28,21 +40,24 @@ struct NumberedSlots<Element: Sendable>: ~Copyable, Sendable {
     /// Adds an element with a number that no other has.
     ///
     /// - Returns: its slot.
-    mutating func insert(_ element: Element, number: UInt64) -> Int {
+    @inlinable
+    package mutating func insert(_ element: Element, number: UInt64) -> Int {
         let slot = take(number: number)
         elements[slot] = element
         return slot
     }
 
     /// Takes out the element in a slot.
-    mutating func remove(_ slot: Int) {
+    @inlinable
+    package mutating func remove(_ slot: Int) {
         free(slot)
         elements[slot] = vacant
     }
 
     /// Takes a slot into use, and leaves in it what a vacant one holds: who changes that in its place copies no
     /// large element.
-    mutating func take(number: UInt64) -> Int {
+    @inlinable
+    package mutating func take(number: UInt64) -> Int {
         let slot: Int
         if let free = freeSlots.popLast() {
             slot = Int(free)
@@ -50,18 +65,20 @@ struct NumberedSlots<Element: Sendable>: ~Copyable, Sendable {
             slot = elements.count
             elements.append(vacant)
         }
-        index.insert(number, slot: slot)
+        table.insert(number, slot: slot)
         return slot
     }
 
     /// Takes a slot out of use that holds what a vacant one does.
-    mutating func free(_ slot: Int) {
-        index.remove(slot)
+    @inlinable
+    package mutating func free(_ slot: Int) {
+        table.remove(slot)
         freeSlots.append(Int32(slot))
     }
 
     /// Moves all elements together; they have other slots afterwards.
-    mutating func compact() {
+    @inlinable
+    package mutating func compact() {
         let old = takeAll()
         for slot in 0..<old.slotCount where old.slot(of: old.number(of: slot)) == slot {
             _ = insert(old[slot], number: old.number(of: slot))
@@ -71,9 +88,10 @@ struct NumberedSlots<Element: Sendable>: ~Copyable, Sendable {
     /// Takes out all elements.
     ///
     /// - Returns: them, in their slots, and the memory.
-    mutating func takeAll() -> NumberedSlots {
+    @inlinable
+    package mutating func takeAll() -> SlotMap {
         let taken = self
-        self = NumberedSlots(vacant: taken.vacant)
+        self = SlotMap(vacant: taken.vacant)
         return taken
     }
 }

@@ -4,17 +4,17 @@
 /// Each owner's own are served in the order of their coming. Adding and taking take constant time. Inlinable,
 /// since the daemon's loop adds and takes a client for each call.
 @usableFromInline
-package struct OwnerRounds<Element> {
+package struct FairQueue<Owner: Hashable, Element> {
     /// Those of one owner; kept while they are none, for the next.
     @usableFromInline
     struct Line {
         @usableFromInline
-        let owner: OwnerID
+        let owner: Owner
         @usableFromInline
-        var waiting = FirstInFirstOut<Element>()
+        var waiting = Deque<Element>()
 
-        @usableFromInline
-        init(owner: OwnerID) {
+        @inlinable
+        init(owner: Owner) {
             self.owner = owner
         }
     }
@@ -22,10 +22,10 @@ package struct OwnerRounds<Element> {
     @usableFromInline
     var lines: [Line] = []
     @usableFromInline
-    var places: [OwnerID: Int] = [:]
+    var places: [Owner: Int] = [:]
     /// The places of lines with somebody who waits, whose turn comes first in front.
     @usableFromInline
-    var turns = FirstInFirstOut<Int>()
+    var turns = Deque<Int>()
     /// The place that was looked for last: most often it is the next one too.
     @usableFromInline
     var placeLast = 0
@@ -41,7 +41,7 @@ package struct OwnerRounds<Element> {
 
     /// Lets one more wait, behind its owner's others.
     @inlinable
-    package mutating func add(_ element: Element, of owner: OwnerID) {
+    package mutating func add(_ element: Element, of owner: Owner) {
         let place = place(of: owner)
         lines[place].waiting.append(element)
         if lines[place].waiting.count == 1 { turns.append(place) }
@@ -70,7 +70,8 @@ package struct OwnerRounds<Element> {
     }
 
     /// Takes out the one that is next and whose owner is not held back; looks at each owner once.
-    package mutating func next(unless isHeldBack: (OwnerID) -> Bool) -> Element? {
+    @inlinable
+    package mutating func next(unless isHeldBack: (Owner) -> Bool) -> Element? {
         for _ in 0..<turns.count {
             guard let place = turns.first else { return nil }
             guard isHeldBack(lines[place].owner) else { return next() }
@@ -81,7 +82,7 @@ package struct OwnerRounds<Element> {
     }
 
     @inlinable
-    mutating func place(of owner: OwnerID) -> Int {
+    mutating func place(of owner: Owner) -> Int {
         if placeLast < lines.count, lines[placeLast].owner == owner { return placeLast }
         if let place = places[owner] {
             placeLast = place

@@ -1,7 +1,7 @@
 import TestKit
 import Testing
 
-@testable import BudgetCore
+@testable import Containers
 
 @Suite("Many heaps of slots")
 struct SlotHeapsTests {

@@ -62,10 +62,11 @@ let package = Package(
         .target(name: "Containers", swiftSettings: sourceSettings),
         .target(
             name: "BudgetCore", dependencies: ["Containers"], swiftSettings: sourceSettings),
-        .target(name: "Varlink", swiftSettings: sourceSettings),
+        .target(name: "JSON", swiftSettings: sourceSettings),
+        .target(name: "Varlink", dependencies: ["JSON"], swiftSettings: sourceSettings),
         .target(
             name: "TaskAPI",
-            dependencies: ["Varlink"],
+            dependencies: ["JSON", "Varlink"],
             resources: [.embedInCode("interfaces")],
             swiftSettings: sourceSettings
         ),
@@ -90,7 +91,7 @@ let package = Package(
         ),
         .target(
             name: "TaskStore",
-            dependencies: ["BudgetCore", "CSQLite", "Varlink"],
+            dependencies: ["BudgetCore", "CSQLite", "JSON"],
             swiftSettings: sourceSettings
         ),
         .executableTarget(
@@ -102,8 +103,8 @@ let package = Package(
         .target(
             name: "DaemonShell",
             dependencies: [
-                "BudgetCore", "Containers", "LinuxSystem", "Settings", "Systemd", "TaskAPI",
-                "TaskStore", "Varlink", logging,
+                "BudgetCore", "Containers", "JSON", "LinuxSystem", "Settings", "Systemd",
+                "TaskAPI", "TaskStore", "Varlink", logging,
             ],
             swiftSettings: sourceSettings
         ),
@@ -118,7 +119,8 @@ let package = Package(
         .executableTarget(
             name: "bgtaskctl",
             dependencies: [
-                "LinuxSystem", "Settings", "Systemd", "TaskAPI", "Varlink", argumentParser,
+                "JSON", "LinuxSystem", "Settings", "Systemd", "TaskAPI", "Varlink",
+                argumentParser,
             ],
             swiftSettings: sourceSettings
         ),
@@ -154,7 +156,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "badge-example",
-            dependencies: ["ApplicationKit", "TaskAPI", "Varlink"],
+            dependencies: ["ApplicationKit", "JSON", "TaskAPI", "Varlink"],
             path: "Examples/BadgeExample",
             swiftSettings: swiftSettings
         ),
@@ -181,18 +183,23 @@ let package = Package(
             swiftSettings: swiftSettings),
         .testTarget(
             name: "bgtaskctlTests",
-            dependencies: ["LinuxSystem", "Systemd", "TaskAPI", "Varlink", "bgtaskctl"],
+            dependencies: ["JSON", "LinuxSystem", "Systemd", "TaskAPI", "Varlink", "bgtaskctl"],
             swiftSettings: swiftSettings
         ),
         .executableTarget(
             name: "certification-peer",
-            dependencies: ["Varlink"],
+            dependencies: ["JSON", "Varlink"],
             path: "Tests/CertificationPeer",
             swiftSettings: swiftSettings
         ),
         .testTarget(
+            name: "JSONTests",
+            dependencies: ["JSON", "TestKit"],
+            swiftSettings: swiftSettings
+        ),
+        .testTarget(
             name: "VarlinkTests",
-            dependencies: ["TestKit", "Varlink", "certification-peer"],
+            dependencies: ["JSON", "TestKit", "Varlink", "certification-peer"],
             swiftSettings: swiftSettings
         ),
         .executableTarget(
@@ -246,7 +253,7 @@ let package = Package(
         ),
         .testTarget(
             name: "TaskAPITests",
-            dependencies: ["TaskAPI", "Varlink"],
+            dependencies: ["JSON", "TaskAPI", "Varlink"],
             swiftSettings: swiftSettings
         ),
         .target(
@@ -268,8 +275,8 @@ let package = Package(
         .testTarget(
             name: "DaemonTests",
             dependencies: [
-                "BudgetCore", "CTestUsers", "CallFuzz", "DaemonShell", "LinuxSystem", "TaskAPI",
-                "TestKit", "Varlink",
+                "BudgetCore", "CTestUsers", "CallFuzz", "DaemonShell", "JSON", "LinuxSystem",
+                "TaskAPI", "TestKit", "Varlink",
                 "bgtaskctl", "bgtaskd", "bgtask-supervisor", "process-test-child",
             ],
             swiftSettings: swiftSettings
@@ -290,7 +297,7 @@ let package = Package(
         .testTarget(name: "TidyTests", swiftSettings: swiftSettings),
         .target(
             name: "CallFuzz",
-            dependencies: ["TaskAPI", "TestKit", "Varlink"],
+            dependencies: ["JSON", "TaskAPI", "TestKit", "Varlink"],
             path: "Tests/CallFuzz",
             swiftSettings: swiftSettings
         ),
@@ -303,7 +310,7 @@ let package = Package(
         .target(
             name: "FuzzTargets",
             dependencies: [
-                "BudgetCore", "CallFuzz", "Settings", "TaskAPI", "TaskStore", "Varlink",
+                "BudgetCore", "CallFuzz", "JSON", "Settings", "TaskAPI", "TaskStore", "Varlink",
             ],
             path: "Tests/FuzzTargets",
             swiftSettings: swiftSettings

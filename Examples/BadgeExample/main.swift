@@ -8,6 +8,7 @@
 
 internal import ApplicationKit
 internal import FoundationEssentials
+internal import JSON
 internal import TaskAPI
 internal import Varlink
 

@@ -1,5 +1,5 @@
 internal import BudgetCore
-internal import Varlink
+internal import JSON
 
 extension JSONText {
     static func array(of units: [AdoptedUnit]) -> String {

@@ -1,4 +1,4 @@
-internal import Varlink
+internal import JSON
 
 /// Lists and maps in one column, as JSON, which SQLite's own functions and people can read.
 enum JSONText {

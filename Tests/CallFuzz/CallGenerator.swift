@@ -1,3 +1,4 @@
+import JSON
 import Varlink
 
 /// Makes calls that may or may not be right, from the descriptions of the interfaces alone.

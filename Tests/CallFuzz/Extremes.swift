@@ -1,3 +1,4 @@
+internal import JSON
 package import Varlink
 
 /// Values at which programs go wrong, as JSON texts.

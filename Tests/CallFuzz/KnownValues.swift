@@ -1,4 +1,5 @@
-package import Varlink
+package import JSON
+internal import Varlink
 
 /// Ids that answers had, so that later calls reach what there is.
 package struct KnownValues: Sendable {

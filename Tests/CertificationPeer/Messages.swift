@@ -1,3 +1,4 @@
+package import JSON
 package import Varlink
 
 /// The parameters of a call of the certification: all but the first carry what `Start` replied.

@@ -1,3 +1,4 @@
+internal import JSON
 package import Varlink
 
 /// Answers the calls of the certification, each only where the one before it was right.

@@ -1,7 +1,8 @@
 import Glibc
+import JSON
 import TaskAPI
-import TestKit
 import Testing
+import TestKit
 import Varlink
 
 @Suite("Bad input")

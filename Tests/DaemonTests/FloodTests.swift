@@ -1,4 +1,5 @@
 import Glibc
+import JSON
 import TaskAPI
 import Testing
 import Varlink

@@ -1,4 +1,5 @@
 import Glibc
+import JSON
 import Varlink
 
 /// A connection on which a test sends what no client would.

@@ -1,4 +1,4 @@
-import Varlink
+import JSON
 
 /// A JSON text, which must mean the same when it is written again.
 enum JSONTexts {

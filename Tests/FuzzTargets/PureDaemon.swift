@@ -1,4 +1,5 @@
 import BudgetCore
+import JSON
 import TaskAPI
 import TaskStore
 import Varlink

@@ -1,3 +1,4 @@
+import JSON
 import TaskAPI
 import Testing
 import Varlink

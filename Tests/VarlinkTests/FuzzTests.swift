@@ -1,5 +1,6 @@
-import TestKit
+import JSON
 import Testing
+import TestKit
 import Varlink
 
 @Suite("Frames that nobody should send")

@@ -1,4 +1,5 @@
 internal import BudgetCore
+internal import JSON
 internal import LinuxSystem
 internal import TaskAPI
 internal import Varlink

@@ -1,3 +1,5 @@
+internal import JSON
+
 /// Speaks the Varlink protocol with one service (varlink.org, Protocol).
 ///
 /// Pure: performs no I/O and reads no clock. Calls may be queued without waiting for replies, which

@@ -1,3 +1,5 @@
+package import JSON
+
 /// An error that a service replied with.
 package struct RemoteError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The error with its interface, such as `org.bgtaskd.Tasks.NoSuchTask`.

@@ -1,3 +1,5 @@
+package import JSON
+
 /// A reply as it came over a connection.
 package struct Reply: Sendable {
     /// Other replies to the same call follow.
@@ -22,9 +24,9 @@ package struct Reply: Sendable {
         }
         continues = false
         let values: JSONValue
-        do throws(MessageError) {
+        do throws(JSONRangeError) {
             values =
-                try parameters.map { at throws(MessageError) in try document.value(at: at) }
+                try parameters.map { at throws(JSONRangeError) in try document.value(at: at) }
                 ?? .object([])
         } catch { throw .wrongType("parameters") }
         error = RemoteError(name: name, parameters: values)
@@ -41,7 +43,7 @@ package struct Reply: Sendable {
     /// The parameters as they came.
     package func value() throws(MessageError) -> JSONValue {
         guard let parameters else { return .object([]) }
-        return try document.value(at: parameters)
+        return try document.parameters(at: parameters)
     }
 
     private struct Envelope {

@@ -1,3 +1,5 @@
+public import JSON
+
 /// A method call as it came over a connection.
 ///
 /// Shares the connection's buffer; whoever answers much later keeps what it has decoded and not the
@@ -48,6 +50,6 @@ package struct Call: Sendable {
     /// The parameters as they came.
     package func value() throws(MessageError) -> JSONValue {
         guard let parameters else { return .object([]) }
-        return try document.value(at: parameters)
+        return try document.parameters(at: parameters)
     }
 }

@@ -1,3 +1,5 @@
+internal import JSON
+
 /// What a frame says around the parameters of a call (varlink.org, Method Call).
 struct CallEnvelope {
     var method: Int?

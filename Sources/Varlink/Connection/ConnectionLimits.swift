@@ -1,3 +1,5 @@
+internal import JSON
+
 /// How much one connection may ask its holder to keep.
 @usableFromInline
 package struct ConnectionLimits: Sendable {

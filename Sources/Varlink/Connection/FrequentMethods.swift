@@ -1,4 +1,5 @@
 internal import Glibc
+internal import JSON
 
 /// Methods that are called often, and how a call of one begins where its client writes no white space and the
 /// method first (varlink.org, Method Call); others are parsed from their first byte on.
@@ -12,8 +13,8 @@ package struct FrequentMethods: Sendable {
     func method(of bytes: [UInt8], _ frame: Range<Int>) -> FrequentMethod? {
         bytes.withUnsafeBufferPointer { bytes in
             guard let base = bytes.baseAddress else { return nil }
-            for method in methods where method.text.count <= frame.count {
-                let isSame = method.text.withUnsafeBufferPointer { text in
+            for method in methods where method.start.text.count <= frame.count {
+                let isSame = method.start.text.withUnsafeBufferPointer { text in
                     memcmp(text.baseAddress ?? base, base + frame.lowerBound, text.count) == 0
                 }
                 if isSame { return method }
@@ -24,9 +25,10 @@ package struct FrequentMethods: Sendable {
 }
 
 /// A method that is called often, with the beginning `{"method":"NAME","parameters":{"`.
-final class FrequentMethod: JSONStart, @unchecked Sendable {  // As what it inherits.
+final class FrequentMethod: Sendable {
     /// The name, of which a call has this very string: it can be told from it without a look at its bytes.
     let name: String
+    let start: JSONStart
 
     /// The tokens of the name and of the parameters.
     static let nameToken = 2
@@ -35,7 +37,7 @@ final class FrequentMethod: JSONStart, @unchecked Sendable {  // As what it inhe
     init(_ name: String) {
         self.name = name
         let length = name.utf8.count
-        super.init(
+        start = JSONStart(
             "{\"method\":\"\(name)\",\"parameters\":{\"",
             [
                 JSONToken(.object, at: 0, extent: 0),

@@ -1,3 +1,5 @@
+public import JSON
+
 /// Keeps what is written until the socket has taken it.
 @usableFromInline
 struct OutputBuffer: Sendable {
@@ -15,7 +17,7 @@ struct OutputBuffer: Sendable {
     func withPending<R, E: Error>(
         _ body: (UnsafeRawBufferPointer) throws(E) -> R
     ) throws(E) -> R {
-        try writer.written.withBytes(from: head, body)
+        try writer.withBytes(from: head, body)
     }
 
     /// Forgets bytes that the socket has taken.
@@ -23,10 +25,10 @@ struct OutputBuffer: Sendable {
         precondition(count >= 0 && count <= self.count, "more sent than there was")
         head &+= count
         if self.count == 0 {
-            writer.written.removeAll(keepingAtMost: ConnectionLimits.storageKept)
+            writer.removeAll(keepingAtMost: ConnectionLimits.storageKept)
             head = 0
         } else if head >= ConnectionLimits.storageKept, head >= self.count {
-            writer.written.removeFirst(head)
+            writer.removeFirst(head)
             head = 0
         }
     }

@@ -1,3 +1,5 @@
+package import JSON
+
 /// Tells how a peer broke the protocol; nothing on its connection can be trusted after that, so it
 /// is closed.
 package enum ProtocolViolation: Error, Sendable, Equatable, CustomStringConvertible {

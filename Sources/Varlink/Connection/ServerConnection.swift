@@ -1,3 +1,5 @@
+internal import JSON
+
 /// Speaks the Varlink protocol with one client (varlink.org, Protocol).
 ///
 /// Pure: performs no I/O and reads no clock. Bytes that came go in with `receive`; `nextCall` hands
@@ -106,12 +108,12 @@ package struct ServerConnection: Sendable {
 
     private mutating func take(_ frame: Range<Int>) throws(ProtocolViolation) -> Call? {
         var frequent = frequentMethods.method(of: input.bytes, frame)
-        if let depth = frequent?.depth, depth > limits.depthMax { frequent = nil }
+        if let depth = frequent?.start.depth, depth > limits.depthMax { frequent = nil }
         let document: JSONDocument
         do throws(JSONError) {
             document = try JSONDocument(
                 input.bytes, frame, depthMax: limits.depthMax, tokensMax: limits.tokensMax,
-                reusing: &spareTape, after: frequent)
+                reusing: &spareTape, after: frequent?.start)
         } catch {
             throw .notJSON(error)
         }

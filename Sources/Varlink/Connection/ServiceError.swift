@@ -1,3 +1,5 @@
+internal import JSON
+
 /// The errors that every Varlink service has (`org.varlink.service`).
 package enum ServiceError: Error, Sendable, Equatable {
     case interfaceNotFound(interface: String)

@@ -1,3 +1,5 @@
+public import JSON
+
 extension Optional: FieldValue where Wrapped: FieldValue {
     /// Nothing.
     @inlinable
@@ -28,18 +30,7 @@ extension Array: FieldValue where Element: FieldValue {
     /// Reads an array of values of one type.
     @inlinable
     package static func read(from reader: inout MessageReader) throws(MessageError) -> [Element] {
-        let end = try reader.endOfArray()
-        var values: [Element] = []
-        var token = reader.token &+ 1
-        while token < end {
-            let next = reader.next(after: token)
-            reader.token = token
-            do throws(MessageError) { values.append(try Element.read(from: &reader)) } catch {
-                throw error.inside(index: values.count)
-            }
-            token = next
-        }
-        return values
+        try reader.readArray()
     }
 
     /// Appends the values.
@@ -60,31 +51,11 @@ extension Array: FieldValue where Element: FieldValue {
 
 extension Dictionary: FieldValue where Key == String, Value: FieldValue {
     /// Reads a map of values of one type.
-    ///
-    /// Two keys that differ as bytes and are equal as strings are refused, since one would hide the
-    /// other.
     @inlinable
     package static func read(
         from reader: inout MessageReader
     ) throws(MessageError) -> [String: Value] {
-        let end = try reader.endOfMap()
-        var values: [String: Value] = [:]
-        var token = reader.token &+ 1
-        while token < end {
-            reader.token = token
-            let key = reader.keyString()
-            token = token &+ 1
-            let next = reader.next(after: token)
-            reader.token = token
-            do throws(MessageError) {
-                let value = try Value.read(from: &reader)
-                guard values.updateValue(value, forKey: key) == nil else {
-                    throw MessageError(.duplicate)
-                }
-            } catch { throw error.inside(key) }
-            token = next
-        }
-        return values
+        try reader.readMap()
     }
 
     /// Appends the members, sorted by their keys.

@@ -1,3 +1,5 @@
+public import JSON
+
 extension Bool: FieldValue {
     /// Reads `true` or `false`.
     @inlinable
@@ -96,5 +98,46 @@ extension JSONWriter: FieldVisitor {
         guard !value.isAbsent else { return }
         key(name)
         value.write(to: &self)
+    }
+}
+
+extension JSONValue: FieldValue {
+    /// Reads an object; a client takes any value, as other implementations send.
+    @inlinable
+    package static func read(from reader: inout MessageReader) throws(MessageError) -> JSONValue {
+        try reader.readObject()
+    }
+
+    /// Appends the value.
+    @inlinable
+    package func write(to writer: inout JSONWriter) { writer.value(self) }
+
+    /// `object`.
+    @usableFromInline
+    package static var varlinkType: VarlinkType { .object }
+}
+
+extension JSONDocument {
+    /// Reads the value at a token into a message; strictly: refuses fields that the message does
+    /// not know.
+    @inlinable
+    func decode<M: Message>(
+        _ type: M.Type,
+        at token: Int = 0,
+        strict: Bool
+    ) throws(MessageError) -> M {
+        try withView { view throws(MessageError) in
+            var reader = MessageReader(view, token: token, strict: strict)
+            return try M.read(from: &reader)
+        }
+    }
+
+    /// The value at a token, whatever its type.
+    ///
+    /// - Throws: where a number is out of the range of `Int` or `Double`.
+    func parameters(at token: Int) throws(MessageError) -> JSONValue {
+        do throws(JSONRangeError) { return try value(at: token) } catch {
+            throw MessageError(error)
+        }
     }
 }

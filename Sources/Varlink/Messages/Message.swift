@@ -1,3 +1,5 @@
+public import JSON
+
 /// Describes a set of named parameters once, for reading, writing and describing it.
 ///
 /// ```swift
@@ -109,8 +111,7 @@ extension Message {
         var message = Self()
         let outer = try reader.enterObject()
         try message.visit(&reader)
-        if reader.strict, !reader.tookEveryMember { try reader.refuseUnknown(of: Self.self) }
-        reader.leaveObject(outer)
+        try reader.leaveObject(outer, of: Self.self)
         return message
     }
 

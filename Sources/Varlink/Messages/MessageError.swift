@@ -1,3 +1,5 @@
+internal import JSON
+
 /// Tells which parameter of a message is not as its type wants it, and why.
 @usableFromInline
 package struct MessageError: Error, Sendable, Equatable, CustomStringConvertible {
@@ -39,6 +41,16 @@ package struct MessageError: Error, Sendable, Equatable, CustomStringConvertible
     package init(_ parameter: String, _ reason: Reason) {
         self.parameter = parameter
         self.reason = reason
+    }
+
+    /// Makes an error about a number somewhere in the value that is being read.
+    init(_ error: JSONRangeError) {
+        self = error.steps.reduce(MessageError(.outOfRange)) { error, step in
+            switch step {
+            case .index(let index): error.inside(index: index)
+            case .key(let key): error.inside(key)
+            }
+        }
     }
 
     /// The same error as seen from the structure around it.

@@ -1,3 +1,5 @@
+public import JSON
+
 /// Reads the fields of a message from the tape of a parsed frame.
 ///
 /// Lives no longer than the call of `decode` that made it.
@@ -162,13 +164,15 @@ package struct MessageReader: FieldVisitor {
         return outer
     }
 
-    /// Goes on with the object around the one just read.
+    /// Goes on with the object around the one that a message has been read from; strictly: not if that has members
+    /// that the message does not name.
     @inlinable
-    mutating func leaveObject(_ outer: ObjectScope) { object = outer }
-
-    /// Tells whether each member of the object was asked for.
-    @inlinable
-    var tookEveryMember: Bool { object.left == 0 }
+    mutating func leaveObject<M: Message>(
+        _ outer: ObjectScope, of type: M.Type
+    ) throws(MessageError) {
+        if strict, object.left > 0 { try refuseUnknown(of: type) }
+        object = outer
+    }
 
     /// Throws the first member of the object that the message does not name.
     @usableFromInline
@@ -183,6 +187,121 @@ package struct MessageReader: FieldVisitor {
                 throw MessageError(MessageError.shortened(view.string(of: name)), .unknown)
             }
             key = view[key &+ 1].next(after: key &+ 1)
+        }
+    }
+
+    // MARK: Values
+
+    /// The kind of the present value.
+    @inlinable
+    var kind: JSONToken.Kind { view[token].kind }
+
+    /// Reads `true` or `false`.
+    @usableFromInline
+    func readBool() throws(MessageError) -> Bool {
+        let value = view[token]
+        guard value.kind == .bool else { throw MessageError(.wrongType(expected: "bool")) }
+        return value.isTrue
+    }
+
+    /// Reads a whole number, however it is written.
+    @usableFromInline
+    func readInt() throws(MessageError) -> Int {
+        let value = view[token]
+        switch value.kind {
+        case .integer:
+            guard let number = JSONNumber.integer(view.bytes(of: value)) else {
+                throw MessageError(.outOfRange)
+            }
+            return number
+        case .number:
+            let literal = view.bytes(of: value)
+            if let number = JSONNumber.wholeNumber(literal) { return number }
+            guard let number = JSONNumber.double(literal), number.magnitude < 0x1p63 else {
+                throw MessageError(.outOfRange)
+            }
+            throw MessageError(.wrongType(expected: "int"))
+        default: throw MessageError(.wrongType(expected: "int"))
+        }
+    }
+
+    /// Reads a number; one without a fraction too.
+    @usableFromInline
+    func readDouble() throws(MessageError) -> Double {
+        let value = view[token]
+        guard value.kind == .integer || value.kind == .number else {
+            throw MessageError(.wrongType(expected: "float"))
+        }
+        guard let number = JSONNumber.double(view.bytes(of: value)) else {
+            throw MessageError(.outOfRange)
+        }
+        return number
+    }
+
+    /// Reads a string.
+    @usableFromInline
+    func readString() throws(MessageError) -> String {
+        let value = view[token]
+        guard value.isString else { throw MessageError(.wrongType(expected: "string")) }
+        return view.string(of: value)
+    }
+
+    /// Reads an array of values of one type.
+    @inlinable
+    mutating func readArray<Element: FieldValue>() throws(MessageError) -> [Element] {
+        guard kind == .array else { throw MessageError(.wrongType(expected: "array")) }
+        let end = view[token].extent
+        var values: [Element] = []
+        var element = token &+ 1
+        while element < end {
+            let next = view[element].next(after: element)
+            token = element
+            do throws(MessageError) { values.append(try Element.read(from: &self)) } catch {
+                throw error.inside(index: values.count)
+            }
+            element = next
+        }
+        return values
+    }
+
+    /// Reads a map of values of one type.
+    ///
+    /// Two keys that differ as bytes and are equal as strings are refused, since one would hide the
+    /// other.
+    @inlinable
+    mutating func readMap<Value: FieldValue>() throws(MessageError) -> [String: Value] {
+        guard kind == .object else { throw MessageError(.wrongType(expected: "map")) }
+        let end = view[token].extent
+        var values: [String: Value] = [:]
+        var member = token &+ 1
+        while member < end {
+            let key = keyString(member)
+            member = member &+ 1
+            let next = view[member].next(after: member)
+            token = member
+            do throws(MessageError) {
+                let value = try Value.read(from: &self)
+                guard values.updateValue(value, forKey: key) == nil else {
+                    throw MessageError(.duplicate)
+                }
+            } catch { throw error.inside(key) }
+            member = next
+        }
+        return values
+    }
+
+    /// The key at a token.
+    @usableFromInline
+    func keyString(_ key: Int) -> String { view.string(of: view[key]) }
+
+    /// Reads an object whose members no interface names; a client takes any value, as other implementations send.
+    @usableFromInline
+    func readObject() throws(MessageError) -> JSONValue {
+        guard kind == .object || !strict else {
+            throw MessageError(.wrongType(expected: "object"))
+        }
+        do throws(JSONRangeError) { return try JSONValue(view, at: token) } catch {
+            throw MessageError(error)
         }
     }
 }

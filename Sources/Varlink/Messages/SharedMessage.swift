@@ -1,4 +1,5 @@
 internal import Glibc
+internal import JSON
 
 /// Parameters that many readers get: they are written once, and copied for each reader, with a number of its own
 /// where one is wanted.
@@ -65,10 +66,10 @@ extension JSONWriter {
     /// Appends parameters with a number in them.
     mutating func shared(_ message: SharedMessage, _ number: Int) {
         message.bytes.withUnsafeBufferPointer { bytes in
-            guard let place = message.place else { return written.append(bytes) }
-            written.append(UnsafeBufferPointer(rebasing: bytes[..<place]))
+            guard let place = message.place else { return raw(bytes) }
+            raw(UnsafeBufferPointer(rebasing: bytes[..<place]))
             integer(number)
-            written.append(UnsafeBufferPointer(rebasing: bytes[place...]))
+            raw(UnsafeBufferPointer(rebasing: bytes[place...]))
         }
     }
 }

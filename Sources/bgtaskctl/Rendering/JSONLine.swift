@@ -1,3 +1,4 @@
+internal import JSON
 internal import Varlink
 
 /// One message as one line of compact JSON, with the field names of the wire.

@@ -1,4 +1,5 @@
 import Glibc
+import JSON
 import LinuxSystem
 import TaskAPI
 import Testing

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import JSON
 internal import TaskAPI
 internal import Varlink
 

@@ -14,7 +14,7 @@ package struct JSONDocument: Sendable {
     package static let depthMaxDefault = 64
 
     /// Makes the document `{}`.
-    init(emptyObject: Void) {
+    package init(emptyObject: Void) {
         bytes = []
         start = 0
         tape = JSONTape()
@@ -41,7 +41,7 @@ package struct JSONDocument: Sendable {
     ///   - spare: the tape of the document before it, which is written anew where that document is
     ///     gone; a tape for the next one, unless this one has become large.
     ///   - known: what the part is known to begin with; no deeper than `depthMax`.
-    init(
+    package init(
         _ buffer: [UInt8],
         _ range: Range<Int>,
         depthMax: Int,
@@ -58,7 +58,7 @@ package struct JSONDocument: Sendable {
             if let known { parser.skip(known) }
             try parser.parse()
         }
-        if tape.byteCount <= ConnectionLimits.storageKept { spare = tape }
+        if tape.isKept { spare = tape }
         bytes = buffer
         start = range.lowerBound
         self.tape = tape
@@ -67,7 +67,7 @@ package struct JSONDocument: Sendable {
     /// Gives `body` a view of the document that is valid until it returns.
     @inline(__always)
     @inlinable
-    func withView<R, E: Error>(_ body: (JSONView) throws(E) -> R) throws(E) -> R {
+    package func withView<R, E: Error>(_ body: (JSONView) throws(E) -> R) throws(E) -> R {
         try bytes.withUnsafeBufferPointer { text throws(E) in
             defer { extendLifetime(tape) }
             return try body(
@@ -81,27 +81,10 @@ package struct JSONDocument: Sendable {
         }
     }
 
-    /// Reads the value at a token into a message; strictly: refuses fields that the message does
-    /// not know.
-    @inlinable
-    func decode<M: Message>(
-        _ type: M.Type,
-        at token: Int = 0,
-        strict: Bool
-    ) throws(MessageError) -> M {
-        try withView { view throws(MessageError) in
-            var reader = MessageReader(view, token: token, strict: strict)
-            return try M.read(from: &reader)
-        }
-    }
-
     /// The value at a token, whatever its type.
     ///
     /// - Throws: where a number is out of the range of `Int` or `Double`.
-    package func value(at token: Int = 0) throws(MessageError) -> JSONValue {
-        try withView { view throws(MessageError) in
-            var reader = MessageReader(view, token: token, strict: true)
-            return try reader.readAnyValue()
-        }
+    package func value(at token: Int = 0) throws(JSONRangeError) -> JSONValue {
+        try withView { view throws(JSONRangeError) in try JSONValue(view, at: token) }
     }
 }

@@ -1,4 +1,7 @@
-extension JSONParser {
+/// Finds where the scalars of a text end, and checks them on the way.
+///
+/// What every text needs is inlined into the parser, and what few need is out of line.
+enum JSONScanner {
     /// Checks a number or a literal that starts with a byte.
     @inline(never)
     static func scalar(

@@ -85,7 +85,7 @@ struct JSONParser {
                 try openContainer(byte)
                 if try closeEmptyContainer(byte) { return true }
             default:
-                take(try JSONParser.scalar(byte, bytes, at: position))
+                take(try JSONScanner.scalar(byte, bytes, at: position))
                 return true
             }
         }
@@ -128,7 +128,7 @@ struct JSONParser {
     @inline(__always)
     private mutating func parseString() throws(JSONError) {
         let start = position &+ 1
-        position = try JSONParser.endOfPlainBytes(bytes, from: start)
+        position = try JSONScanner.endOfPlainBytes(bytes, from: start)
         if bytes[position] == UInt8(ascii: "\"") {
             tape.append(JSONToken(.plainString, at: start, extent: position &- start))
             position &+= 1
@@ -177,7 +177,7 @@ struct JSONParser {
         isInObject = depth > 0 && tape[container].has(.object)
         guard hasMembers, tape[closed &+ 2].next(after: closed &+ 2) < tape.count else { return }
         try tape.withView(of: bytes) { view throws(JSONError) in
-            try view.refuseDuplicates(object: closed, end: position)
+            try JSONObjectKeys(of: closed, in: view, end: position).refuseDuplicates()
         }
     }
 

@@ -1,7 +1,6 @@
+import JSON
 import TestKit
 import Testing
-
-@testable import Varlink
 
 @Suite("Strings of many escapes")
 struct EscapedStringTests {

@@ -1,16 +1,19 @@
-internal import Glibc
+public import Glibc
 
 /// Reads tokens of a document; lives no longer than the scope that lends the document's storage.
 @usableFromInline
-struct JSONView {
+package struct JSONView {
+    @usableFromInline
     let text: UnsafePointer<UInt8>?
     @usableFromInline
     let tokens: UnsafePointer<JSONToken>
+    @usableFromInline
     let side: UnsafePointer<UInt8>?
+    /// How many tokens there are.
     @usableFromInline
-    let count: Int
+    package let count: Int
 
-    @usableFromInline
+    @inlinable
     init(
         text: UnsafePointer<UInt8>?,
         tokens: UnsafePointer<JSONToken>,
@@ -26,13 +29,14 @@ struct JSONView {
     /// The token at an index; `null` past the end.
     @inlinable
     @inline(__always)
-    subscript(_ index: Int) -> JSONToken {
+    package subscript(_ index: Int) -> JSONToken {
         UInt(bitPattern: index) < UInt(bitPattern: count) ? tokens[index] : JSONToken.none
     }
 
     /// The bytes of a scalar, freed of escapes.
+    @inlinable
     @inline(__always)
-    func bytes(of token: JSONToken) -> UnsafeBufferPointer<UInt8> {
+    package func bytes(of token: JSONToken) -> UnsafeBufferPointer<UInt8> {
         guard let base = token.has(.unescapedString) ? side : text else {
             return UnsafeBufferPointer(start: nil, count: 0)
         }
@@ -40,14 +44,16 @@ struct JSONView {
     }
 
     /// The string of a string token.
+    @inlinable
     @inline(__always)
-    func string(of token: JSONToken) -> String {
+    package func string(of token: JSONToken) -> String {
         String(decoding: bytes(of: token), as: UTF8.self)
     }
 
     /// Tells whether a string token is exactly `name`.
+    @inlinable
     @inline(__always)
-    func matches(_ token: JSONToken, _ name: StaticString) -> Bool {
+    package func matches(_ token: JSONToken, _ name: StaticString) -> Bool {
         let length = name.utf8CodeUnitCount
         guard token.extent == length, let base = bytes(of: token).baseAddress else { return false }
         return memcmp(base, name.utf8Start, length) == 0

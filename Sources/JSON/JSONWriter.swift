@@ -1,7 +1,6 @@
 /// Appends JSON to a byte buffer.
 ///
-/// Commas are its own business: whatever does not come first in its container gets one. Also a
-/// visitor, which writes the fields of a message.
+/// Commas are its own business: whatever does not come first in its container gets one.
 @usableFromInline
 package struct JSONWriter: Sendable {
     @usableFromInline
@@ -22,6 +21,22 @@ package struct JSONWriter: Sendable {
 
     /// What has been written, as text.
     package var text: String { written.withBytes(from: 0) { String(decoding: $0, as: UTF8.self) } }
+
+    /// Gives `body` what has been written from an offset on.
+    @inlinable
+    package func withBytes<R, E: Error>(
+        from start: Int, _ body: (UnsafeRawBufferPointer) throws(E) -> R
+    ) throws(E) -> R {
+        try written.withBytes(from: start, body)
+    }
+
+    /// Drops bytes at the start.
+    package mutating func removeFirst(_ dropped: Int) { written.removeFirst(dropped) }
+
+    /// Drops all bytes; the memory too, where it is more than is to be kept.
+    package mutating func removeAll(keepingAtMost most: Int) {
+        written.removeAll(keepingAtMost: most)
+    }
 
     /// Opens an object, as a value.
     @usableFromInline
@@ -84,10 +99,13 @@ package struct JSONWriter: Sendable {
 
     /// Appends text that is JSON already, or a part of it.
     @usableFromInline
-    mutating func raw(_ text: StaticString) {
+    package mutating func raw(_ text: StaticString) {
         written.room(for: text.utf8CodeUnitCount).copy(text.utf8Start, text.utf8CodeUnitCount)
         written.wrote(text.utf8CodeUnitCount)
     }
+
+    /// Appends a part of a text that is JSON already.
+    package mutating func raw(_ text: UnsafeBufferPointer<UInt8>) { written.append(text) }
 
     /// Appends `null`.
     @usableFromInline

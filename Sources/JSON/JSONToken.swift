@@ -30,18 +30,20 @@ package struct JSONToken: Sendable {
     /// `null`, for where there is no token.
     @inlinable
     @inline(__always)
-    static var none: JSONToken { JSONToken(bits: 0) }
+    package static var none: JSONToken { JSONToken(bits: 0) }
 
     /// Makes a token whose extent is its length in bytes; of a container, the index of the token
     /// after it.
+    @inlinable
     @inline(__always)
-    init(_ kind: Kind, at offset: Int, extent: Int) {
+    package init(_ kind: Kind, at offset: Int, extent: Int) {
         bits =
             UInt64(kind.rawValue) &<< 60 | UInt64(truncatingIfNeeded: offset) &<< 30
             | UInt64(truncatingIfNeeded: extent)
     }
 
     /// The same container, with the index of the token after it, or while it is open of the one around it.
+    @inlinable
     @inline(__always)
     func with(extent: Int) -> JSONToken {
         JSONToken(bits: bits & ~UInt64(JSONToken.valueMask) | UInt64(truncatingIfNeeded: extent))
@@ -54,13 +56,13 @@ package struct JSONToken: Sendable {
     /// Tells whether it is of a kind.
     @inlinable
     @inline(__always)
-    func has(_ kind: Kind) -> Bool { bits &>> 60 == UInt64(kind.rawValue) }
+    package func has(_ kind: Kind) -> Bool { bits &>> 60 == UInt64(kind.rawValue) }
 
     /// What the token stands for.
     // The initializer from a raw value is a call at each token.
     @inlinable
     @inline(__always)
-    var kind: Kind {
+    package var kind: Kind {
         switch bits &>> 60 {
         case 0: .null
         case 1: .bool
@@ -74,22 +76,29 @@ package struct JSONToken: Sendable {
     }
 
     /// Where it starts: in the text, or in the side buffer for an unescaped string.
+    @inlinable
     @inline(__always)
-    var offset: Int { Int(truncatingIfNeeded: bits &>> 30) & JSONToken.valueMask }
+    package var offset: Int { Int(truncatingIfNeeded: bits &>> 30) & JSONToken.valueMask }
 
     /// The length in bytes; of a container, the index of the token after it.
     @inlinable
     @inline(__always)
-    var extent: Int { Int(truncatingIfNeeded: bits) & JSONToken.valueMask }
+    package var extent: Int { Int(truncatingIfNeeded: bits) & JSONToken.valueMask }
 
     /// Tells whether it is a string, in whichever buffer.
+    @inlinable
     @inline(__always)
-    var isString: Bool { has(.plainString) || has(.unescapedString) }
+    package var isString: Bool { has(.plainString) || has(.unescapedString) }
+
+    /// Tells of a truth value whether it is `true`.
+    @inlinable
+    @inline(__always)
+    package var isTrue: Bool { extent == 4 }
 
     /// The index of the token after this value, where this one stands at `index`.
     @inlinable
     @inline(__always)
-    func next(after index: Int) -> Int {
+    package func next(after index: Int) -> Int {
         bits &>> 60 >= 6 ? extent : index &+ 1
     }
 

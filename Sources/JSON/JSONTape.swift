@@ -12,7 +12,7 @@
 /// - what `sideRoom` gives is written, and counted, before anything else is asked of the side;
 /// - one parser writes while nobody else has the tape (`taken`), and afterwards nobody does.
 @usableFromInline
-final class JSONTape: @unchecked Sendable {  // After parsing it is only read.
+package final class JSONTape: @unchecked Sendable {  // After parsing it is only read.
     @usableFromInline
     fileprivate(set) var tokens: UnsafeMutablePointer<JSONToken>
     @usableFromInline
@@ -26,6 +26,9 @@ final class JSONTape: @unchecked Sendable {  // After parsing it is only read.
     /// As many tokens as a short call has.
     static let tokensMin = 16
     private static let sideBytesMin = 64
+    /// A tape that holds at most so many bytes is kept for the next text; a larger one is given back with its
+    /// document.
+    private static let byteCountKept = 4096
 
     init() {
         tokens = .allocate(capacity: JSONTape.tokensMin)
@@ -44,8 +47,11 @@ final class JSONTape: @unchecked Sendable {  // After parsing it is only read.
         return tape
     }
 
+    /// Whether it is small enough to be kept for the next text.
+    var isKept: Bool { byteCount <= JSONTape.byteCountKept }
+
     /// The bytes that it holds, written or not.
-    var byteCount: Int { capacity &* MemoryLayout<JSONToken>.stride &+ sideCapacity }
+    private var byteCount: Int { capacity &* MemoryLayout<JSONToken>.stride &+ sideCapacity }
 
     /// Moves the tokens to twice the room.
     @inline(never)

@@ -1,6 +1,5 @@
+import JSON
 import Testing
-
-@testable import Varlink
 
 @Suite("JSON writer")
 struct JSONWriterTests {

@@ -1,10 +1,10 @@
 /// Works out the values of number literals whose grammar has been checked.
-enum JSONNumber {
+package enum JSONNumber {
     /// No number that means anything is longer; a longer one has no value here.
     private static let literalBytesMax = 4096
 
     /// The value of a literal without fraction and exponent; `nil` out of the range of `Int`.
-    static func integer(_ literal: UnsafeBufferPointer<UInt8>) -> Int? {
+    package static func integer(_ literal: UnsafeBufferPointer<UInt8>) -> Int? {
         let negative = literal.first == UInt8(ascii: "-")
         let digits = negative ? literal.dropFirst() : literal[...]
         guard digits.count > 18 else {
@@ -20,7 +20,7 @@ enum JSONNumber {
     /// The value of any literal that is a whole number, such as `1.0`, `1e2` or `100e-2`.
     ///
     /// Exact: no step goes through a floating-point number.
-    static func wholeNumber(_ literal: UnsafeBufferPointer<UInt8>) -> Int? {
+    package static func wholeNumber(_ literal: UnsafeBufferPointer<UInt8>) -> Int? {
         let negative = literal.first == UInt8(ascii: "-")
         let (mantissa, exponent) = split(negative ? literal.dropFirst() : literal[...])
         var scale = exponent
@@ -55,7 +55,7 @@ enum JSONNumber {
     }
 
     /// The nearest double; `nil` where that would be infinite.
-    static func double(_ literal: UnsafeBufferPointer<UInt8>) -> Double? {
+    package static func double(_ literal: UnsafeBufferPointer<UInt8>) -> Double? {
         guard literal.count <= literalBytesMax else { return nil }
         let value = Double(String(decoding: literal, as: UTF8.self))
         guard let value, value.isFinite else { return nil }

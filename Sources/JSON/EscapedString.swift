@@ -28,7 +28,7 @@ struct EscapedString {
         while bytes[position] != UInt8(ascii: "\"") {
             try readEscapes()
             let plain = position
-            position = try JSONParser.endOfPlainBytes(bytes, from: plain)
+            position = try JSONScanner.endOfPlainBytes(bytes, from: plain)
             append(bytes[plain..<position])
         }
         position &+= 1

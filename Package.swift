@@ -273,6 +273,14 @@ let package = Package(
             swiftSettings: swiftSettings
         ),
         .testTarget(
+            name: "DaemonShellTests",
+            dependencies: [
+                "BudgetCore", "DaemonShell", "LinuxSystem", "Settings", "Systemd", "TaskAPI",
+                "TestKit", "Varlink",
+            ],
+            swiftSettings: swiftSettings
+        ),
+        .testTarget(
             name: "DaemonTests",
             dependencies: [
                 "BudgetCore", "CTestUsers", "CallFuzz", "DaemonShell", "JSON", "LinuxSystem",

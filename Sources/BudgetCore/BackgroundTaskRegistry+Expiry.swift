@@ -29,24 +29,22 @@ extension BackgroundTaskRegistry {
         isDraining = true
         self.keepsQueue = keepsQueue
         drainApplications(at: now, &actions)
-        for slot in table.slots(of: nil) where !isConcluded(slot) {
-            if table[slot].state == .queued {
-                guard !keepsQueue, !table.isLive(slot),
-                    table[run: table[slot].id]?.isAdmitted == true
-                else { continue }
-                conclude(slot, .interrupted, reason: .queueLost, at: now, &actions)
-            } else if isStopping(slot) {
-                hastenTeardown(slot, at: now)
-            } else {
+        for slot in table.slots(of: nil) {
+            switch table.phase(slot) {
+            case .waiting: loseIfDrained(slot, at: now, &actions)
+            case .stopping, .reaping: hastenTeardown(slot, at: now)
+            case nil, .launching, .running, .outlived:
                 fireEarly(slot, .shutdown, at: now, &actions)
+            case .submitting, .restored, .starting, .withdrawing, .recordingAttempt,
+                .recordingEnd, .ended:
+                break
             }
         }
     }
 
     /// Ends the grace of a drain: what is still there is stopped now.
     package mutating func endGrace(at now: Instant, _ actions: inout [Action]) {
-        for slot in table.slots(of: nil)
-        where table[slot].state != .queued && !isStopping(slot) && !isConcluded(slot) {
+        for slot in table.slots(of: nil) where table.phase(slot)?.isUnderWay ?? true {
             table[slot].ownHardAt = min(table[slot].ownHardAt, now)
             updateDeadlines(slot)
             settle(slot, at: now, &actions)
@@ -69,8 +67,7 @@ extension BackgroundTaskRegistry {
     mutating func updateDeadlines(_ slot: Int) {
         let clock = table[slot].hasApplication ? applicationClock(at: slot) : nil
         let isTicking = table[slot].findLimits(clock)
-        let nextStepAt =
-            table[slot].kind == .run ? table[run: table[slot].id]?.nextStepAt ?? .never : .never
+        let nextStepAt = table.phase(slot)?.teardown?.nextStepAt ?? .never
         guard isTicking else {
             // A dormant one may be stopped all the same, as what is left of it is when its command has ended.
             return table.setDeadline(min(nextStepAt, table[slot].warnAt), slot: slot)
@@ -106,8 +103,7 @@ extension BackgroundTaskRegistry {
             return
         }
         if let signal = handler.signal { actions.append(.signal(id, signal)) }
-        if handler.command != nil, table[run: id]?.isHandlerRunning == false {
-            table[run: id]?.isHandlerRunning = true
+        if handler.command != nil, advance(slot, on: .handlerLaunched) {
             actions.append(.launchHandler(id))
         }
     }
@@ -121,9 +117,9 @@ extension BackgroundTaskRegistry {
             finish(slot, outcome, reason: task.reason, at: now, &actions)
         case .run:
             table[slot].state = .expiring
-            if table[run: task.id]?.isMainRunning == true { table[run: task.id]?.verdict = outcome }
+            advance(slot, on: .overran(Teardown(outcome, [.killAll])))
             actions.append(.tell(.overrunning, task.id))
-            startTeardown(slot, [.killAll], at: now, &actions)
+            startTeardown(slot, at: now, &actions)
         }
     }
 

@@ -6,7 +6,7 @@ extension BackgroundTaskRegistry {
         let task = table[slot]
         guard let run = table[run: task.id] else { return [] }
         let gate = TaskQueue.Gate(run.queueing)
-        guard !table.isLive(slot) else { return [storeHold ?? .starting] }
+        guard run.phase.tally != .live else { return [storeHold ?? .starting] }
         var result = [storeHold, drainHold, shortageHold, pauseHold(gate), timeHold(run)]
             .compactMap { $0 }
         result += conditionHolds(gate)
@@ -33,8 +33,8 @@ extension BackgroundTaskRegistry {
 
     /// Whether a rule of time holds a queued task back, so that its submitter gets a receipt.
     package func isDeferred(_ id: TaskID) -> Bool {
-        guard let slot = table.slot(of: id), table[slot].state == .queued, !table.isLive(slot),
-            let run = table[run: id]
+        guard let slot = table.slot(of: id), table[slot].state == .queued,
+            let run = table[run: id], run.phase.tally != .live
         else { return false }
         return timeHold(run) != nil || nameHold(table[slot], run)?.defers == true
     }

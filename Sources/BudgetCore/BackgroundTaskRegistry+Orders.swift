@@ -87,38 +87,39 @@ extension BackgroundTaskRegistry {
         settle(slot, at: now, &actions)
         guard table.slot(of: id) != nil else { throw .alreadyEnded(id, decidedOutcome(id)) }
         let reason = Reason.cancelled(by: caller.owner, text: text)
-        if let conclusion = table[run: id]?.conclusion {
-            return try cancel(id, after: conclusion, reason)
-        }
-        guard !isStopping(slot) else {
-            let waits = forbidRetry(slot, &actions)
-            // It stands for no other task of its name either.
-            table[run: id]?.isLastAttempt = true
-            return waits
-        }
-        guard table[slot].kind == .run else {
+        guard let phase = table.phase(slot) else {
             finish(slot, .cancelled, reason: reason, at: now, &actions)
             return false
         }
-        guard table[slot].state != .queued else {
-            if let storeFault { throw .notAccepting(storeFault) }
-            conclude(
-                slot, .cancelled, reason: reason, isWithdrawal: true, at: now, &actions)
-            return true
-        }
-        cancelRunning(slot, reason, at: now, &actions)
-        return table[run: id]?.queueing.retry != nil
+        return try cancelRun(slot, phase, reason, at: now, &actions)
     }
 
-    /// Cancels a task whose end, or the end of an attempt, is on its way to the disk.
-    private mutating func cancel(
-        _ id: TaskID, after conclusion: Conclusion, _ reason: Reason
+    private mutating func cancelRun(
+        _ slot: Int, _ phase: RunPhase, _ reason: Reason, at now: Instant,
+        _ actions: inout [Action]
     ) throws(Refusal) -> Bool {
-        if conclusion.isWithdrawal { return true }
-        guard conclusion.retryDelay != nil else { throw .alreadyEnded(id, conclusion.outcome) }
-        if let storeFault { throw .notAccepting(storeFault) }
-        table[run: id]?.withdrawal = reason
-        return true
+        let id = table[slot].id
+        switch phase {
+        case .submitting, .restored, .waiting, .starting:
+            if let storeFault { throw .notAccepting(storeFault) }
+            conclude(slot, as: RunEvent.withdrawn, .cancelled, reason: reason, at: now, &actions)
+            return true
+        case .launching, .running, .outlived:
+            cancelRunning(slot, reason, at: now, &actions)
+            return table[run: id]?.queueing.retry != nil
+        case .stopping, .reaping:
+            let waits = forbidRetry(slot, &actions)
+            // It stands for no other task of its name either.
+            advance(slot, on: .retryForbidden(isOrdered: false))
+            return waits
+        case .withdrawing: return true
+        case .recordingAttempt:
+            if let storeFault { throw .notAccepting(storeFault) }
+            advance(slot, on: .cancelledBetween(reason))
+            return true
+        case .recordingEnd(let conclusion): throw .alreadyEnded(id, conclusion.outcome)
+        case .ended(let conclusion): throw .alreadyEnded(id, conclusion?.outcome ?? .interrupted)
+        }
     }
 
     /// SIGTERM, the grace, and a kill. That it is not tried again has to be on disk.
@@ -126,15 +127,19 @@ extension BackgroundTaskRegistry {
         _ slot: Int, _ reason: Reason, at now: Instant, _ actions: inout [Action]
     ) {
         let id = table[slot].id
+        let isRetried = table[run: id]?.queueing.retry != nil
+        let grace = min(table[slot].grace, table[slot].hardAt - now)
+        let steps = TeardownStep.cancellation(grace: grace)
+        advance(
+            slot,
+            on: .cancelled(Teardown(.cancelled, steps, retryBan: isRetried ? .ordered : .none)))
         if table[slot].state == .dormant { table[slot].startClock(at: now) }
         table[slot].state = .expiring
         table[slot].reason = reason
-        table[run: id]?.verdict = .cancelled
         actions.append(.tell(.cancelling, id))
-        if table[run: id]?.queueing.retry != nil { storeCancel(id, &actions) }
+        if isRetried { actions.append(.store(.cancelling(id))) }
         _ = followSlot(slot)
-        let grace = min(table[slot].grace, table[slot].hardAt - now)
-        startTeardown(slot, TeardownStep.cancellation(grace: grace), at: now, &actions)
+        startTeardown(slot, at: now, &actions)
     }
 
     /// A connection closed or a process exited: what it held and did not end is abandoned.
@@ -206,10 +211,9 @@ extension BackgroundTaskRegistry {
     ) {
         table[slot].end(outcome, reason, at: endedAt ?? now)
         counts.count(outcome)
-        if table[slot].kind == .run { freeSlot(slot) }
         if table[slot].hasApplication { applicationTaskEnded(table[slot], at: now) }
         let id = table[slot].id
-        let run = table.epitaph(at: slot)
+        let run = table.tombstone(at: slot)
         table.takeOut(slot)
         ended.take(&table[slot], run)
         table.free(slot)
@@ -225,7 +229,6 @@ extension BackgroundTaskRegistry {
     }
 
     private func decidedOutcome(_ id: TaskID) -> Outcome {
-        record(id)?.task.outcome ?? table[run: id]?.conclusion?.outcome
-            ?? table[run: id]?.verdict ?? .interrupted
+        record(id)?.task.outcome ?? table[run: id]?.phase.outcome ?? .interrupted
     }
 }

@@ -31,7 +31,7 @@ extension BackgroundTaskRegistry {
         }
         guard storeHold == nil, drainHold == nil, shortageHold == nil else { return }
         while slotsHold == nil, let slot = nextToStart() {
-            takeSlot(slot)
+            advance(slot, on: .slotTaken)
             actions.append(.store(.started(table[slot].id)))
         }
     }
@@ -51,24 +51,21 @@ extension BackgroundTaskRegistry {
         return shortageHold?.until
     }
 
-    /// Whether a task that is new in the table starts at once. Those that waited before it have taken
-    /// the slots that are free, or may not start; those that came before it and are not on disk yet have
-    /// not had their turn.
-    func mayStart(_ slot: Int, at now: Instant) -> Bool {
-        let task = table[slot]
-        guard arrivalCount == 0, let run = table[run: task.id], !run.queueing.isByName,
-            run.notBefore == .distantPast
+    /// Whether a submission starts at once. Those that waited before it have taken the slots that are free, or may
+    /// not start; those that came before it and are not on disk yet have not had their turn.
+    func mayStartAtOnce(_ submission: Submission, at now: Instant) -> Bool {
+        let (owner, queueing) = (submission.owner, submission.queueing)
+        guard table.arrivingCount == 0, !queueing.isByName, queueing.wait == nil
         else { return false }
-        let gate = TaskQueue.Gate(run.queueing)
+        let gate = TaskQueue.Gate(queueing)
         let isShort = shortage.present.map { $0.until > boot(at: now) } ?? false
         return storeHold == nil && drainHold == nil && !isShort && slotsHold == nil
-            && shareHold(task.owner) == nil && ownerHold(task.owner) == nil
+            && shareHold(owner) == nil && ownerHold(owner) == nil
             && gateHold(gate) == nil
     }
 
     /// Gives a task a slot; it begins once the disk knows.
     mutating func takeSlot(_ slot: Int) {
-        table.dequeue(slot)
         let task = table[slot]
         guard let queueing = table[run: task.id]?.queueing, holders.insert(task.id) else { return }
         table.queue.countRunning(task, queueing, 1)

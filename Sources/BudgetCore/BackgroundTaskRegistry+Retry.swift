@@ -2,10 +2,9 @@
 
 extension BackgroundTaskRegistry {
     /// How long after an attempt that ends like this the next one may begin; `nil` where it is the last.
-    func delayBeforeRetry(_ slot: Int, _ outcome: Outcome, _ reason: Reason?) -> Duration? {
-        guard let run = table[run: table[slot].id], let retry = run.queueing.retry,
-            run.attempt < retry.attempts, run.verdict != .cancelled, !run.isLastAttempt,
-            !isDraining || keepsQueue, reason != .queueLost
+    func delayBeforeRetry(_ run: RunTask, _ outcome: Outcome, _ reason: Reason?) -> Duration? {
+        guard let retry = run.queueing.retry, run.attempt < retry.attempts,
+            run.phase.mayBeTriedAgain, !isDraining || keepsQueue, reason != .queueLost
         else { return nil }
         switch outcome {
         case .failed, .expired, .overrun: return retry.delay(after: run.attempt)
@@ -19,18 +18,11 @@ extension BackgroundTaskRegistry {
     /// - Returns: whether that has to be on disk first.
     mutating func forbidRetry(_ slot: Int, _ actions: inout [Action]) -> Bool {
         let id = table[slot].id
-        guard let run = table[run: id], run.queueing.retry != nil, run.verdict != .cancelled,
-            !run.isLastAttempt
-        else { return table[run: id]?.isCancelOnTheWay == true }
-        table[run: id]?.isLastAttempt = true
-        storeCancel(id, &actions)
-        return true
-    }
-
-    /// Has it on disk that a task is not tried again.
-    mutating func storeCancel(_ id: TaskID, _ actions: inout [Action]) {
-        table[run: id]?.isCancelOnTheWay = true
+        guard let run = table[run: id], run.queueing.retry != nil, run.phase.mayBeTriedAgain
+        else { return table.phase(slot)?.teardown?.retryBan == .ordered }
+        advance(slot, on: .retryForbidden(isOrdered: true))
         actions.append(.store(.cancelling(id)))
+        return true
     }
 
     /// An attempt that is not the last is over: once that is on disk the task waits for the next one.
@@ -42,7 +34,8 @@ extension BackgroundTaskRegistry {
     mutating func attemptStored(_ id: TaskID, at now: Instant, _ actions: inout [Action]) {
         unstoredAttempts.remove(id)
         guard let slot = table.slot(of: id), let run = table[run: id],
-            let conclusion = run.conclusion, let delay = conclusion.retryDelay
+            case .recordingAttempt(let conclusion, let cancelledBy) = run.phase,
+            let delay = conclusion.retryDelay
         else { return }
         let attempt = EndedAttempt(
             attempt: run.attempt, outcome: conclusion.outcome, reason: conclusion.reason,
@@ -51,14 +44,13 @@ extension BackgroundTaskRegistry {
         let notBefore = conclusion.endedAtBoot + delay
         table[run: id]?.prepareAgain(after: attempt, notBefore: notBefore)
         table[slot].prepareAgain(isCut: run.isGrantCut)
-        table.reopen(slot, asLive: false)
+        advance(slot, on: .attemptRecorded)
         actions.append(.tell(.attemptEnded, id))
-        if let withdrawal = run.withdrawal {
-            table[run: id]?.withdrawal = nil
+        if let cancelledBy {
             conclude(
-                slot, .cancelled, reason: withdrawal, isWithdrawal: true, at: now, &actions)
+                slot, as: RunEvent.withdrawn, .cancelled, reason: cancelledBy, at: now, &actions)
         } else if isDraining, !keepsQueue {
-            conclude(slot, .interrupted, reason: .queueLost, at: now, &actions)
+            loseIfDrained(slot, at: now, &actions)
         } else {
             startQueued(at: now, &actions)
         }
@@ -67,10 +59,10 @@ extension BackgroundTaskRegistry {
     /// The end of an attempt is not on disk; it is written again when the disk takes it, and nothing is
     /// known of it before.
     mutating func attemptNotStored(_ id: TaskID, _ reason: String, _ actions: inout [Action]) {
-        guard table.slot(of: id) != nil else { return }
+        guard let slot = table.slot(of: id) else { return }
         unstoredAttempts.insert(id)
-        guard table[run: id]?.withdrawal != nil else { return }
-        table[run: id]?.withdrawal = nil
+        guard case .recordingAttempt(_, cancelledBy: .some) = table.phase(slot) else { return }
+        advance(slot, on: .attemptNotRecorded)
         actions.append(.answer(id, .notAccepting(reason)))
     }
 }

@@ -3,7 +3,7 @@ extension BackgroundTaskRegistry {
     package mutating func started(
         _ id: TaskID, as processID: ProcessID, at now: Instant, _ actions: inout [Action]
     ) {
-        guard table.slot(of: id) != nil else { return }
+        guard let slot = table.slot(of: id), advance(slot, on: .started) else { return }
         shortage.isOver()
         if table[run: id]?.postponed != nil { table[run: id]?.postponed = nil }
         table[run: id]?.processID = processID
@@ -18,42 +18,37 @@ extension BackgroundTaskRegistry {
         _ id: TaskID, _ text: String, at now: Instant, _ actions: inout [Action]
     ) {
         guard let slot = table.slot(of: id) else { return }
-        guard !isConcluded(slot) else { return }
-        table[run: id]?.isMainRunning = false
-        if let verdict = table[run: id]?.verdict {
-            return conclude(slot, verdict, reason: table[slot].reason, at: now, &actions)
-        }
+        let decided = table.phase(slot)?.outcome
         let reason = Reason.notStarted(text.cut(toBytes: Reason.textBytesMax))
-        conclude(slot, .failed, reason: reason, at: now, &actions)
+        conclude(
+            slot, as: RunEvent.startFailed, decided ?? .failed,
+            reason: decided == nil ? reason : table[slot].reason, at: now, &actions)
     }
 
     /// The main process of a task is gone; what remains of its processes is killed before the end is
-    /// recorded (DESIGN.md rule 4).
+    /// recorded (rule 4 in docs/architecture.md).
     package mutating func mainExited(
         _ id: TaskID, _ exit: ProcessExit, at now: Instant, _ actions: inout [Action]
     ) {
-        guard let slot = table.slot(of: id), let run = table[run: id], run.isMainRunning
-        else { return }
-        table[run: id]?.isMainRunning = false
+        guard let slot = table.slot(of: id), let phase = table.phase(slot) else { return }
+        let outcome = outcome(on: exit, of: table[slot], decided: phase.outcome)
+        guard advance(slot, on: .mainExited(outcome)) else { return }
         table[run: id]?.exit = exit
         table[slot].stopClock(at: now)
-        let verdict = verdict(on: exit, of: table[slot], decided: run.verdict)
-        table[run: id]?.verdict = verdict
-        stopIfDone(slot, at: now, &actions)
+        startTeardown(slot, at: now, &actions)
     }
 
     /// The command of a task's expiration handler is over, or could not be started.
     package mutating func handlerExited(
         _ id: TaskID, at now: Instant, _ actions: inout [Action]
     ) {
-        guard let slot = table.slot(of: id) else { return }
-        table[run: id]?.isHandlerRunning = false
-        if table[run: id]?.isMainRunning == false { stopIfDone(slot, at: now, &actions) }
+        guard let slot = table.slot(of: id), advance(slot, on: .handlerExited) else { return }
+        startTeardown(slot, at: now, &actions)
     }
 
     /// What the processes of a task have used, told before `processesGone`.
     package mutating func used(_ id: TaskID, _ use: ResourceUse?) {
-        guard table.slot(of: id) != nil, table[run: id]?.conclusion == nil else { return }
+        guard let slot = table.slot(of: id), !isConcluded(slot) else { return }
         table[run: id]?.use = use
     }
 
@@ -61,53 +56,41 @@ extension BackgroundTaskRegistry {
     package mutating func processesGone(
         _ id: TaskID, at now: Instant, _ actions: inout [Action]
     ) {
-        guard let slot = table.slot(of: id), let run = table[run: id], !run.isMainRunning,
-            run.conclusion == nil, let verdict = run.verdict
+        guard let slot = table.slot(of: id), let outcome = table.phase(slot)?.outcome
         else { return }
-        conclude(slot, verdict, reason: table[slot].reason, at: now, &actions)
+        conclude(
+            slot, as: RunEvent.processesGone, outcome, reason: table[slot].reason, at: now,
+            &actions)
     }
 
     /// Whether the processes of a task are being stopped.
-    func isStopping(_ slot: Int) -> Bool {
-        table[slot].kind == .run && table[run: table[slot].id]?.nextStepAt ?? .never != .never
-    }
+    func isStopping(_ slot: Int) -> Bool { table.phase(slot)?.isStopping ?? false }
 
-    mutating func startTeardown(
-        _ slot: Int,
-        _ steps: [TeardownStep],
-        at now: Instant,
-        _ actions: inout [Action]
-    ) {
-        table[run: table[slot].id]?.teardown = steps[...]
+    /// Takes the first step of stopping a task whose phase says that it is to be stopped.
+    mutating func startTeardown(_ slot: Int, at now: Instant, _ actions: inout [Action]) {
+        guard isStopping(slot) else { return }
         takeTeardownStep(slot, at: now, &actions)
         // One that is given up has ended, and no deadline of it is due again.
         if !isConcluded(slot) { updateDeadlines(slot) }
     }
 
-    /// Takes the next step of stopping a task; the last one again, ever more slowly, for as long as something is left.
+    /// Takes the next step of stopping a task, where it is due.
     mutating func takeTeardownStep(_ slot: Int, at now: Instant, _ actions: inout [Action]) {
         let id = table[slot].id
-        guard var run = table[run: id], run.nextStepAt == .never || run.nextStepAt <= now
-        else { return }
-        if run.teardown.isEmpty, !run.isReportedStuck {
-            run.isReportedStuck = true
-            actions.append(.tell(.stuck, id))
+        let (stuckAfter, isDraining) = (limits.stuckAfter, isDraining)
+        let step = table[run: id]?.withTeardown {
+            $0.takeStep(at: now, stuckAfter: stuckAfter, isDraining: isDraining)
         }
-        let step = run.teardown.popFirst() ?? .killAll
-        run.nextStepAt = now + step.wait
-        var elapsed = Duration.zero
-        if step.order == .killAll {
-            elapsed = now - (run.killedAt ?? now)
-            run.killedAt = run.killedAt ?? now
-            run.nextStepAt = now + killWait(after: elapsed)
-        }
-        table[run: id] = run
-        switch step.order {
+        guard let taken = step ?? nil else { return }
+        if taken.isNewlyReported { actions.append(.tell(.stuck, id)) }
+        switch taken.order {
         case .signal(let number): actions.append(.signal(id, number))
         case .killAll: actions.append(.killAll(id))
         }
-        if elapsed >= limits.stuckAfter { noteStuck(slot, at: now, &actions) }
-        if isDraining, elapsed >= TeardownStep.drainWait { giveUp(slot, at: now, &actions) }
+        if taken.elapsed >= stuckAfter { noteStuck(slot, at: now, &actions) }
+        if isDraining, taken.elapsed >= TeardownStep.drainWait {
+            giveUp(slot, at: now, &actions)
+        }
     }
 
     /// How long to wait for a kill before it is repeated.
@@ -119,9 +102,7 @@ extension BackgroundTaskRegistry {
     /// A task whose processes are there long after they were killed, as in a file system that hangs, gives its slot
     /// back to others. It counts in its owner's share until they are gone, and ends as usual then.
     private mutating func noteStuck(_ slot: Int, at now: Instant, _ actions: inout [Action]) {
-        let id = table[slot].id
-        guard table[run: id]?.isStuck == false else { return }
-        table[run: id]?.isStuck = true
+        guard table[run: table[slot].id]?.withTeardown({ $0.noteStuck() }) == true else { return }
         table[slot].state = .expiring
         if followSlot(slot) { startQueued(at: now, &actions) }
     }
@@ -129,34 +110,21 @@ extension BackgroundTaskRegistry {
     /// A daemon that stops waits no longer for processes that no kill ends. The task is not tried again: nobody knows
     /// when they will be gone, and one task never runs twice at once.
     private mutating func giveUp(_ slot: Int, at now: Instant, _ actions: inout [Action]) {
-        let id = table[slot].id
-        table[run: id]?.isMainRunning = false
-        table[run: id]?.isLastAttempt = true
-        conclude(slot, .interrupted, reason: .stillThere, at: now, &actions)
+        conclude(
+            slot, as: RunEvent.givenUp, .interrupted, reason: .stillThere,
+            mayBeTriedAgain: false, at: now, &actions)
     }
 
     /// A drain has begun: what was killed before it is not waited for longer than what it kills itself.
     mutating func hastenTeardown(_ slot: Int, at now: Instant) {
-        let id = table[slot].id
-        guard let run = table[run: id], let killedAt = run.killedAt, run.nextStepAt != .never
+        guard table[run: table[slot].id]?.withTeardown({ $0.hasten(at: now) }) == true
         else { return }
-        let due = max(killedAt + TeardownStep.drainWait, now)
-        table[run: id]?.nextStepAt = min(run.nextStepAt, due)
         updateDeadlines(slot)
-    }
-
-    private mutating func stopIfDone(_ slot: Int, at now: Instant, _ actions: inout [Action]) {
-        let id = table[slot].id
-        guard let run = table[run: id], run.conclusion == nil else { return }
-        let isCancelled = run.verdict == .cancelled
-        guard !run.isHandlerRunning || isCancelled || isStopping(slot) else { return }
-        table[run: id]?.nextStepAt = .never
-        startTeardown(slot, [.killAll], at: now, &actions)
     }
 
     /// The outcome that an exit means. A process that had exited by itself before the kill at the hard
     /// limit reached it is `expired`: only who is killed has overrun.
-    private func verdict(
+    private func outcome(
         on exit: ProcessExit, of task: BackgroundTask, decided: Outcome?
     ) -> Outcome {
         switch decided {

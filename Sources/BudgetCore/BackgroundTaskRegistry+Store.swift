@@ -18,18 +18,14 @@ extension BackgroundTaskRegistry {
         case .attemptEnded(let id): attemptStored(id, at: now, &actions)
         case .cancelling(let id):
             unstoredCancels.remove(id)
-            table[run: id]?.isCancelOnTheWay = false
-            actions.append(.answer(id, nil))
+            retryBanAnswered(id, &actions)
         case .groupPaused(let group, let isPaused):
             pauseStored(group, isPaused, nil, at: now, &actions)
         case .ended(let id):
             unstoredEnds[id] = nil
-            guard let slot = table.slot(of: id), let conclusion = table[run: id]?.conclusion
-            else { return }
-            if conclusion.isWithdrawal { actions.append(.answer(id, nil)) }
-            finish(
-                slot, conclusion.outcome, reason: conclusion.reason,
-                endedAt: conclusion.endedAt, at: now, &actions)
+            guard let slot = table.slot(of: id), let phase = table.phase(slot) else { return }
+            if case .withdrawing = phase { actions.append(.answer(id, nil)) }
+            finishRun(slot, at: now, &actions)
         case .applicationSaved(let key): applicationStored(key, nil, at: now, &actions)
         case .applicationForgotten(let key): forgettingStored(key, nil, &actions)
         case .identifiersReserved(let last):
@@ -43,15 +39,14 @@ extension BackgroundTaskRegistry {
         _ actions: inout [Action]
     ) {
         guard let slot = table.slot(of: id) else { return }
-        table[run: id]?.isAdmitted = true
         if let lastSuccess {
             table.queue.recall(OwnedName(table[slot]), succeededAt: lastSuccess)
         }
         if isStarted {
             startStored(slot, at: now, &actions)
         } else {
-            arrivalCount -= 1
-            queue(slot, at: now, &actions)
+            advance(slot, on: .admitted)
+            loseIfDrained(slot, at: now, &actions)
         }
         actions.append(.answer(id, nil))
         actions.append(.tell(.queued, id))
@@ -71,23 +66,20 @@ extension BackgroundTaskRegistry {
     ) {
         storeFault = reason
         switch step {
-        case .submitted(let id, let isStarted):
+        case .submitted(let id, _):
             guard let slot = table.slot(of: id) else { return }
-            if !isStarted { arrivalCount -= 1 }
             freeSlot(slot)
             table.remove(slot)
             actions.append(.answer(id, .notAccepting(reason)))
         case .started(let id):
             guard let slot = table.slot(of: id) else { return }
-            freeSlot(slot)
-            if !isConcluded(slot) { table.requeue(slot) }
+            advance(slot, on: .startNotStored)
         case .requeued(let id): returnNotStored(id)
         case .attemptEnded(let id): attemptNotStored(id, reason, &actions)
         case .cancelling(let id):
             // It is being stopped all the same.
             unstoredCancels.insert(id)
-            table[run: id]?.isCancelOnTheWay = false
-            actions.append(.answer(id, nil))
+            retryBanAnswered(id, &actions)
         case .groupPaused(let group, let isPaused):
             pauseStored(group, isPaused, .notAccepting(reason), at: now, &actions)
         case .ended(let id): endNotStored(id, reason, at: now, &actions)
@@ -136,21 +128,22 @@ extension BackgroundTaskRegistry {
         _ tasks: [RestoredTask], at now: Instant, _ actions: inout [Action]
     ) {
         let slots = tasks.map { takeOver($0) }
-        // Nobody starts before all wait who can.
+        // Queue every restored task before starting any, so that priorities are compared across all.
         for (slot, restored) in zip(slots, tasks) {
             guard let begunAt = restored.begunAt else { continue }
             table[slot].begunAt = min(begunAt, now)
-            if restored.isCancelled { table[run: restored.id]?.verdict = .cancelled }
-            conclude(slot, .interrupted, reason: .daemonLost, at: now, &actions)
+            conclude(
+                slot, as: RunEvent.lost, .interrupted, reason: .daemonLost,
+                mayBeTriedAgain: !restored.isCancelled, at: now, &actions)
         }
         for (slot, restored) in zip(slots, tasks) where restored.begunAt == nil {
-            table.joinQueue(slot)
+            advance(slot, on: .admitted)
         }
         startQueued(at: now, &actions)
     }
 
     private mutating func takeOver(_ restored: RestoredTask) -> Int {
-        let slot = table.admit(BackgroundTask(restored), RunTask(restored))
+        let slot = table.insertRun(BackgroundTask(restored), RunTask(restored))
         trackName(slot)
         if let lastSuccess = restored.lastSuccess { noteSuccess(slot, at: lastSuccess) }
         return slot
@@ -160,34 +153,52 @@ extension BackgroundTaskRegistry {
     package mutating func restore(ended tasks: [RestoredTask]) {
         for record in tasks.compactMap(TaskRecord.init(ended:)) {
             var task = record.task
-            ended.take(&task, record.run.map(EndedTask.epitaph))
+            ended.take(&task, record.run.map(EndedTask.tombstone))
         }
     }
 
-    /// How a run task ended is decided: its slot is free, and it is told once the disk has it.
+    /// Has something happen to a run task: it takes its next phase, and its slot follows.
+    ///
+    /// - Returns: whether that changed anything.
+    @discardableResult
+    mutating func advance(_ slot: Int, on event: RunEvent) -> Bool {
+        guard let before = table.phase(slot) else { return false }
+        switch before.next(on: event) {
+        case .goes(let after):
+            if before.hasSlot, !after.hasSlot { freeSlot(slot) }
+            table.move(slot, to: after)
+            if after.hasSlot, !before.hasSlot { takeSlot(slot) }
+            return true
+        case .stays: return false
+        case nil:
+            assertionFailure("\(event) of a task that is \(before)")
+            return false
+        }
+    }
+
+    /// How a run task ended is decided by an event: its slot is free, and it is told once the disk has it.
+    ///
+    /// - Parameter mayBeTriedAgain: whether another attempt may follow, as far as orders go.
     mutating func conclude(
         _ slot: Int,
+        as event: (Conclusion) -> RunEvent,
         _ outcome: Outcome,
         reason: Reason?,
-        isWithdrawal: Bool = false,
+        mayBeTriedAgain: Bool = true,
         at now: Instant,
         _ actions: inout [Action]
     ) {
-        let id = table[slot].id
+        guard let run = table[run: table[slot].id] else { return }
+        let conclusion = Conclusion(
+            outcome: outcome, reason: reason, endedAt: now, endedAtBoot: boot(at: now),
+            retryDelay: mayBeTriedAgain ? delayBeforeRetry(run, outcome, reason) : nil,
+            wasStuck: run.isStuck)
+        guard advance(slot, on: event(conclusion)) else { return }
         table[slot].stopClock(at: now)
         applicationTaskEnded(table[slot], at: now)
-        let retryDelay = isWithdrawal ? nil : delayBeforeRetry(slot, outcome, reason)
-        table.conclude(slot)
-        table[run: id]?.nextStepAt = .never
-        let boot = boot(at: now)
-        table[run: id]?.conclusion = Conclusion(
-            outcome: outcome, reason: reason, endedAt: now, endedAtBoot: boot,
-            isWithdrawal: isWithdrawal, retryDelay: retryDelay)
-        if outcome == .completed { noteSuccess(slot, at: boot) }
-        // A start that is on its way to the disk keeps its slot until the disk has the end too.
-        if !isWithdrawal { freeSlot(slot) }
-        if retryDelay == nil {
-            actions.append(.store(.ended(id)))
+        if outcome == .completed { noteSuccess(slot, at: conclusion.endedAtBoot) }
+        if conclusion.retryDelay == nil {
+            actions.append(.store(.ended(table[slot].id)))
         } else {
             endAttempt(slot, &actions)
         }
@@ -201,50 +212,46 @@ extension BackgroundTaskRegistry {
 
     /// How many tasks count as live and have not begun, since the disk has not answered yet.
     var startsOnTheWay: Int {
-        holders.ids.count { id in
-            guard let slot = table.slot(of: id) else { return false }
-            return table[slot].state == .queued && table.isLive(slot)
-        }
+        holders.ids.count { table[run: $0]?.phase.isStarting ?? false }
     }
 
     /// Whether the end of a task is decided.
-    func isConcluded(_ slot: Int) -> Bool {
-        table[slot].kind == .run && table[run: table[slot].id]?.conclusion != nil
-    }
+    func isConcluded(_ slot: Int) -> Bool { table.phase(slot)?.isConcluded ?? false }
 
     /// A start is on disk: the budget begins, unless the task is not to start any more.
     private mutating func startStored(_ slot: Int, at now: Instant, _ actions: inout [Action]) {
-        let id = table[slot].id
-        guard let run = table[run: id] else { return }
-        table[run: id]?.isStartStored = true
-        guard run.conclusion == nil else { return }
+        advance(slot, on: .startStored)
+        beginLaunch(slot, at: now, &actions)
+    }
+
+    /// The budget of a task begins whose command is to be started, unless the daemon stops.
+    private mutating func beginLaunch(_ slot: Int, at now: Instant, _ actions: inout [Action]) {
+        guard let phase = table.phase(slot), phase.isLaunching else { return }
         guard !isDraining else {
-            freeSlot(slot)
-            table[run: id]?.isStartStored = false
-            table.setAside(slot)
-            if keepsQueue { actions.append(.store(.requeued(id))) }
-            return queue(slot, at: now, &actions)
+            advance(slot, on: .notStarted)
+            if keepsQueue { actions.append(.store(.requeued(table[slot].id))) }
+            return loseIfDrained(slot, at: now, &actions)
         }
-        begin(slot, at: now, &actions)
-    }
-
-    /// Lets a task wait for its turn, which a daemon that stops and keeps nothing will not give it.
-    mutating func queue(_ slot: Int, at now: Instant, _ actions: inout [Action]) {
-        guard !isConcluded(slot) else { return }
-        guard isDraining, !keepsQueue else { return table.joinQueue(slot) }
-        conclude(slot, .interrupted, reason: .queueLost, at: now, &actions)
-    }
-
-    private mutating func begin(_ slot: Int, at now: Instant, _ actions: inout [Action]) {
         counts.begunRun += 1
-        table[run: table[slot].id]?.isMainRunning = true
         startBudget(slot, at: now, &actions)
         if table[slot].hasApplication, followSlot(slot) { startQueued(at: now, &actions) }
     }
 
+    /// A daemon that stops and keeps nothing gives no turn to a task that waits for one.
+    mutating func loseIfDrained(_ slot: Int, at now: Instant, _ actions: inout [Action]) {
+        guard isDraining, !keepsQueue, table.phase(slot)?.isWaiting == true else { return }
+        conclude(
+            slot, as: RunEvent.lost, .interrupted, reason: .queueLost, at: now, &actions)
+    }
+
     private func launchIfBegun(_ slot: Int, _ actions: inout [Action]) {
-        let id = table[slot].id
-        if table[run: id]?.isMainRunning == true { actions.append(.launch(id)) }
+        if table.phase(slot)?.isLaunching == true { actions.append(.launch(table[slot].id)) }
+    }
+
+    /// The disk has answered about an order that a task is not tried again, which is being stopped all the same.
+    private mutating func retryBanAnswered(_ id: TaskID, _ actions: inout [Action]) {
+        if let slot = table.slot(of: id) { advance(slot, on: .retryBanAnswered) }
+        actions.append(.answer(id, nil))
     }
 
     /// An end that the disk does not know is told all the same, and kept until the disk takes it. An
@@ -252,24 +259,27 @@ extension BackgroundTaskRegistry {
     private mutating func endNotStored(
         _ id: TaskID, _ reason: String, at now: Instant, _ actions: inout [Action]
     ) {
-        guard let slot = table.slot(of: id), let conclusion = table[run: id]?.conclusion
-        else { return }
-        guard !conclusion.isWithdrawal else {
-            table[run: id]?.conclusion = nil
+        guard let slot = table.slot(of: id), let phase = table.phase(slot) else { return }
+        if case .withdrawing = phase {
+            advance(slot, on: .withdrawalNotStored)
             actions.append(.answer(id, .notAccepting(reason)))
-            let isStarted = table[run: id]?.isStartStored == true
-            table.reopen(slot, asLive: isStarted)
-            guard isStarted else { return }
-            startStored(slot, at: now, &actions)
+            beginLaunch(slot, at: now, &actions)
             return launchIfBegun(slot, &actions)
         }
-        if conclusion.outcome == .completed {
+        if let conclusion = phase.conclusion, conclusion.outcome == .completed {
             // Others of its name may wait since it was concluded, and do not learn of it from the disk.
             noteSuccess(slot, at: conclusion.endedAtBoot)
         }
+        finishRun(slot, at: now, &actions)
+        unstoredEnds[id] = ended[id]
+    }
+
+    /// A run task whose end is decided ends for good.
+    private mutating func finishRun(_ slot: Int, at now: Instant, _ actions: inout [Action]) {
+        guard let conclusion = table.phase(slot)?.conclusion, advance(slot, on: .endRecorded)
+        else { return }
         finish(
             slot, conclusion.outcome, reason: conclusion.reason, endedAt: conclusion.endedAt,
             at: now, &actions)
-        unstoredEnds[id] = ended[id]
     }
 }

@@ -47,30 +47,29 @@ extension BackgroundTaskRegistry {
             application: submission.application, owner: submission.owner, at: now)
         let id = try takeIdentifier(&actions)
         replace(for: submission, at: now, &actions)
-        let slot = admit(submission, grant, id, at: now)
-        let isStarted = mayStart(slot, at: now)
-        if isStarted { takeSlot(slot) } else { arrivalCount += 1 }
+        let isStarted = mayStartAtOnce(submission, at: now)
+        admit(submission, grant, id, startsAtOnce: isStarted, at: now)
         actions.append(.store(.submitted(id, isStarted: isStarted)))
         return Submitted(id: id, isCoalesced: false, waits: true)
     }
 
     /// Takes a submission into the table, where it waits for the disk.
     private mutating func admit(
-        _ submission: Submission, _ grant: consuming Grant, _ id: TaskID, at now: Instant
-    ) -> Int {
+        _ submission: Submission, _ grant: consuming Grant, _ id: TaskID, startsAtOnce: Bool,
+        at now: Instant
+    ) {
         let isCut = grant.isCut
         var task = BackgroundTask(
             id: id, owner: submission.owner, kind: .run, name: submission.name,
             terms: terms(of: grant, submission.application), at: now)
         task.isCutByLifetime = isCut
-        var run = RunTask(work: submission.work, queueing: submission.queueing)
-        run.isGrantCut = isCut
-        if let wait = submission.queueing.earliestBegin, wait > .zero {
-            run.notBefore = boot(at: now) + wait
-        }
-        let slot = table.admit(task, run)
+        let run = RunTask(
+            work: submission.work, queueing: submission.queueing, isGrantCut: isCut,
+            notBefore: submission.queueing.wait.map { boot(at: now) + $0 },
+            startsAtOnce: startsAtOnce)
+        let slot = table.insertRun(task, run)
         trackName(slot)
-        return slot
+        if startsAtOnce { takeSlot(slot) }
     }
 
     private func check(_ queueing: Queueing) throws(Refusal) {

@@ -8,20 +8,18 @@ extension BackgroundTaskRegistry {
         guard let unique = submission.queueing.unique,
             let id = uniqueTask(OwnedName(submission))
         else { return nil }
-        if let conclusion = table[run: id]?.conclusion {
-            // Until the disk has answered it is not known whether that task ends.
-            if conclusion.isWithdrawal || table[run: id]?.withdrawal != nil {
-                throw .notAccepting("task \(id) of that name is being cancelled")
-            }
-            guard conclusion.retryDelay != nil else { return nil }
+        switch table[run: id]?.phase {
+        // Until the disk has answered it is not known whether that task ends.
+        case .withdrawing, .recordingAttempt(_, cancelledBy: .some):
+            throw .notAccepting("task \(id) of that name is being cancelled")
+        case .recordingAttempt(_, cancelledBy: nil):
             guard unique == .keep else {
                 throw .notAccepting("task \(id) of that name is between two attempts")
             }
+            return id
+        case .recordingEnd, .ended, nil: return nil
+        case .some(let phase): return unique == .keep && phase.mayBeTriedAgain ? id : nil
         }
-        guard unique == .keep, let run = table[run: id], run.verdict != .cancelled,
-            !run.isLastAttempt
-        else { return nil }
-        return id
     }
 
     /// Cancels the task in whose place a submission comes. The new one waits until it is gone; one that is
@@ -31,16 +29,15 @@ extension BackgroundTaskRegistry {
     ) {
         guard submission.queueing.unique == .replace,
             let id = uniqueTask(OwnedName(submission)),
-            let slot = table.slot(of: id), table[run: id]?.conclusion == nil
+            let slot = table.slot(of: id), let phase = table.phase(slot)
         else { return }
         let reason = Reason.cancelled(by: submission.owner, text: "replaced")
-        if table[slot].state == .queued {
-            conclude(
-                slot, .cancelled, reason: reason, isWithdrawal: true, at: now, &actions)
-        } else if isStopping(slot) {
-            _ = forbidRetry(slot, &actions)
-        } else {
-            cancelRunning(slot, reason, at: now, &actions)
+        switch phase {
+        case .submitting, .restored, .waiting, .starting:
+            conclude(slot, as: RunEvent.withdrawn, .cancelled, reason: reason, at: now, &actions)
+        case .launching, .running, .outlived: cancelRunning(slot, reason, at: now, &actions)
+        case .stopping, .reaping: _ = forbidRetry(slot, &actions)
+        case .withdrawing, .recordingAttempt, .recordingEnd, .ended: break
         }
     }
 

@@ -36,8 +36,6 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     var pausedGroups: Set<String> = []
     /// Orders about groups that are on their way to the disk, the oldest first.
     var orderedPauses: [String: [Bool]] = [:]
-    /// Submissions on their way to the disk that are to be queued.
-    var arrivalCount = 0
     package internal(set) var isDraining = false
     /// Whether what is queued at the end of a drain is left to the daemon after this one.
     var keepsQueue = false

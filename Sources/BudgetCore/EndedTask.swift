@@ -59,10 +59,7 @@ struct EndedTask: Sendable {
     }
 
     /// What is kept of a run task beyond what held ones have.
-    static func epitaph(of run: RunTask) -> TaskRecord.Run {
-        var run = run
-        run.work = run.work.epitaph
-        run.status = run.status?.cut(toBytes: statusBytesMax)
-        return TaskRecord.Run(run)
+    static func tombstone(of run: RunTask) -> TaskRecord.Run {
+        TaskRecord.Run(run.tombstone(statusBytesMax: statusBytesMax))
     }
 }

@@ -69,4 +69,7 @@ package struct Queueing: Equatable, Sendable {
     package var retry: Retry?
 
     package init() {}
+
+    /// How long it waits before anything else; `nil` where it need not.
+    var wait: Duration? { earliestBegin.flatMap { $0 > .zero ? $0 : nil } }
 }

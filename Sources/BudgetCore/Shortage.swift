@@ -51,15 +51,18 @@ extension BackgroundTaskRegistry {
         _ id: TaskID, _ text: String, _ scope: ShortageScope, at now: Instant,
         _ actions: inout [Action]
     ) -> Bool {
-        guard let slot = table.slot(of: id), let run = table[run: id], run.isMainRunning,
-            !isConcluded(slot)
-        else { return false }
-        table[run: id]?.isMainRunning = false
+        guard let slot = table.slot(of: id), let run = table[run: id] else { return false }
+        switch run.phase {
+        case .launching, .stopping: break
+        default: return false
+        }
         let boot = boot(at: now)
         let text = text.cut(toBytes: Reason.textBytesMax)
         var isNews = scope == .machine && shortage.found(text, at: boot)
-        if let verdict = run.verdict {
-            conclude(slot, verdict, reason: table[slot].reason, at: now, &actions)
+        if let outcome = run.phase.outcome {
+            conclude(
+                slot, as: RunEvent.startFailed, outcome, reason: table[slot].reason, at: now,
+                &actions)
             return isNews
         }
         let count = (run.postponed?.count ?? 0) + 1
@@ -70,15 +73,13 @@ extension BackgroundTaskRegistry {
         if scope == .machine, count > 1 {
             until = max(until, shortage.present?.until ?? until) + .seconds(1)
         }
-        freeSlot(slot)
-        table.deadlines.remove(slot: slot)
         table[slot].prepareAgain(isCut: run.isGrantCut)
         table[run: id]?.postpone(
             Postponement(reason: text, count: count),
             until: until)
-        table.setAside(slot)
+        advance(slot, on: .notStarted)
         if !isDraining || keepsQueue { actions.append(.store(.requeued(id))) }
-        queue(slot, at: now, &actions)
+        loseIfDrained(slot, at: now, &actions)
         startQueued(at: now, &actions)
         return isNews
     }
@@ -91,9 +92,7 @@ extension BackgroundTaskRegistry {
     /// The disk takes writes again.
     mutating func storeReturnsAgain(_ actions: inout [Action]) {
         for id in unstoredReturns.sorted() {
-            guard let slot = table.slot(of: id), table[slot].state == .queued,
-                !table.isLive(slot), !isConcluded(slot)
-            else { continue }
+            guard table[run: id]?.phase.isWaiting == true else { continue }
             actions.append(.store(.requeued(id)))
         }
         unstoredReturns = []

@@ -33,10 +33,10 @@ package struct Conclusion: Equatable, Sendable {
     /// The same moment on the clock that goes on while the machine sleeps, also where it sleeps before the
     /// disk knows.
     package let endedAtBoot: BootInstant
-    /// Whether it ends by an order while it is queued; where that cannot be stored it stays queued.
-    let isWithdrawal: Bool
     /// How long after it the next attempt may begin; `nil` where there is none.
     package let retryDelay: Duration?
+    /// Whether its processes were still there `RegistryLimits.stuckAfter` after they were killed.
+    let wasStuck: Bool
 }
 
 /// A run task as an earlier daemon left it on disk.
@@ -103,24 +103,10 @@ package struct RestoredEnd: Sendable {
     }
 }
 
-extension RunTask {
-    init(_ restored: RestoredTask) {
-        self.init(work: restored.submission.work, queueing: restored.submission.queueing)
-        isAdmitted = true
-        isGrantCut = restored.isCutByLifetime
-        attempt = restored.attempt
-        attempts = restored.attempts.suffix(EndedAttempt.keptMax)
-        notBefore = restored.notBefore
-    }
-}
-
 extension TaskRecord {
     /// The record of an ended task; `nil` where it has not ended.
     package init?(ended restored: RestoredTask) {
         guard let end = restored.end else { return nil }
-        var run = RunTask(restored)
-        run.exit = end.exit
-        run.use = end.use
-        self.init(task: BackgroundTask(restored, end), run: run)
+        self.init(task: BackgroundTask(restored, end), run: RunTask(restored))
     }
 }

@@ -37,6 +37,6 @@ extension TaskTable {
     }
 
     private func isAdmitted(_ slot: Int) -> Bool {
-        entries[slot].task.kind == .held || self[run: entries[slot].task.id]?.isAdmitted ?? true
+        entries[slot].task.kind == .held || phase(slot)?.isAdmitted ?? true
     }
 }

@@ -14,20 +14,8 @@ struct TaskTable: ~Copyable, Sendable {
         var payer: OwnerID?
     }
 
-    /// What a task counts as.
-    enum Standing: Sendable {
-        case live
-        /// In the queue.
-        case queued
-        /// Counts as queued, and cannot be chosen to start: the disk has to answer first.
-        case aside
-        /// Its end is decided and on its way to the disk; it counts as nothing.
-        case concluded
-    }
-
     struct Entry: Sendable {
         var task: BackgroundTask
-        var standing: Standing
         /// The slot of its holder among the holders; none has `withoutHolder`.
         var holder: Int32
         /// The slot of its owner among the owners.
@@ -38,7 +26,6 @@ struct TaskTable: ~Copyable, Sendable {
         /// Makes it that of a slot which is not in use.
         mutating func vacate() {
             task.vacate()
-            standing = .live
             holder = Entry.withoutHolder
             owner = 0
         }
@@ -46,7 +33,7 @@ struct TaskTable: ~Copyable, Sendable {
 
     var entries = SlotMap(
         vacant: Entry(
-            task: .vacant, standing: .live, holder: Entry.withoutHolder, owner: 0))
+            task: .vacant, holder: Entry.withoutHolder, owner: 0))
     var owners = SlotMap(vacant: Owner())
     var holders = SlotMap(vacant: TaskLists.List(.holder))
     /// All tasks in the order of their ids.
@@ -59,6 +46,8 @@ struct TaskTable: ~Copyable, Sendable {
     private var runs: [TaskID: RunTask] = [:]
     private(set) var liveCount = 0
     private(set) var queuedCount = 0
+    /// Submissions on their way to the disk that are to be queued.
+    private(set) var arrivingCount = 0
 
     var count: Int { entries.count }
 
@@ -105,93 +94,56 @@ struct TaskTable: ~Copyable, Sendable {
     /// Where an owner is among the owners.
     func place(of owner: OwnerID) -> Int? { owners.slot(of: UInt64(owner.rawValue)) }
 
-    /// Takes a held task in as live, which is still to be described: vacant but for its slot's standing.
+    /// Takes a held task in as live, which is still to be described: vacant.
     ///
     /// - Parameter place: that of its owner, where there is one.
     mutating func insertHeld(
         _ id: TaskID, of owner: OwnerID, at place: Int?, holder: HolderID
     ) -> Int {
-        let slot = takeSlot(id, of: owner, at: place, standing: .live)
+        let slot = takeSlot(id, of: owner, at: place)
         join(slot, holder)
         countAsLive(slot, 1)
         return slot
     }
 
-    /// Takes a run task in. It counts as queued, and starts only once it has joined the queue.
-    mutating func admit(_ task: BackgroundTask, _ run: RunTask) -> Int {
-        let slot = takeSlot(task.id, of: task.owner, at: place(of: task.owner), standing: .aside)
+    /// Takes a run task in that is not in the queue yet.
+    mutating func insertRun(_ task: BackgroundTask, _ run: RunTask) -> Int {
+        let slot = takeSlot(task.id, of: task.owner, at: place(of: task.owner))
         entries[slot].task = task
         runs[task.id] = run
-        countAsQueued(slot, 1)
+        count(run.phase, slot, 1)
         let place = Int(entries[slot].owner)
         owners[place].workBytes += run.work.byteCount
         charge(AccountCharges.Charge(workBytes: run.work.byteCount), at: place)
         return slot
     }
 
-    /// Lets a task that stands aside wait for its turn.
-    mutating func joinQueue(_ slot: Int) {
+    /// The phase of a run task; `nil` for a held one.
+    func phase(_ slot: Int) -> RunPhase? {
+        guard entries[slot].task.kind == .run else { return nil }
+        return runs[entries[slot].task.id]?.phase
+    }
+
+    /// Moves a run task to another phase: its place in the queue and what it counts as follow.
+    mutating func move(_ slot: Int, to phase: RunPhase) {
         let task = entries[slot].task
-        guard entries[slot].standing == .aside, let run = runs[task.id] else { return }
-        entries[slot].standing = .queued
-        queue.add(slot, task, run)
+        guard let before = runs[task.id]?.phase else { return }
+        runs[task.id]?.enter(phase)
+        if before.isWaiting { queue.remove(slot) }
+        if phase.tally != .live { deadlines.remove(slot: slot) }
+        count(before, slot, -1)
+        count(phase, slot, 1)
+        if phase.isWaiting, let run = runs[task.id] { queue.add(slot, task, run) }
     }
 
-    /// Takes a task out of the queue; it counts as queued still.
-    mutating func standAside(_ slot: Int) {
-        guard entries[slot].standing == .queued else { return }
-        entries[slot].standing = .aside
-        queue.remove(slot)
-    }
-
-    /// Takes a queued task out of the queue and counts it as live.
-    mutating func dequeue(_ slot: Int) {
-        standAside(slot)
-        entries[slot].standing = .live
-        countAsQueued(slot, -1)
-        countAsLive(slot, 1)
-    }
-
-    /// Counts a live task as queued again, and lets it be chosen to start.
-    mutating func requeue(_ slot: Int) {
-        setAside(slot)
-        joinQueue(slot)
-    }
-
-    /// Counts a live task as queued again; it cannot be chosen to start.
-    mutating func setAside(_ slot: Int) {
-        entries[slot].standing = .aside
-        countAsLive(slot, -1)
-        countAsQueued(slot, 1)
-    }
-
-    /// Whether a task counts as live.
-    func isLive(_ slot: Int) -> Bool {
-        entries[slot].standing == .live
-    }
-
-    /// The end of a task is decided: nothing is due for it, and it counts as nothing.
-    mutating func conclude(_ slot: Int) {
-        deadlines.remove(slot: slot)
-        standAside(slot)
-        switch entries[slot].standing {
-        case .live: countAsLive(slot, -1)
-        case .aside: countAsQueued(slot, -1)
-        case .queued, .concluded: break
+    /// Counts a run task in a phase.
+    private mutating func count(_ phase: RunPhase, _ slot: Int, _ change: Int) {
+        switch phase.tally {
+        case .live: countAsLive(slot, change)
+        case .queued: countAsQueued(slot, change)
+        case .nothing: break
         }
-        entries[slot].standing = .concluded
-    }
-
-    /// The end of a task was decided in vain: it is live, or can be chosen to start, again.
-    mutating func reopen(_ slot: Int, asLive: Bool) {
-        guard entries[slot].standing == .concluded else { return }
-        entries[slot].standing = asLive ? .live : .aside
-        if asLive {
-            countAsLive(slot, 1)
-        } else {
-            countAsQueued(slot, 1)
-            joinQueue(slot)
-        }
+        if phase.isArriving { arrivingCount += change }
     }
 
     /// Forgets a task.
@@ -202,9 +154,13 @@ struct TaskTable: ~Copyable, Sendable {
 
     /// Forgets a task, but for what is in its slot, which is to be freed then.
     mutating func takeOut(_ slot: Int) {
-        conclude(slot)
-        leaveHolder(slot)
-        if entries[slot].task.kind == .run { forgetRun(slot) }
+        deadlines.remove(slot: slot)
+        switch entries[slot].task.kind {
+        case .held:
+            countAsLive(slot, -1)
+            leaveHolder(slot)
+        case .run: forgetRun(slot)
+        }
         leaveOwner(slot)
     }
 
@@ -216,14 +172,16 @@ struct TaskTable: ~Copyable, Sendable {
 
     /// What is to be remembered of the run task in a slot; `nil` for a held one.
     @inline(__always)
-    func epitaph(at slot: Int) -> TaskRecord.Run? {
+    func tombstone(at slot: Int) -> TaskRecord.Run? {
         guard entries[slot].task.kind == .run else { return nil }
-        return runs[entries[slot].task.id].map(EndedTask.epitaph)
+        return runs[entries[slot].task.id].map(EndedTask.tombstone)
     }
 
     private mutating func forgetRun(_ slot: Int) {
         let task = entries[slot].task
+        if runs[task.id]?.phase.isWaiting == true { queue.remove(slot) }
         guard let run = runs.removeValue(forKey: task.id) else { return }
+        count(run.phase, slot, -1)
         let place = Int(entries[slot].owner)
         owners[place].workBytes -= run.work.byteCount
         charge(AccountCharges.Charge(workBytes: -run.work.byteCount), at: place)
@@ -247,14 +205,13 @@ struct TaskTable: ~Copyable, Sendable {
     }
 
     private mutating func takeSlot(
-        _ id: TaskID, of owner: OwnerID, at place: Int?, standing: Standing
+        _ id: TaskID, of owner: OwnerID, at place: Int?
     ) -> Int {
         let place =
             place
             ?? owners.insert(
                 Owner(payer: charges.payer(of: owner)), number: UInt64(owner.rawValue))
         let slot = entries.take(number: id.rawValue)
-        entries[slot].standing = standing
         entries[slot].owner = Int32(place)
         lists.append(slot, to: &owners[place].tasks)
         lists.append(slot, to: &everybody)

@@ -237,6 +237,6 @@ struct IntervalTests {
         #expect(queue.names.isEmpty && queue.lines.isEmpty && queue.entries.isEmpty)
         #expect(queue.groups.isEmpty && queue.nextWake == nil)
         #expect(clerk.registry.table.owners.isEmpty && clerk.registry.holders.ids.isEmpty)
-        #expect(clerk.registry.arrivalCount == 0)
+        #expect(clerk.registry.table.arrivingCount == 0)
     }
 }

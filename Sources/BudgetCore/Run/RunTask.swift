@@ -119,7 +119,7 @@ package struct Work: Equatable, Sendable {
     }
 
     /// What is kept of it once its task has ended.
-    var epitaph: Work { Work(command: shownCommand) }
+    var tombstone: Work { Work(command: shownCommand) }
 
     /// The command in a length for people: what does not fit is cut, with a mark in its place.
     package var shownCommand: [String] {
@@ -149,39 +149,21 @@ package struct Work: Equatable, Sendable {
 package struct RunTask: Equatable, Sendable {
     private var asked: CopyOnWrite<Asked>
     private var course = RunTask.nothingYet
+    /// Where it is between its submission and its end.
+    private(set) var phase: RunPhase
     /// The present attempt, from 1.
-    package internal(set) var attempt = 1
+    package private(set) var attempt = 1
     /// When it may start: its earliest begin, or the end of the delay before another attempt.
-    package internal(set) var notBefore = BootInstant.distantPast
-    /// When the next step of stopping it is due.
-    var nextStepAt: Instant = .never
-
-    /// Whether its submission is on disk; before that nobody but the store knows of it.
-    package internal(set) var isAdmitted = false
+    package private(set) var notBefore = BootInstant.distantPast
     /// Whether less time was granted than asked for, because of the profile's lifetime limit.
-    var isGrantCut = false
-    /// Whether an order was taken, while it was stopped for another reason, that it is not tried again.
-    var isLastAttempt = false
-    /// Whether an order that it is not tried again is on its way to the disk.
-    var isCancelOnTheWay = false
-    /// Whether its start is on disk.
-    var isStartStored = false
-    /// Whether the main process runs, or is being started.
-    var isMainRunning = false
-    /// Whether the expiration handler's command runs, or is being started.
-    var isHandlerRunning = false
-    /// Whether it has been reported that killing did not end it.
-    var isReportedStuck = false
-    /// Whether it was killed `RegistryLimits.stuckAfter` ago and is still there: it takes no slot any more.
-    package internal(set) var isStuck = false
-    /// The outcome that is recorded once the task's processes are gone.
-    var verdict: Outcome?
+    let isGrantCut: Bool
 
     private struct Asked: Equatable, Sendable {
         var work: Work
         let queueing: Queueing
     }
 
+    /// What came about in the present attempt.
     private struct Course: Equatable, Sendable {
         var attempts: [EndedAttempt] = []
         var processID: ProcessID?
@@ -189,43 +171,65 @@ package struct RunTask: Equatable, Sendable {
         var use: ResourceUse?
         var status: String?
         var untoldExtension: Duration = .zero
-        var conclusion: Conclusion?
-        var withdrawal: Reason?
-        var teardown: ArraySlice<TeardownStep> = []
-        var killedAt: Instant?
         var postponed: Postponement?
     }
 
     private static let nothingYet = CopyOnWrite(Course())
 
-    init(work: Work, queueing: Queueing = Queueing()) {
+    /// One that is submitted.
+    init(
+        work: Work, queueing: Queueing, isGrantCut: Bool, notBefore: BootInstant?,
+        startsAtOnce: Bool = false
+    ) {
         asked = CopyOnWrite(Asked(work: work, queueing: queueing))
+        phase = .submitting(startsAtOnce: startsAtOnce)
+        self.isGrantCut = isGrantCut
+        if let notBefore { self.notBefore = notBefore }
+    }
+
+    /// One that an earlier daemon left, or that had ended there.
+    init(_ restored: RestoredTask) {
+        let submission = restored.submission
+        asked = CopyOnWrite(Asked(work: submission.work, queueing: submission.queueing))
+        phase = restored.end == nil ? .restored : .ended(nil)
+        isGrantCut = restored.isCutByLifetime
+        attempt = restored.attempt
+        notBefore = restored.notBefore
+        let attempts = Array(restored.attempts.suffix(EndedAttempt.keptMax))
+        let (exit, use) = (restored.end?.exit, restored.end?.use)
+        guard !attempts.isEmpty || exit != nil || use != nil else { return }
+        course = CopyOnWrite(Course(attempts: attempts, exit: exit, use: use))
+    }
+
+    mutating func enter(_ phase: RunPhase) {
+        self.phase = phase
+    }
+
+    /// Goes on with stopping it; `nil` where it is not being stopped.
+    mutating func withTeardown<Result>(_ change: (inout Teardown) -> Result) -> Result? {
+        phase.withTeardown(change)
     }
 
     /// Makes it ready for another attempt.
     mutating func prepareAgain(after ended: EndedAttempt, notBefore: BootInstant) {
-        let withdrawal = withdrawal
         let attempts = (attempts + [ended]).suffix(EndedAttempt.keptMax)
-        course = CopyOnWrite(Course(attempts: Array(attempts), withdrawal: withdrawal))
+        course = CopyOnWrite(Course(attempts: Array(attempts)))
         attempt += 1
         self.notBefore = notBefore
-        isStartStored = false
-        isMainRunning = false
-        isHandlerRunning = false
-        verdict = nil
-        nextStepAt = .never
-        isReportedStuck = false
-        isStuck = false
     }
 
     /// Makes it ready to be started again, since it was not.
     mutating func postpone(_ postponed: Postponement, until notBefore: BootInstant) {
         course = CopyOnWrite(Course(attempts: attempts, postponed: postponed))
         self.notBefore = notBefore
-        isStartStored = false
-        isMainRunning = false
-        isHandlerRunning = false
-        nextStepAt = .never
+    }
+
+    /// What is kept of it once it has ended.
+    func tombstone(statusBytesMax: Int) -> RunTask {
+        var result = self
+        result.asked.value.work = work.tombstone
+        if let status { result.course.value.status = status.cut(toBytes: statusBytesMax) }
+        return result
     }
 }
 
@@ -236,19 +240,22 @@ struct Postponement: Equatable, Sendable {
     let count: Int
 }
 
+// What is known of it.
 extension RunTask {
-    package internal(set) var work: Work {
-        get { asked.value.work }
-        set { asked.value.work = newValue }
-    }
-
+    package var work: Work { asked.value.work }
     package var queueing: Queueing { asked.value.queueing }
 
     /// The newest attempts before the present one, `EndedAttempt.keptMax` at most.
-    package internal(set) var attempts: [EndedAttempt] {
-        get { course.value.attempts }
-        set { course.value.attempts = newValue }
-    }
+    package var attempts: [EndedAttempt] { course.value.attempts }
+
+    /// Whether its submission is on disk; before that nobody but the store knows of it.
+    package var isAdmitted: Bool { phase.isAdmitted }
+
+    /// How it ends, where that is decided.
+    package var conclusion: Conclusion? { phase.conclusion }
+
+    /// Whether it was killed `RegistryLimits.stuckAfter` ago and was still there: it takes no slot any more.
+    package var isStuck: Bool { phase.teardown?.isStuck ?? phase.conclusion?.wasStuck ?? false }
 
     package internal(set) var processID: ProcessID? {
         get { course.value.processID }
@@ -278,33 +285,9 @@ extension RunTask {
         set { course.value.untoldExtension = newValue }
     }
 
-    /// How it ends, where that is decided.
-    package internal(set) var conclusion: Conclusion? {
-        get { course.value.conclusion }
-        set { course.value.conclusion = newValue }
-    }
-
-    /// The order to cancel it that was taken between two attempts.
-    var withdrawal: Reason? {
-        get { course.value.withdrawal }
-        set { course.value.withdrawal = newValue }
-    }
-
-    /// When its processes were killed first; `nil` where they were not.
-    var killedAt: Instant? {
-        get { course.value.killedAt }
-        set { course.value.killedAt = newValue }
-    }
-
     /// Why it was not started when it had its turn last; `nil` once it was.
     var postponed: Postponement? {
         get { course.value.postponed }
         set { course.value.postponed = newValue }
-    }
-
-    /// The steps of stopping it that are still to be taken.
-    var teardown: ArraySlice<TeardownStep> {
-        get { course.value.teardown }
-        set { course.value.teardown = newValue }
     }
 }

@@ -150,12 +150,25 @@ extension Settings {
         case emerg, alert, crit, err, warning, notice, info, debug
 
         /// The level as syslog(3) counts it: 0 (emerg) to 7 (debug).
-        package var priority: Int { Self.allCases.firstIndex(of: self) ?? 6 }
+        package var priority: Int {
+            switch self {
+            case .emerg: 0
+            case .alert: 1
+            case .crit: 2
+            case .err: 3
+            case .warning: 4
+            case .notice: 5
+            case .info: 6
+            case .debug: 7
+            }
+        }
 
         /// - Parameter priority: 0 to 7; anything else gives `nil`.
         package init?(priority: Int) {
-            guard Self.allCases.indices.contains(priority) else { return nil }
-            self = Self.allCases[priority]
+            guard let level = Self.allCases.first(where: { $0.priority == priority }) else {
+                return nil
+            }
+            self = level
         }
     }
 }

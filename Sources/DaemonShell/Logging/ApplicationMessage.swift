@@ -47,7 +47,9 @@ struct ApplicationMessage {
         case .didReceiveRemoteNotification, .didReceiveRemoteNotificationFetch,
             .willPresentNotification, .didReceiveNotificationResponse:
             self.init("c6a84e0d73f2491fb5e2d71a3c9b0486", .info, "is told of a message")
-        default: return nil
+        case .didFinishLaunching, .didBecomeActive, .willResignActive, .didEnterBackground,
+            .willEnterForeground, .willTerminate, .badgeChanged, nil:
+            return nil
         }
     }
 
@@ -74,14 +76,6 @@ struct ApplicationMessage {
             self.init(
                 "351fd9e8a70b4c26968e4cb7d02f5a61", .notice, "did not get messages",
                 "\(count) messages")
-        case .notStarted, .notFrozen, .notThawed, .wouldSuspend, .wouldEnd, .stuck:
-            self.init(hindrance: note)
-        }
-    }
-
-    /// What was not done, or not as it should have been.
-    private init(hindrance note: ApplicationNote) {
-        switch note {
         case .notFrozen(let text):
             self.init("f58d02b7c4e1496a8e3da917b06c4f12", .warning, "could not be frozen", text)
         case .notThawed(let text):
@@ -98,7 +92,6 @@ struct ApplicationMessage {
             self.init("ec3b780f6d214a95b2e90c74f1a85d36", .error, "was killed and is still there")
         case .notStarted(let text):
             self.init("4a6fe8d2517b4c0d93c7b20e81f5d6a9", .notice, "could not be started", text)
-        default: preconditionFailure("the note tells of no hindrance")
         }
     }
 

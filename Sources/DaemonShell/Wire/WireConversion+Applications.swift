@@ -119,24 +119,73 @@ extension Registration {
     }
 }
 
-// The members of both are the same, in the same order.
 extension Applications.State {
-    init(_ state: ApplicationState) { self = Self.allCases[Int(state.rawValue)] }
+    init(_ state: ApplicationState) {
+        self =
+            switch state {
+            case .notRunning: .notRunning
+            case .inactive: .inactive
+            case .active: .active
+            case .background: .background
+            case .suspended: .suspended
+            }
+    }
 }
 
 extension Applications.Callback {
-    init(_ callback: Callback) { self = Self.allCases[Int(callback.rawValue)] }
+    init(_ callback: Callback) {
+        self =
+            switch callback {
+            case .didFinishLaunching: .didFinishLaunching
+            case .didBecomeActive: .didBecomeActive
+            case .willResignActive: .willResignActive
+            case .didEnterBackground: .didEnterBackground
+            case .willEnterForeground: .willEnterForeground
+            case .willTerminate: .willTerminate
+            case .backgroundTimeExpiring: .backgroundTimeExpiring
+            case .didReceiveRemoteNotification: .didReceiveRemoteNotification
+            case .didReceiveRemoteNotificationFetch: .didReceiveRemoteNotificationFetch
+            case .willPresentNotification: .willPresentNotification
+            case .didReceiveNotificationResponse: .didReceiveNotificationResponse
+            case .badgeChanged: .badgeChanged
+            }
+    }
 }
 
 extension Callback {
     init(_ callback: Applications.Callback) {
-        let index = Applications.Callback.allCases.firstIndex(of: callback) ?? 0
-        self = Self.allCases[index]
+        self =
+            switch callback {
+            case .didFinishLaunching: .didFinishLaunching
+            case .didBecomeActive: .didBecomeActive
+            case .willResignActive: .willResignActive
+            case .didEnterBackground: .didEnterBackground
+            case .willEnterForeground: .willEnterForeground
+            case .willTerminate: .willTerminate
+            case .backgroundTimeExpiring: .backgroundTimeExpiring
+            case .didReceiveRemoteNotification: .didReceiveRemoteNotification
+            case .didReceiveRemoteNotificationFetch: .didReceiveRemoteNotificationFetch
+            case .willPresentNotification: .willPresentNotification
+            case .didReceiveNotificationResponse: .didReceiveNotificationResponse
+            case .badgeChanged: .badgeChanged
+            }
     }
 }
 
 extension Applications.TerminationReason {
-    init(_ reason: TerminationReason) { self = Self.allCases[Int(reason.rawValue)] }
+    init(_ reason: TerminationReason) {
+        self =
+            switch reason {
+            case .exited: .exited
+            case .crashed: .crashed
+            case .terminated: .terminated
+            case .memoryPressure: .memoryPressure
+            case .backgroundTimeOverrun: .backgroundTimeOverrun
+            case .messageOverrun: .messageOverrun
+            case .exitsOnSuspend: .exitsOnSuspend
+            case .interrupted: .interrupted
+            }
+    }
 }
 
 extension Applications.Freezer {

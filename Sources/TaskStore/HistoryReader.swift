@@ -1,5 +1,4 @@
 package import BudgetCore
-internal import CSQLite
 
 /// Answers questions about stored tasks on a thread of its own: with a connection that only reads, so that
 /// it never holds up who writes, nor is held up. A store in memory has one connection for both.
@@ -8,16 +7,14 @@ package final class HistoryReader: Sendable {
     private let queries: TaskQueries
     // Keeps a store in memory alive, and the lock on the folder.
     private let store: TaskStore
+    /// Whether the connection is the store's own.
+    private let isShared: Bool
 
-    init(beside store: TaskStore) throws(StoreError) {
+    init(_ connection: Connection, of store: TaskStore, isShared: Bool) {
+        self.connection = connection
         self.store = store
-        if store.isInMemory {
-            connection = store.connection
-        } else {
-            connection = try Connection(
-                path: store.connection.path, flags: SQLITE_OPEN_READONLY, vfs: store.vfs)
-        }
-        queries = TaskQueries(connection: connection)
+        self.isShared = isShared
+        queries = TaskQueries(connection)
     }
 
     /// A page of the ended tasks that the filter lets through, newest end first.
@@ -52,7 +49,7 @@ package final class HistoryReader: Sendable {
 
     /// Ends the connection; a store in memory keeps its own.
     package func close() throws(StoreError) {
-        guard !store.isInMemory else { return }
+        guard !isShared else { return }
         try connection.exclusively { () throws(StoreError) in connection.close() }
     }
 }

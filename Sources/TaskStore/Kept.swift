@@ -26,6 +26,29 @@ enum Kept {
     }
 }
 
+/// An ended task, and what it takes on the disk.
+struct KeptRow {
+    let id: Int64
+    let owner: OwnerID
+    let bytes: Int
+
+    /// From the columns of `SQL.keptRow`, which come first.
+    init(_ statement: Statement) {
+        id = statement.integer(0) ?? 0
+        owner = OwnerID(rawValue: UInt32(clamping: statement.integer(1) ?? 0))
+        bytes = Int(clamping: statement.integer(2) ?? 0)
+    }
+
+    /// The only one that a statement answers with, where it does; the statement is run to its end.
+    static func only(of statement: Statement) throws(StoreError) -> KeptRow? {
+        defer { statement.reset() }
+        guard try statement.step() else { return nil }
+        let row = KeptRow(statement)
+        while try statement.step() {}
+        return row
+    }
+}
+
 /// The last success of an owner's tasks of a name, whose time is kept for a minimum interval.
 struct KeptSuccess: Comparable {
     let owner: OwnerID

@@ -99,3 +99,19 @@ final class Statement {
         throw error
     }
 }
+
+/// A parameter of a statement that is put together.
+enum SQLValue {
+    case number(Int64)
+    case text(String)
+}
+
+extension Statement {
+    /// Gives the next parameter.
+    func bind(_ value: SQLValue) throws(StoreError) {
+        switch value {
+        case .number(let number): try bind(number)
+        case .text(let text): try bind(text)
+        }
+    }
+}

@@ -2,7 +2,11 @@ internal import BudgetCore
 
 /// What can be asked of a database; each runs while its caller holds the connection.
 struct TaskQueries {
-    let connection: Connection
+    private let connection: Connection
+
+    init(_ connection: Connection) {
+        self.connection = connection
+    }
 
     private static let columns = ColumnNames.ofTask.joined(separator: ", ")
 
@@ -55,6 +59,34 @@ struct TaskQueries {
                     end: try check.known(row.end(check), "ended_at_us")))
         }
         return attempts
+    }
+
+    /// A page of the ended tasks that the filter lets through, newest end first.
+    ///
+    /// Of several outcomes each is asked for on its own and the answers are merged, for an index has the
+    /// ends of one outcome in their order, and not those of two.
+    func history(
+        _ filter: HistoryFilter, after cursor: HistoryCursor?, countMax: Int
+    ) throws(StoreError) -> HistoryPage {
+        guard countMax > 0 else { return HistoryPage(tasks: [], next: cursor) }
+        let outcomes = filter.outcomes.sorted { $0.code < $1.code }
+        var found: [StoredTask] = []
+        for outcome in outcomes.isEmpty ? [nil] : outcomes.map(Optional.some) {
+            let query = HistoryQuery(filter, outcome, after: cursor)
+            found += try tasks(
+                query.sql,
+                query.parameters + [.number(Int64(countMax) + 1)])
+        }
+        if outcomes.count > 1 {
+            found.sort {
+                ($0.end?.at.microseconds ?? 0, $0.id) > ($1.end?.at.microseconds ?? 0, $1.id)
+            }
+        }
+        let tasks = Array(found.prefix(countMax))
+        guard found.count > countMax, let last = tasks.last, let end = last.end else {
+            return HistoryPage(tasks: tasks, next: nil)
+        }
+        return HistoryPage(tasks: tasks, next: HistoryCursor(endedAt: end.at, id: last.id))
     }
 
     func endedCount() throws(StoreError) -> Int {
@@ -124,43 +156,33 @@ struct TaskQueries {
         }
         return tasks
     }
-}
 
-/// An ended task, and what it takes on the disk.
-struct KeptRow {
-    let id: Int64
-    let owner: OwnerID
-    let bytes: Int
-
-    /// From the columns of `SQL.keptRow`, which come first.
-    init(_ statement: Statement) {
-        id = statement.integer(0) ?? 0
-        owner = OwnerID(rawValue: UInt32(clamping: statement.integer(1) ?? 0))
-        bytes = Int(clamping: statement.integer(2) ?? 0)
-    }
-
-    /// The only one that a statement answers with, where it does; the statement is run to its end.
-    static func only(of statement: Statement) throws(StoreError) -> KeptRow? {
+    /// The groups that are paused, in the order of their names.
+    func pausedGroups() throws(StoreError) -> [String] {
+        let statement = try connection.statement(
+            "SELECT name FROM paused_groups ORDER BY name", "read")
         defer { statement.reset() }
-        guard try statement.step() else { return nil }
-        let row = KeptRow(statement)
-        while try statement.step() {}
-        return row
+        var groups: [String] = []
+        while try statement.step() { groups.append(statement.text(0) ?? "") }
+        return groups
     }
-}
 
-/// A parameter of a statement that is put together.
-enum SQLValue {
-    case number(Int64)
-    case text(String)
-}
-
-extension Statement {
-    /// Gives the next parameter.
-    func bind(_ value: SQLValue) throws(StoreError) {
-        switch value {
-        case .number(let number): try bind(number)
-        case .text(let text): try bind(text)
+    /// All applications, in the order of their owners and of their ids.
+    func applications() throws(StoreError) -> [StoredApplication] {
+        let statement = try connection.statement(Self.allApplications, "read")
+        defer { statement.reset() }
+        var applications: [StoredApplication] = []
+        while try statement.step() {
+            var reader = ColumnReader(statement: statement, path: connection.path)
+            var row = ApplicationRow()
+            try row.visit(&reader)
+            applications.append(try row.application(connection.path))
         }
+        return applications
     }
+
+    /// The primary key has them in this order.
+    static let allApplications =
+        "SELECT \(ColumnNames.ofApplication.joined(separator: ", ")) FROM applications "
+        + "ORDER BY owner, id"
 }

@@ -1,12 +1,4 @@
-/// Goes through the columns of a row: to name, to bind or to read them.
-protocol ColumnVisitor {
-    associatedtype Failure: Error
-
-    mutating func column(_ name: StaticString, _ value: inout Int64) throws(Failure)
-    mutating func column(_ name: StaticString, _ value: inout Int64?) throws(Failure)
-    mutating func column(_ name: StaticString, _ value: inout String) throws(Failure)
-    mutating func column(_ name: StaticString, _ value: inout String?) throws(Failure)
-}
+internal import BudgetCore
 
 /// The columns of the table `tasks`, which are listed here alone.
 struct TaskRow {
@@ -94,120 +86,122 @@ struct TaskRow {
     }
 }
 
-/// The columns of an end, in `tasks` and in `attempts`.
-struct EndRow {
-    var endedAtUs: Int64?
-    var outcome: Int64?
-    var exitStatus: Int64?
-    var exitSignal: Int64?
-    var reason: String?
-    var reasonOwner: Int64?
-    var reasonText: String?
-    var usedMs: Int64?
-    var cpuMs: Int64?
-    var memoryPeakBytes: Int64?
-
-    mutating func visit<V: ColumnVisitor>(_ row: inout V) throws(V.Failure) {
-        try row.column("ended_at_us", &endedAtUs)
-        try row.column("outcome", &outcome)
-        try row.column("exit_status", &exitStatus)
-        try row.column("exit_signal", &exitSignal)
-        try row.column("reason", &reason)
-        try row.column("reason_uid", &reasonOwner)
-        try row.column("reason_text", &reasonText)
-        try row.column("used_ms", &usedMs)
-        try row.column("cpu_ms", &cpuMs)
-        try row.column("memory_peak_bytes", &memoryPeakBytes)
-    }
-}
-
-/// Gathers the names of columns.
-struct ColumnNames: ColumnVisitor {
-    private(set) var names: [String] = []
-
-    static let ofTask: [String] = {
-        var row = TaskRow()
-        var visitor = ColumnNames()
-        row.visit(&visitor)
-        return visitor.names
-    }()
-
-    static let ofLiveTask: [String] = {
-        var row = TaskRow()
-        var visitor = ColumnNames()
-        row.visitLive(&visitor)
-        return visitor.names
-    }()
-
-    static let ofEnd: [String] = {
-        var row = EndRow()
-        var visitor = ColumnNames()
-        row.visit(&visitor)
-        return visitor.names
-    }()
-
-    mutating func column(_ name: StaticString, _ value: inout Int64) throws(Never) { add(name) }
-    mutating func column(_ name: StaticString, _ value: inout Int64?) throws(Never) { add(name) }
-    mutating func column(_ name: StaticString, _ value: inout String) throws(Never) { add(name) }
-    mutating func column(_ name: StaticString, _ value: inout String?) throws(Never) { add(name) }
-
-    private mutating func add(_ name: StaticString) {
-        names.append("\(name)")
-    }
-}
-
-/// Gives a row's values to a statement, one parameter a column.
-struct ColumnBinder: ColumnVisitor {
-    let statement: Statement
-
-    mutating func column(_ name: StaticString, _ value: inout Int64) throws(StoreError) {
-        try statement.bind(value)
+extension TaskRow {
+    init(_ task: StoredTask) {
+        id = Int64(clamping: task.id.rawValue)
+        owner = Int64(task.owner.rawValue)
+        name = task.name
+        application = task.application
+        profile = task.profile
+        durationMs = task.budget.map { millisecondsUp($0.duration) }
+        graceMs = milliseconds(task.grace)
+        lifetimeMaxMs = task.lifetimeMax.map(milliseconds)
+        isCutByLifetime = task.isCutByLifetime ? 1 : 0
+        submittedAtUs = task.submittedAt.microseconds
+        queuedAtUs = task.queuedAt.microseconds
+        startedAtUs = task.startedAt?.microseconds
+        attempt = Int64(task.attempt)
+        isCancelled = task.isCancelled ? 1 : 0
+        setWork(task.work)
+        setQueueing(task.queueing)
+        if let ended = task.end { end = EndRow(ended) }
     }
 
-    mutating func column(_ name: StaticString, _ value: inout Int64?) throws(StoreError) {
-        try statement.bind(value)
+    private mutating func setWork(_ work: Work) {
+        command = JSONText.array(of: work.command)
+        directory = work.directory
+        environment = work.environment.isEmpty ? nil : JSONText.object(of: work.environment)
+        handlerSignal = work.expiration.signal.map { Int64($0.rawValue) }
+        handlerCommand = work.expiration.command.map(JSONText.array)
+        let submitter = work.submitter
+        primaryGroup = submitter.groups.map { Int64($0.primary) }
+        supplementaryGroups = submitter.groups.map { JSONText.array(of: $0.supplementary) }
+        userName = submitter.name
+        noNewPrivileges = submitter.hasNoNewPrivileges ? 1 : 0
     }
 
-    mutating func column(_ name: StaticString, _ value: inout String) throws(StoreError) {
-        try statement.bind(value)
+    private mutating func setQueueing(_ queueing: Queueing) {
+        group = queueing.group
+        priority = Int64(queueing.priority)
+        earliestBeginMs = queueing.earliestBegin.map(millisecondsUp)
+        let words = queueing.conditions.words
+        conditions = words.isEmpty ? nil : JSONText.array(of: words)
+        minimumIntervalMs = queueing.minimumInterval.map(millisecondsUp)
+        unique = queueing.unique?.word
+        retryAttempts = queueing.retry.map { Int64($0.attempts) }
+        retryDelayMs = queueing.retry.map { millisecondsUp($0.delay) }
+        retryOnInterruption = queueing.retry.map { $0.onInterruption ? 1 : 0 }
     }
 
-    mutating func column(_ name: StaticString, _ value: inout String?) throws(StoreError) {
-        try statement.bind(value)
-    }
-}
-
-/// Takes a row's values from a statement, from the column `next` on.
-struct ColumnReader: ColumnVisitor {
-    let statement: Statement
-    let path: String
-    var next: Int32 = 0
-
-    mutating func column(_ name: StaticString, _ value: inout Int64) throws(StoreError) {
-        value = try required(name, statement.integer(next))
-    }
-
-    mutating func column(_ name: StaticString, _ value: inout Int64?) throws(StoreError) {
-        value = statement.integer(next)
-        next += 1
-    }
-
-    mutating func column(_ name: StaticString, _ value: inout String) throws(StoreError) {
-        value = try required(name, statement.text(next))
-    }
-
-    mutating func column(_ name: StaticString, _ value: inout String?) throws(StoreError) {
-        value = statement.text(next)
-        next += 1
-    }
-
-    private mutating func required<Value>(
-        _ name: StaticString, _ value: Value?
-    ) throws(StoreError) -> Value {
-        guard let value else {
-            throw .damaged("read", path, "a row has no \(name); \(StoreError.remedy)")
+    /// The task that the row describes.
+    func task(_ path: String) throws(StoreError) -> StoredTask {
+        let check = RowCheck(path: path, subject: "task \(id)")
+        let grace = Duration.milliseconds(graceMs)
+        var budget: Budget?
+        if let durationMs {
+            let made = Budget(duration: .milliseconds(durationMs), grace: grace)
+            budget = try check.known(made, "duration_ms")
         }
-        next += 1
-        return value
+        var task = StoredTask(
+            id: TaskID(rawValue: try check.known(UInt64(exactly: id), "id")),
+            owner: OwnerID(rawValue: try check.known(UInt32(exactly: owner), "owner")),
+            name: name,
+            application: application,
+            profile: profile,
+            budget: budget,
+            grace: grace,
+            lifetimeMax: lifetimeMaxMs.map { .milliseconds($0) },
+            isCutByLifetime: isCutByLifetime != 0,
+            work: try work(check),
+            queueing: try queueing(check),
+            submittedAt: WallTime(microseconds: submittedAtUs),
+            startedAt: startedAtUs.map(WallTime.init(microseconds:))
+        )
+        task.queuedAt = WallTime(microseconds: queuedAtUs)
+        task.attempt = Int(attempt)
+        task.isCancelled = isCancelled != 0
+        task.end = try end.end(check)
+        return task
+    }
+
+    private func work(_ check: RowCheck) throws(StoreError) -> Work {
+        var work = Work(command: try check.known(JSONText.strings(command), "command"))
+        work.directory = directory
+        if let environment {
+            work.environment = try check.known(JSONText.members(environment), "environment")
+        }
+        work.expiration.signal = try check.number(handlerSignal, "handler_signal").map {
+            SignalNumber(rawValue: $0)
+        }
+        if let handlerCommand {
+            work.expiration.command = try check.known(
+                JSONText.strings(handlerCommand), "handler_command")
+        }
+        work.submitter = Submitter(
+            name: userName, groups: try check.groups(primaryGroup, supplementaryGroups),
+            hasNoNewPrivileges: noNewPrivileges != 0)
+        return work
+    }
+
+    private func queueing(_ check: RowCheck) throws(StoreError) -> Queueing {
+        var queueing = Queueing()
+        queueing.group = group
+        queueing.priority = Int(priority)
+        queueing.earliestBegin = earliestBeginMs.map { .milliseconds($0) }
+        queueing.minimumInterval = minimumIntervalMs.map { .milliseconds($0) }
+        if let conditions {
+            let words = try check.known(JSONText.strings(conditions), "conditions")
+            queueing.conditions = try check.known(Conditions(words: words), "conditions")
+        }
+        if let unique {
+            queueing.unique = try check.known(Uniqueness(word: unique), "unique_name")
+        }
+        if let retryAttempts {
+            queueing.retry = Retry(
+                attempts: Int(retryAttempts),
+                delay: retryDelayMs.map { .milliseconds($0) },
+                onInterruption: retryOnInterruption == 1)
+        }
+        return queueing
     }
 }

@@ -16,11 +16,14 @@ package final class TaskStore: Sendable {
         case memory
     }
 
-    let connection: Connection
-    let queries: TaskQueries
-    let writes: TaskWrites
-    let isInMemory: Bool
-    let vfs: String?
+    private let connection: Connection
+    private let queries: TaskQueries
+    private let successes: SuccessQueries
+    private let account: HistoryAccount
+    private let writes: TaskWrites
+    private let pruner: HistoryPruner
+    private let isInMemory: Bool
+    private let vfs: String?
     private let file: FileHold
 
     /// Keeps the lock on the folder until the store is closed, or gone.
@@ -73,8 +76,11 @@ package final class TaskStore: Sendable {
         let version = try migration.check()
         try TaskStore.configure(connection, journal: isInMemory ? "memory" : "wal")
         try migration.run(from: version)
-        queries = TaskQueries(connection: connection)
-        writes = try TaskWrites(connection)
+        queries = TaskQueries(connection)
+        successes = SuccessQueries(connection)
+        account = try HistoryAccount(connection)
+        writes = try TaskWrites(connection, account)
+        pruner = try HistoryPruner(connection, account)
     }
 
     /// Settings that the file itself keeps come before the first table.
@@ -108,7 +114,7 @@ package final class TaskStore: Sendable {
         var applied = Applied()
         guard !changes.isEmpty else { return applied }
         try connection.exclusively { () throws(StoreError) in
-            try writes.transaction("commit") { () throws(StoreError) in
+            try account.transaction("commit") { () throws(StoreError) in
                 try writes.write(changes, &applied)
             }
         }
@@ -121,7 +127,7 @@ package final class TaskStore: Sendable {
     /// for too.
     package func probe() throws(StoreError) {
         try connection.exclusively { () throws(StoreError) in
-            try writes.transaction("probe") { () throws(StoreError) in
+            try account.transaction("probe") { () throws(StoreError) in
                 try writes.probe()
             }
             guard !isInMemory, let room = StoreFile.room(for: connection.path),
@@ -138,7 +144,7 @@ package final class TaskStore: Sendable {
 
     /// How many ended tasks are kept.
     package func endedCount() throws(StoreError) -> Int {
-        try connection.exclusively { () throws(StoreError) in writes.shares.total.count }
+        try connection.exclusively { () throws(StoreError) in account.endedCount }
     }
 
     /// Ids up to this one may have been used.
@@ -148,6 +154,64 @@ package final class TaskStore: Sendable {
                 "SELECT max(reserved_through, (SELECT coalesce(max(id), 0) FROM tasks)) "
                     + "FROM identifiers", "read")
             return TaskID(rawValue: UInt64(max(number, 0)))
+        }
+    }
+
+    // MARK: - What is kept
+
+    /// Queued and started tasks in the order of their ids, with their attempts; what a restart begins with.
+    package func live() throws(StoreError) -> [StoredTask] {
+        try connection.exclusively { () throws(StoreError) in try queries.live() }
+    }
+
+    /// When a task of this owner and name last ended as `completed`; `nil` where none is known.
+    ///
+    /// Known as long as the longest interval lasts for which tasks of this name have waited or asked, and
+    /// beyond that as long as the history goes back.
+    package func lastSuccess(owner: OwnerID, name: String) throws(StoreError) -> WallTime? {
+        try connection.exclusively { () throws(StoreError) in
+            try successes.lastSuccess(owner: owner, name: name)
+        }
+    }
+
+    /// The same for each of these tasks that has a minimum interval; where none is known it is left out.
+    package func lastSuccesses(of tasks: [StoredTask]) throws(StoreError) -> [TaskID: WallTime] {
+        try connection.exclusively { () throws(StoreError) in
+            try successes.lastSuccesses(of: tasks)
+        }
+    }
+
+    /// The groups that are paused, in the order of their names.
+    package func pausedGroups() throws(StoreError) -> [String] {
+        try connection.exclusively { () throws(StoreError) in try queries.pausedGroups() }
+    }
+
+    /// All applications, in the order of their owners and of their ids.
+    package func applications() throws(StoreError) -> [StoredApplication] {
+        try connection.exclusively { () throws(StoreError) in try queries.applications() }
+    }
+
+    /// Reads what is committed, for another thread.
+    package func historyReader() throws(StoreError) -> HistoryReader {
+        if isInMemory { return HistoryReader(connection, of: self, isShared: true) }
+        let own = try Connection(path: connection.path, flags: SQLITE_OPEN_READONLY, vfs: vfs)
+        return HistoryReader(own, of: self, isShared: false)
+    }
+
+    // MARK: - The bounds of the history
+
+    /// Removes some of what is out of the bounds: what is too old, and of those owners who have most the
+    /// oldest ends, until all together are within the bounds; then gives room that has become free back to
+    /// the file system, where it is much. One short transaction each: to be called again until it is complete,
+    /// with commits between.
+    ///
+    /// The file stays within what the bounds need: removed rows leave pages that new ones take, and where
+    /// more than a quarter is free the file is cut (`auto_vacuum = INCREMENTAL`).
+    package func prune(
+        to bounds: HistoryBounds, at now: WallTime, rowsMax: Int = 500
+    ) throws(StoreError) -> PruneStep {
+        try connection.exclusively { () throws(StoreError) in
+            try pruner.step(to: bounds, at: now, rowsMax: rowsMax)
         }
     }
 

@@ -134,17 +134,20 @@ struct SuccessTests {
     func plans() throws {
         let visitor = try Visitor(folder.database)
         for (sql, words) in [
-            (TaskQueries.keptSuccess, "USING PRIMARY KEY (owner=? AND name=?)"),
+            (SuccessQueries.keptSuccess, "USING PRIMARY KEY (owner=? AND name=?)"),
             (
-                TaskQueries.lastCompleted,
+                SuccessQueries.lastCompleted,
                 "USING INDEX tasks_completed (owner=? AND name=?)"
             ),
             (
-                TaskQueries.successesOver,
+                SuccessQueries.successesOver,
                 "USING INDEX last_successes_over (<expr><?)"
             ),
-            (TaskQueries.oldestSuccesses, "USING COVERING INDEX last_successes_oldest (owner=?)"),
-            (TaskQueries.successesBehind, "USING PRIMARY KEY ((owner,name)>(?,?))"),
+            (
+                SuccessQueries.oldestSuccesses,
+                "USING COVERING INDEX last_successes_oldest (owner=?)"
+            ),
+            (SuccessQueries.successesBehind, "USING PRIMARY KEY ((owner,name)>(?,?))"),
             (SQL.forgetSuccess, "USING PRIMARY KEY (owner=? AND name=?)"),
         ] {
             let plan = try visitor.rows("EXPLAIN QUERY PLAN " + sql)

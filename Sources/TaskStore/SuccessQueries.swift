@@ -1,13 +1,21 @@
 internal import BudgetCore
 
-extension TaskQueries {
+/// What can be asked about the last successes, from which minimum intervals run; each question runs while its
+/// caller holds the connection.
+struct SuccessQueries {
+    private let connection: Connection
+
+    init(_ connection: Connection) {
+        self.connection = connection
+    }
+
     /// When a task of this owner and name last completed; `nil` where none is known.
     func lastSuccess(owner: OwnerID, name: String) throws(StoreError) -> WallTime? {
-        try successFound(owner: owner, name: name)?.time
+        try found(owner: owner, name: name)?.time
     }
 
     /// The same, with whether it is among the successes that are kept, or in the history alone.
-    func successFound(
+    func found(
         owner: OwnerID, name: String
     ) throws(StoreError) -> (time: WallTime, isKept: Bool)? {
         if let kept = try time(Self.keptSuccess, owner, name) { return (kept, true) }
@@ -17,39 +25,39 @@ extension TaskQueries {
     /// What the next successes take in the order of the table, by their owners.
     ///
     /// - Returns: with the last of them; `nil` where there are no more.
-    func successBytes(
+    func bytes(
         after success: KeptSuccess?, rowsMax: Int
     ) throws(StoreError) -> (bytes: [OwnerID: Int], last: KeptSuccess?) {
         let statement = try connection.statement(Self.successesBehind, "read")
         try statement.bind(success.map { Int64($0.owner.rawValue) } ?? -1)
         try statement.bind(success?.name ?? "")
         try statement.bind(Int64(rowsMax))
-        let found = try successes(of: statement, bytesMax: .max)
+        let found = try rows(of: statement, bytesMax: .max)
         var bytes: [OwnerID: Int] = [:]
         for success in found { bytes[success.owner, default: 0] += success.bytes }
         return (bytes, found.count < rowsMax ? nil : found.last)
     }
 
     /// Successes whose interval is over: they hold nothing back any more.
-    func successesOver(at now: WallTime, rowsMax: Int) throws(StoreError) -> [KeptSuccess] {
+    func over(at now: WallTime, rowsMax: Int) throws(StoreError) -> [KeptSuccess] {
         let statement = try connection.statement(Self.successesOver, "prune")
         try statement.bind(now.microseconds)
         try statement.bind(Int64(rowsMax))
-        return try successes(of: statement, bytesMax: .max)
+        return try rows(of: statement, bytesMax: .max)
     }
 
     /// The oldest successes of an owner behind some of them, until what they take is enough.
-    func oldestSuccesses(
+    func oldest(
         of owner: OwnerID, behind count: Int, rowsMax: Int, bytesMax: Int
     ) throws(StoreError) -> [KeptSuccess] {
         let statement = try connection.statement(Self.oldestSuccesses, "prune")
         try statement.bind(Int64(owner.rawValue))
         try statement.bind(Int64(rowsMax))
         try statement.bind(Int64(count))
-        return try successes(of: statement, bytesMax: bytesMax)
+        return try rows(of: statement, bytesMax: bytesMax)
     }
 
-    private func successes(
+    private func rows(
         of statement: Statement, bytesMax: Int
     ) throws(StoreError) -> [KeptSuccess] {
         defer { statement.reset() }
@@ -109,15 +117,5 @@ extension TaskQueries {
         try statement.bind(name)
         guard try statement.step() else { return nil }
         return statement.integer(0).map(WallTime.init(microseconds:))
-    }
-
-    /// The groups that are paused, in the order of their names.
-    func pausedGroups() throws(StoreError) -> [String] {
-        let statement = try connection.statement(
-            "SELECT name FROM paused_groups ORDER BY name", "read")
-        defer { statement.reset() }
-        var groups: [String] = []
-        while try statement.step() { groups.append(statement.text(0) ?? "") }
-        return groups
     }
 }

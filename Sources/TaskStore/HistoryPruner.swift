@@ -8,33 +8,59 @@ package struct PruneStep: Equatable, Sendable {
     package let isComplete: Bool
 }
 
-extension TaskStore {
-    /// Removes some of what is out of the bounds: what is too old, and of those owners who have most the
-    /// oldest ends, until all together are within the bounds; then gives room that has become free back to
-    /// the file system, where it is much. One short transaction each: to be called again until it is complete,
-    /// with commits between.
-    ///
-    /// The file stays within what the bounds need: removed rows leave pages that new ones take, and where
-    /// more than a quarter is free the file is cut (`auto_vacuum = INCREMENTAL`).
-    package func prune(
-        to bounds: HistoryBounds, at now: WallTime, rowsMax: Int = 500
+/// Keeps the history within its bounds, a step at a time.
+///
+/// `@unchecked Sendable`: used only by who holds the connection.
+final class HistoryPruner: @unchecked Sendable {
+    private let connection: Connection
+    private let account: HistoryAccount
+    private let successes: SuccessQueries
+    private let successWrites: SuccessWrites
+    private let removeTask: Statement
+    private let removeAttempts: Statement
+
+    init(_ connection: Connection, _ account: HistoryAccount) throws(StoreError) {
+        self.connection = connection
+        self.account = account
+        successes = SuccessQueries(connection)
+        successWrites = try SuccessWrites(connection, account)
+        removeTask = try connection.statement("DELETE FROM tasks WHERE id = ?", "prune")
+        removeAttempts = try connection.statement("DELETE FROM attempts WHERE task = ?", "prune")
+    }
+
+    /// One step: removes what is too old, then what is too much, then cuts the file. See `TaskStore.prune`.
+    func step(
+        to bounds: HistoryBounds, at now: WallTime, rowsMax: Int
     ) throws(StoreError) -> PruneStep {
-        try connection.exclusively { () throws(StoreError) in
-            if let removed = try remove(old(bounds, at: now, rowsMax: rowsMax)) { return removed }
-            let over = try queries.successesOver(at: now, rowsMax: rowsMax)
-            if let removed = try remove(over.map { .success($0) }) { return removed }
-            if try countsBytes(for: bounds) { return PruneStep(removed: 0, isComplete: false) }
-            if let removed = try remove(excess(over: bounds, rowsMax: rowsMax)) { return removed }
-            return PruneStep(removed: 0, isComplete: try !giveRoomBack())
-        }
+        if let removed = try remove(old(bounds, at: now, rowsMax: rowsMax)) { return removed }
+        let over = try successes.over(at: now, rowsMax: rowsMax)
+        if let removed = try remove(over.map { .success($0) }) { return removed }
+        if try countsBytes(for: bounds) { return PruneStep(removed: 0, isComplete: false) }
+        if let removed = try remove(excess(over: bounds, rowsMax: rowsMax)) { return removed }
+        return PruneStep(removed: 0, isComplete: try !giveRoomBack())
     }
 
     private func remove(_ excess: [Kept]) throws(StoreError) -> PruneStep? {
         guard !excess.isEmpty else { return nil }
-        try writes.transaction("prune") { () throws(StoreError) in
-            for kept in excess { try writes.remove(kept) }
+        try account.transaction("prune") { () throws(StoreError) in
+            for kept in excess { try remove(kept) }
         }
         return PruneStep(removed: excess.reduce(0) { $0 + $1.taskCount }, isComplete: false)
+    }
+
+    /// Removes an ended task, or forgets a success.
+    private func remove(_ kept: Kept) throws(StoreError) {
+        switch kept {
+        case .task(let row):
+            try removeTask.bind(row.id)
+            try removeTask.run()
+            if connection.changedRows > 0 { account.remove(kept) }
+            try removeAttempts.bind(row.id)
+            try removeAttempts.run()
+        case .success(let success):
+            try successWrites.forget(success)
+            if connection.changedRows > 0 { account.remove(kept) }
+        }
     }
 
     /// Ended tasks that are older than they may be.
@@ -55,12 +81,12 @@ extension TaskStore {
     ///
     /// - Returns: whether there is more to be counted.
     private func countsBytes(for bounds: HistoryBounds) throws(StoreError) -> Bool {
-        guard !writes.shares.isComplete else { return false }
+        guard !account.isComplete else { return false }
         let used = try connection.number("PRAGMA page_count", "prune") - freePages()
         let bytes = try used * connection.number("PRAGMA page_size", "prune")
         guard bytes > Int64(clamping: bounds.bytesMax) else { return false }
-        try writes.countBytes(rowsMax: TaskStore.rowsCountedAtOnce)
-        return !writes.shares.isComplete
+        try account.countBytes(rowsMax: HistoryPruner.rowsCountedAtOnce)
+        return !account.isComplete
     }
 
     /// What goes of those who have most.
@@ -68,14 +94,14 @@ extension TaskStore {
         over bounds: HistoryBounds, rowsMax: Int
     ) throws(StoreError) -> [Kept] {
         var excess: [Kept] = []
-        defer { for kept in excess { writes.putBack(kept) } }
+        defer { for kept in excess { account.putBack(kept) } }
         var taken: [OwnerID: (tasks: Int, successes: Int)] = [:]
-        for _ in 0..<TaskStore.ownersAtOnce where excess.count < rowsMax {
-            guard let next = writes.excess(over: bounds) else { break }
+        for _ in 0..<HistoryPruner.ownersAtOnce where excess.count < rowsMax {
+            guard let next = account.excess(over: bounds) else { break }
             var before = taken[next.owner] ?? (0, 0)
             let found = try oldest(next, behind: before, rowsMax: rowsMax - excess.count)
             guard !found.isEmpty else { break }
-            for kept in found { writes.setAside(kept) }
+            for kept in found { account.setAside(kept) }
             let tasks = found.reduce(0) { $0 + $1.taskCount }
             before = (before.tasks + tasks, before.successes + found.count - tasks)
             taken[next.owner] = before
@@ -98,7 +124,7 @@ extension TaskStore {
         try statement.bind(Int64(taken.tasks))
         let rows = try rows(of: statement, bytesMax: excess.bytesMax)
         guard rows.isEmpty else { return rows.map { .task($0) } }
-        return try queries.oldestSuccesses(
+        return try successes.oldest(
             of: excess.owner, behind: taken.successes, rowsMax: rowsMax, bytesMax: excess.bytesMax
         ).map { .success($0) }
     }
@@ -119,9 +145,9 @@ extension TaskStore {
     private func giveRoomBack() throws(StoreError) -> Bool {
         let free = try freePages()
         let pages = try connection.number("PRAGMA page_count", "prune")
-        guard free > TaskStore.freePagesMax, free > pages / 4 else { return false }
+        guard free > HistoryPruner.freePagesMax, free > pages / 4 else { return false }
         let statement = try connection.statement(
-            "PRAGMA incremental_vacuum(\(TaskStore.pagesGivenBack))", "prune")
+            "PRAGMA incremental_vacuum(\(HistoryPruner.pagesGivenBack))", "prune")
         defer { statement.reset() }
         // A row a page that was given back.
         while try statement.step() {}

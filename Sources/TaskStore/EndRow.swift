@@ -1,5 +1,32 @@
 internal import BudgetCore
 
+/// The columns of an end, in `tasks` and in `attempts`.
+struct EndRow {
+    var endedAtUs: Int64?
+    var outcome: Int64?
+    var exitStatus: Int64?
+    var exitSignal: Int64?
+    var reason: String?
+    var reasonOwner: Int64?
+    var reasonText: String?
+    var usedMs: Int64?
+    var cpuMs: Int64?
+    var memoryPeakBytes: Int64?
+
+    mutating func visit<V: ColumnVisitor>(_ row: inout V) throws(V.Failure) {
+        try row.column("ended_at_us", &endedAtUs)
+        try row.column("outcome", &outcome)
+        try row.column("exit_status", &exitStatus)
+        try row.column("exit_signal", &exitSignal)
+        try row.column("reason", &reason)
+        try row.column("reason_uid", &reasonOwner)
+        try row.column("reason_text", &reasonText)
+        try row.column("used_ms", &usedMs)
+        try row.column("cpu_ms", &cpuMs)
+        try row.column("memory_peak_bytes", &memoryPeakBytes)
+    }
+}
+
 extension EndRow {
     init(_ end: StoredEnd) {
         endedAtUs = end.at.microseconds

@@ -1,35 +1,5 @@
 internal import BudgetCore
 
-extension TaskQueries {
-    /// A page of the ended tasks that the filter lets through, newest end first.
-    ///
-    /// Of several outcomes each is asked for on its own and the answers are merged, for an index has the
-    /// ends of one outcome in their order, and not those of two.
-    func history(
-        _ filter: HistoryFilter, after cursor: HistoryCursor?, countMax: Int
-    ) throws(StoreError) -> HistoryPage {
-        guard countMax > 0 else { return HistoryPage(tasks: [], next: cursor) }
-        let outcomes = filter.outcomes.sorted { $0.code < $1.code }
-        var found: [StoredTask] = []
-        for outcome in outcomes.isEmpty ? [nil] : outcomes.map(Optional.some) {
-            let query = HistoryQuery(filter, outcome, after: cursor)
-            found += try tasks(
-                query.sql,
-                query.parameters + [.number(Int64(countMax) + 1)])
-        }
-        if outcomes.count > 1 {
-            found.sort {
-                ($0.end?.at.microseconds ?? 0, $0.id) > ($1.end?.at.microseconds ?? 0, $1.id)
-            }
-        }
-        let tasks = Array(found.prefix(countMax))
-        guard found.count > countMax, let last = tasks.last, let end = last.end else {
-            return HistoryPage(tasks: tasks, next: nil)
-        }
-        return HistoryPage(tasks: tasks, next: HistoryCursor(endedAt: end.at, id: last.id))
-    }
-}
-
 /// The statement that answers a filter for one outcome, or for all.
 struct HistoryQuery {
     private(set) var parameters: [SQLValue] = []

@@ -15,74 +15,7 @@ package struct SettingKey<Root: Sendable>: Sendable {
     let copy: @Sendable (_ from: Root, _ to: inout Root) -> Void
     /// Checks what a file says and stores it.
     let assign: @Sendable (inout Root, TOMLValue) throws(SettingProblem) -> Void
-}
 
-/// When a changed setting is in force.
-package enum SettingChange: Sendable, Equatable {
-    /// After `Reload`.
-    case byReload
-    /// Only after the daemon starts again.
-    case byRestart
-}
-
-/// What a key takes, with its range.
-package enum SettingType: Sendable, Equatable, CustomStringConvertible {
-    case integer(ClosedRange<Int>)
-    case time(ClosedRange<Duration>, infinity: Bool)
-    case flag
-    case choice([String])
-    case group
-    case users
-
-    /// The type as it stands after "expected".
-    package var description: String {
-        switch self {
-        case .integer(let range):
-            "a whole number from \(range.lowerBound) to \(range.upperBound)"
-        case .time(let range, let infinity):
-            "a time span from \(TimeSpan.finite(range.lowerBound)) to "
-                + "\(TimeSpan.finite(range.upperBound))\(infinity ? " or infinity" : "")"
-        case .flag:
-            "true or false"
-        case .choice(let words):
-            words.map { "\"\($0)\"" }.joined(separator: " or ")
-        case .group:
-            "the name of a group, or \"\" for none"
-        case .users:
-            "a list of users, by name or number"
-        }
-    }
-}
-
-/// The value of any setting.
-package enum SettingValue: Sendable, Equatable, CustomStringConvertible {
-    case integer(Int)
-    /// `nil`: infinity.
-    case time(Duration?)
-    case flag(Bool)
-    case word(String)
-    case words([String])
-
-    package var description: String {
-        switch self {
-        case .integer(let number): String(number)
-        case .time(let duration): duration.map(TimeSpan.finite)?.description ?? "infinity"
-        case .flag(let flag): String(flag)
-        case .word(let word): word
-        case .words(let words): "[\(words.map { "\"\($0)\"" }.joined(separator: ", "))]"
-        }
-    }
-}
-
-/// Where a setting lies in the settings.
-typealias SettingPath<Root, Value> = any WritableKeyPath<Root, Value> & Sendable
-
-/// Why a value is refused, without its place.
-struct SettingProblem: Error, Equatable {
-    let text: String
-}
-
-extension SettingKey {
     static func integer(
         _ name: String,
         _ path: SettingPath<Root, Int>,
@@ -218,4 +151,59 @@ extension SettingKey {
             }
         )
     }
+
+    static func time(
+        _ name: String,
+        _ path: SettingPath<Root, Duration>,
+        _ range: ClosedRange<Duration>,
+        _ meaning: String,
+        _ changes: SettingChange = .byReload
+    ) -> SettingKey {
+        let type = SettingType.time(range, infinity: false)
+        return SettingKey(
+            name: name,
+            type: type,
+            changes: changes,
+            meaning: meaning,
+            value: { .time($0[keyPath: path]) },
+            copy: { $1[keyPath: path] = $0[keyPath: path] },
+            assign: { (root, given) throws(SettingProblem) in
+                if let duration = try type.duration(given) { root[keyPath: path] = duration }
+            }
+        )
+    }
+
+    /// A time that can be absent: `infinity`, where that is allowed.
+    static func time(
+        _ name: String,
+        _ path: SettingPath<Root, Duration?>,
+        _ range: ClosedRange<Duration>,
+        infinity: Bool,
+        _ meaning: String,
+        _ changes: SettingChange = .byReload
+    ) -> SettingKey {
+        let type = SettingType.time(range, infinity: infinity)
+        return SettingKey(
+            name: name,
+            type: type,
+            changes: changes,
+            meaning: meaning,
+            value: { .time($0[keyPath: path]) },
+            copy: { $1[keyPath: path] = $0[keyPath: path] },
+            assign: { (root, given) throws(SettingProblem) in
+                root[keyPath: path] = try type.duration(given)
+            }
+        )
+    }
 }
+
+/// When a changed setting is in force.
+package enum SettingChange: Sendable, Equatable {
+    /// After `Reload`.
+    case byReload
+    /// Only after the daemon starts again.
+    case byRestart
+}
+
+/// Where a setting lies in the settings.
+typealias SettingPath<Root, Value> = any WritableKeyPath<Root, Value> & Sendable

@@ -61,17 +61,6 @@ extension LoadedSettings {
     }
 }
 
-extension SettingsMerge {
-    /// What was merged, judged as a whole.
-    ///
-    /// - Throws: all that is wrong with it.
-    fileprivate mutating func result() throws(SettingsErrors) -> LoadedSettings {
-        finish()
-        if let errors = SettingsErrors(errors) { throw errors }
-        return LoadedSettings(settings: settings, files: files, origins: origins)
-    }
-}
-
 /// Reads the settings: defaults, then the file, then its drop-ins by name, then the command line.
 ///
 /// Tables are merged: what comes later replaces single keys.

@@ -2,17 +2,15 @@
 ///
 /// The depth of everything is bounded, so that its recursion is.
 struct TOMLReader {
-    let bytes: [UInt8]
-    var index = 0
-    var entries: [TOMLDocument.Entry] = []
-    var tables = TOMLTables()
+    /// What was found, in the order of the file.
+    private(set) var entries: [TOMLDocument.Entry] = []
+    private var scanner: TOMLScanner
+    private var tables = TOMLTables()
     private var scope = Scope(table: TOMLTables.root, path: [], listed: true)
     private var section = 0
-    private var textStart = 0
-    private var mark = (offset: 0, position: TOMLPosition(line: 1, column: 1))
 
     /// The table that keys go to.
-    struct Scope {
+    private struct Scope {
         var table: Int
         var path: [String]
         /// Whether what is inside appears among the entries (an array's elements don't).
@@ -24,60 +22,41 @@ struct TOMLReader {
         }
     }
 
-    struct KeyPart {
+    private struct KeyPart {
         let text: String
         let offset: Int
     }
 
     init(bytes: [UInt8]) {
-        self.bytes = bytes
+        scanner = TOMLScanner(bytes: bytes)
     }
 
     mutating func document() throws(TOMLError) {
-        guard bytes.count <= TOMLDocument.sizeMax else {
-            throw TOMLError(
-                position: TOMLPosition(line: 1, column: 1),
-                text: "larger than \(TOMLDocument.sizeMax) bytes"
-            )
-        }
-        try checkEncoding()
-        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) {
-            index = 3
-            textStart = 3
-            mark.offset = 3
-        }
+        try scanner.begin()
         while true {
-            skipSpaces()
-            switch peek() {
+            scanner.skipSpaces()
+            switch scanner.peek() {
             case nil: return
             case UInt8(ascii: "\n"), UInt8(ascii: "\r"), UInt8(ascii: "#"): break
             case UInt8(ascii: "["): try header()
             default: try keyValue(in: scope)
             }
-            try endOfLine()
-        }
-    }
-
-    private mutating func checkEncoding() throws(TOMLError) {
-        do {
-            _ = try UTF8Span(validating: bytes.span)
-        } catch {
-            throw failure("not UTF-8", at: error.byteOffsets.lowerBound)
+            try scanner.endOfLine()
         }
     }
 
     // MARK: Headers
 
     private mutating func header() throws(TOMLError) {
-        index += 1
-        let isElement = peek() == UInt8(ascii: "[")
-        if isElement { index += 1 }
+        scanner.advance()
+        let isElement = scanner.peek() == UInt8(ascii: "[")
+        if isElement { scanner.advance() }
         let parts = try key()
         for _ in 0..<(isElement ? 2 : 1) {
-            guard peek() == UInt8(ascii: "]") else {
-                throw failure("expected \(isElement ? "]]" : "]"), found \(foundHere())")
+            guard scanner.peek() == UInt8(ascii: "]") else {
+                throw failure("expected \(isElement ? "]]" : "]"), found \(scanner.foundHere())")
             }
-            index += 1
+            scanner.advance()
         }
         section += 1
         scope = Scope(table: TOMLTables.root, path: [], listed: true)
@@ -138,14 +117,14 @@ struct TOMLReader {
     // MARK: Keys and values
 
     /// Reads `key = value` into a table, also inside braces.
-    mutating func keyValue(in start: Scope, depth: Int = 0) throws(TOMLError) {
+    private mutating func keyValue(in start: Scope, depth: Int = 0) throws(TOMLError) {
         var scope = start
         let parts = try key()
-        guard peek() == UInt8(ascii: "=") else {
-            throw failure("expected = after the key, found \(foundHere())")
+        guard scanner.peek() == UInt8(ascii: "=") else {
+            throw failure("expected = after the key, found \(scanner.foundHere())")
         }
-        index += 1
-        skipSpaces()
+        scanner.advance()
+        scanner.skipSpaces()
         for part in parts.dropLast() {
             scope.descend(part)
             scope.table = try dottedTable(part, in: scope)
@@ -153,7 +132,7 @@ struct TOMLReader {
         guard let last = parts.last else { return }
         scope.descend(last)
         guard tables.child(last.text, of: scope.table) == nil else { throw alreadyDefined(last) }
-        if peek() == UInt8(ascii: "{") {
+        if scanner.peek() == UInt8(ascii: "{") {
             list(.table, in: scope, at: last.offset)
             scope.table = tables.addTable(last.text, to: scope.table, as: .inline)
             try inlineTable(scope, depth: depth + 1)
@@ -181,41 +160,119 @@ struct TOMLReader {
     private mutating func key() throws(TOMLError) -> [KeyPart] {
         var parts: [KeyPart] = []
         while true {
-            skipSpaces()
+            scanner.skipSpaces()
             guard parts.count < TOMLDocument.depthMax else {
                 throw failure("more than \(TOMLDocument.depthMax) parts in a key")
             }
-            let offset = index
+            let offset = scanner.index
             parts.append(KeyPart(text: try keyPart(), offset: offset))
-            skipSpaces()
-            guard peek() == UInt8(ascii: ".") else { return parts }
-            index += 1
+            scanner.skipSpaces()
+            guard scanner.peek() == UInt8(ascii: ".") else { return parts }
+            scanner.advance()
         }
     }
 
     /// Reads a key with nothing after it.
     mutating func keyAlone() throws(TOMLError) -> [String] {
         let parts = try key()
-        guard peek() == nil else { throw failure("found \(foundHere()) after the key") }
+        guard scanner.peek() == nil else {
+            throw failure("found \(scanner.foundHere()) after the key")
+        }
         return parts.map(\.text)
     }
 
     private mutating func keyPart() throws(TOMLError) -> String {
-        switch peek() {
-        case UInt8(ascii: "\""): return try basicString()
-        case UInt8(ascii: "'"): return try literalString()
+        switch scanner.peek() {
+        case UInt8(ascii: "\""): return try scanner.basicString()
+        case UInt8(ascii: "'"): return try scanner.literalString()
         default: break
         }
-        let start = index
-        while let byte = peek(), Self.isBareKey(byte) { index += 1 }
-        guard index > start else { throw failure("expected a key, found \(foundHere())") }
-        return String(decoding: bytes[start..<index], as: UTF8.self)
+        guard let key = scanner.bareKey() else {
+            throw failure("expected a key, found \(scanner.foundHere())")
+        }
+        return key
     }
 
-    private static func isBareKey(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x5F: true
-        default: false
+    // MARK: Arrays, inline tables, and what is written without quotes
+
+    private mutating func value(depth: Int) throws(TOMLError) -> TOMLValue {
+        guard depth <= TOMLDocument.depthMax else {
+            throw failure("nested deeper than \(TOMLDocument.depthMax) levels")
+        }
+        switch scanner.peek() {
+        case UInt8(ascii: "\""):
+            let isLong = scanner.isAtLongString
+            return .string(isLong ? try scanner.longBasicString() : try scanner.basicString())
+        case UInt8(ascii: "'"):
+            let isLong = scanner.isAtLongString
+            return .string(isLong ? try scanner.longLiteralString() : try scanner.literalString())
+        case UInt8(ascii: "["):
+            return .array(try array(depth: depth))
+        case UInt8(ascii: "{"):
+            let table = tables.makeTable(as: .inline)
+            try inlineTable(Scope(table: table, path: [], listed: false), depth: depth)
+            return .table
+        default:
+            return try scalar()
+        }
+    }
+
+    private mutating func array(depth: Int) throws(TOMLError) -> [TOMLValue] {
+        var values: [TOMLValue] = []
+        scanner.advance()
+        while true {
+            try scanner.skipLines()
+            if scanner.peek() == UInt8(ascii: "]") { break }
+            values.append(try value(depth: depth + 1))
+            try scanner.skipLines()
+            if scanner.peek() == UInt8(ascii: ",") {
+                scanner.advance()
+            } else if scanner.peek() != UInt8(ascii: "]") {
+                throw failure("expected , or ] in an array, found \(scanner.foundHere())")
+            }
+        }
+        scanner.advance()
+        return values
+    }
+
+    /// Reads from `{` to `}`; TOML 1.0.0 allows neither line ends nor a comma at the end.
+    private mutating func inlineTable(_ scope: Scope, depth: Int) throws(TOMLError) {
+        guard depth <= TOMLDocument.depthMax else {
+            throw failure("nested deeper than \(TOMLDocument.depthMax) levels")
+        }
+        scanner.advance()
+        scanner.skipSpaces()
+        if scanner.peek() == UInt8(ascii: "}") {
+            scanner.advance()
+            return
+        }
+        while true {
+            try keyValue(in: scope, depth: depth)
+            scanner.skipSpaces()
+            switch scanner.peek() {
+            case UInt8(ascii: ","): scanner.advance()
+            case UInt8(ascii: "}"):
+                scanner.advance()
+                return
+            default:
+                throw failure("expected , or } in an inline table, found \(scanner.foundHere())")
+            }
+        }
+    }
+
+    /// Reads a number, a boolean, a date or a time.
+    private mutating func scalar() throws(TOMLError) -> TOMLValue {
+        let start = scanner.index
+        guard let word = scanner.scalarWord() else {
+            throw failure("expected a value, found \(scanner.foundHere())")
+        }
+        switch TOMLScalar.read(word) {
+        case .value(let value):
+            return value
+        case .tooLarge:
+            throw failure("\(word.onOneLine(lengthMax: 64)) does not fit in 64 bits", at: start)
+        case .invalid:
+            throw failure("\(word.quotedOnOneLine) is not a value; a text needs quotes", at: start)
         }
     }
 
@@ -223,7 +280,7 @@ struct TOMLReader {
 
     private mutating func list(_ value: TOMLValue, in scope: Scope, at offset: Int) {
         guard scope.listed, scope.path.count <= TOMLDocument.listedDepthMax else { return }
-        let position = position(of: offset)
+        let position = scanner.position(of: offset)
         entries.append(TOMLDocument.Entry(path: scope.path, value: value, position: position))
     }
 
@@ -231,22 +288,7 @@ struct TOMLReader {
         failure("\(keyPathText([part.text])) is defined twice", at: part.offset)
     }
 
-    mutating func failure(_ text: String, at offset: Int? = nil) -> TOMLError {
-        TOMLError(position: position(of: offset ?? index), text: text)
-    }
-
-    /// Counts on from the last place asked for, so that a file of one line stays cheap.
-    private mutating func position(of offset: Int) -> TOMLPosition {
-        if offset < mark.offset { mark = (textStart, TOMLPosition(line: 1, column: 1)) }
-        while mark.offset < min(offset, bytes.count) {
-            let byte = bytes[mark.offset]
-            mark.offset += 1
-            if byte == UInt8(ascii: "\n") {
-                mark.position = TOMLPosition(line: mark.position.line + 1, column: 1)
-            } else if byte & 0xC0 != 0x80 {
-                mark.position.column += 1
-            }
-        }
-        return mark.position
+    private mutating func failure(_ text: String, at offset: Int? = nil) -> TOMLError {
+        scanner.failure(text, at: offset)
     }
 }

@@ -138,20 +138,3 @@ package final class AdoptedProcesses: ProcessSet, WatchOwner {
         groups = [:]
     }
 }
-
-extension ProcessHost {
-    /// Watches processes that others have started, and what those have started. The identifier comes back with
-    /// their events.
-    ///
-    /// - Parameter user: the real uid for which they were looked at.
-    /// - Throws: why they cannot be adopted, such as that their unit is gone.
-    package func adopt(
-        _ identifier: UInt64, _ adoption: Adoption, user: UInt32
-    ) throws(AdoptionRefusal) -> AdoptedProcesses {
-        do {
-            return try AdoptedProcesses(identifier, adoption, user: user, host: self)
-        } catch {
-            throw AdoptionRefusal(processID: nil, reason: "\(error)")
-        }
-    }
-}

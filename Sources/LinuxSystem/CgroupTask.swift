@@ -17,36 +17,37 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client, StrayHunt
     /// What its commands that have ended used by the kernel's count of processes; `nil` where one of
     /// them is unknown.
     private var commandsUse: ProcessUse? = ProcessUse()
-    /// What it used in all, from the event `gone` on.
-    private var useInAll: ProcessUse?
-    private var wasFrozen = false
-    /// The group has been given back.
-    private var isReleased = false
-    private var isGone = false
-    private var isClosed = false
-    private var isKilled = false
-
-    /// Of the first command; all have the same.
-    private var user = geteuid()
-    private let beganAt = BootTimeClock.ticks()
-    /// Those of its commands, running and ended.
-    private(set) var sessions: Set<AuditSession> = []
-    /// Whether each of its commands has a session of its own, so that whatever it started has it too.
-    private var hasSessions = true
-    private var waiting = Waiting.forCommands
+    private var phase = Phase.running
+    private var demand = Demand.run
+    /// A freeze has been told, and no thaw since.
+    private var isToldFrozen = false
+    private var identity = TaskIdentity()
     private var left = LeftProcesses()
     private var chase = StrayChase()
 
-    /// What has to be seen before the task is gone.
-    private enum Waiting {
-        /// Its commands and its group; becomes one of the others, or the task is gone.
-        case forCommands
-        /// The group is empty and no command runs. How many have become children of this process that have
-        /// its sessions; becomes `forLook` where there are any.
-        case forCount
-        /// A look that was begun when nobody else was left, by its number; becomes `forCount` or, where the
-        /// sessions are not known, the task is gone.
-        case forLook(Int)
+    /// How near the task is to its end: what has to be seen next.
+    private enum Phase {
+        /// Commands run or start, or somebody is in the group. Becomes `counting`, `looking` or `released`.
+        case running
+        /// The group is empty and no command runs. The reaper counts who has become a child of this process and
+        /// has the task's sessions. Becomes `looking` where there is somebody, or else `released`.
+        case counting
+        /// A look at all processes, by its number, that was begun when nobody else was left. Goes on with a later
+        /// look where it finds somebody; becomes `counting`, or `released` where the sessions are not known.
+        case looking(Int)
+        /// The group has been given back: nobody is left, or nobody wants to know. Never becomes another.
+        ///
+        /// `use` is what the task used in all.
+        case released(use: ProcessUse?)
+    }
+
+    /// What the caller wants. Becomes only what stands further down.
+    private enum Demand {
+        case run
+        /// No process is to be left.
+        case end
+        /// The same, and nobody is to be told.
+        case endUnheard
     }
 
     private static let groupRole = -1
@@ -72,7 +73,7 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client, StrayHunt
     }
 
     func start(_ request: LaunchRequest) throws(LaunchError) -> StartedProcess {
-        guard !isGone, !isClosed, !isKilled, case .forCommands = waiting, !group.wasKilled else {
+        guard case .running = phase, demand == .run, !group.wasKilled else {
             throw LaunchError(
                 stage: .prepare,
                 errno: ECANCELED,
@@ -87,7 +88,7 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client, StrayHunt
             cgroup: group.descriptor
         )
         let index = commands.count
-        if let user = request.user?.user { self.user = user }
+        if let user = request.user?.user { identity.user = user }
         try host.launches.begin(prepared, client: self, index: index)
         commands.append(.launching(ends))
         return StartedProcess(index: index, output: pipes.takeReadingEnds())
@@ -133,11 +134,11 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client, StrayHunt
     }
 
     private func killAll() throws(SystemError) {
-        isKilled = true
+        if demand == .run { demand = .end }
         left.forgetSignals()
         host.sweeps.end(of: group)
         // Nobody is in the group, and whom the count finds is killed then. One that was killed is not used again.
-        if case .forCount = waiting { return }
+        if case .counting = phase { return }
         let haveLeft = haveLeft()
         for command in runningCommands { command.signal(SIGKILL) }
         if haveLeft || mayHaveStrays { host.strays?.look() }
@@ -147,8 +148,8 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client, StrayHunt
     func setFrozen(_ frozen: Bool) throws(SystemError) {
         if isReleased { return }
         try watchGroup()
-        // Frozen, thawed and frozen again before anybody looked is a freeze that has to be told too.
-        if frozen { wasFrozen = false }
+        // Frozen, thawed and frozen again before anybody looked is a freeze that has to be told as well.
+        if frozen { isToldFrozen = false }
         try group.setFrozen(frozen)
         if frozen {
             left.stop()
@@ -157,18 +158,18 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client, StrayHunt
             left.letGoOn()
         }
         // A freeze that nobody has read of is told to be over all the same, by the thaw.
-        if !frozen, try group.stateNow().isFrozen { wasFrozen = true }
+        if !frozen, try group.stateNow().isFrozen { isToldFrozen = true }
     }
 
     func readUse() -> ProcessUse? {
-        isGone || isReleased ? useInAll : group.readUse()
+        if case .released(let use) = phase { use } else { group.readUse() }
     }
 
     func close() {
-        if isClosed { return }
-        isClosed = true
-        if isGone || commands.isEmpty {
-            release()
+        if isReleased || demand == .endUnheard { return }
+        demand = .endUnheard
+        if commands.isEmpty {
+            release(use: nil)
         } else {
             // Fails only where the group is gone, and then nobody is in it.
             try? killAll()
@@ -179,20 +180,26 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client, StrayHunt
 
     var claimant: StrayClaims.Claimant {
         StrayClaims.Claimant(
-            groupName: group.name, user: user, beganAt: beganAt, commandIDs: commandIDs,
-            sessions: sessions, isEnding: isEnding)
+            groupName: group.name, user: identity.user, beganAt: identity.beganAt,
+            commandIDs: commandIDs, sessions: sessions, isEnding: isEnding)
     }
+
+    var sessions: Set<AuditSession> { identity.sessions }
+
+    private var isReleased: Bool { if case .released = phase { true } else { false } }
 
     private var commandIDs: [Int32] { runningCommands.map(\.processID) }
 
-    private var isEnding: Bool { isKilled || !commands.isEmpty && commands.allSatisfy(\.hasEnded) }
+    private var isEnding: Bool { demand != .run || haveAllEnded }
+
+    private var haveAllEnded: Bool { !commands.isEmpty && commands.allSatisfy(\.hasEnded) }
 
     private var runningCommands: [WatchedChild] { commands.compactMap(\.child) }
 
     /// Whether there may be processes of it that outlived their parents; of whatever task, where its sessions are
     /// not known.
     private var mayHaveStrays: Bool {
-        host.reaper?.mayHaveOrphans(of: hasSessions ? sessions : nil) == true
+        host.reaper?.mayHaveOrphans(of: identity.allSessions) == true
     }
 
     /// Whether commands are not in the group any more; the first that is found is told.
@@ -211,22 +218,22 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client, StrayHunt
         if let what = left.takeUntold() { tell(what, &events) }
         if isEnding {
             for stray in strays { stray.signal(SIGKILL) }
-            chase.found(strays, of: user)
+            chase.found(strays, of: identity.user)
             holdChased()
         } else {
             left.pass(on: strays, except: Set(commandIDs))
         }
-        guard case .forLook(let needed) = waiting else {
+        guard case .looking(let needed) = phase else {
             // A command that cannot end either keeps them from having the last look.
             if isEnding, !strays.isEmpty { _ = host.strays?.lookLater() }
             return
         }
         guard number >= needed else { return }
         if !strays.isEmpty || isInhabited {
-            waiting = .forLook(host.strays?.lookLater() ?? needed)
-        } else if hasSessions, let reaper = host.reaper {
+            phase = .looking(host.strays?.lookLater() ?? needed)
+        } else if identity.allSessions != nil, let reaper = host.reaper {
             // Who forks and ends faster than /proc is read is not seen there.
-            waiting = .forCount
+            phase = .counting
             reaper.count(for: self)
         } else {
             end(&events)
@@ -234,15 +241,15 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client, StrayHunt
     }
 
     func counted(_ count: OrphanCount, _ events: inout [TaskEvent]) {
-        guard case .forCount = waiting, !isReleased else { return }
+        guard case .counting = phase else { return }
         if count.isNone { return end(&events) }
         guard let strays = host.strays else { return end(&events) }
         // Somebody may have come into the group that was empty when the kill was ordered.
-        if isKilled { try? group.kill() }
-        guard !count.isUncertain else { return waiting = .forLook(strays.lookLater()) }
-        chase.ranAhead(in: count.examples.compactMap { try? groupName(of: $0) }, of: user)
+        if demand != .run { try? group.kill() }
+        guard !count.isUncertain else { return phase = .looking(strays.lookLater()) }
+        chase.ranAhead(in: count.examples.compactMap { try? groupName(of: $0) }, of: identity.user)
         holdChased()
-        waiting = .forLook(chase.isUnderWay ? strays.lookLater() : strays.look())
+        phase = .looking(chase.isUnderWay ? strays.lookLater() : strays.look())
     }
 
     private func holdChased() {
@@ -276,7 +283,7 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client, StrayHunt
         guard case .launching(let ends) = commands[index] else { return }
         let processID = process.processID
         do throws(SystemError) {
-            noteSession(of: processID)
+            if host.strays != nil { identity.note(command: processID) }
             let child = try WatchedChild(process, host: host, owner: self, role: index)
             commands[index] = .running(child, ends)
             tell(.started(index: index, processID: processID), &events)
@@ -291,15 +298,6 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client, StrayHunt
         }
     }
 
-    private func noteSession(of command: Int32) {
-        guard host.strays != nil else { return }
-        if let session = AuditSession.ofCommand(command) {
-            sessions.insert(session)
-        } else {
-            hasSessions = false
-        }
-    }
-
     func launchFailed(index: Int, _ error: LaunchError, _ events: inout [TaskEvent]) {
         commands[index] = .ended
         tell(.startFailed(index: index, error), &events)
@@ -309,37 +307,36 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client, StrayHunt
     private func checkGroup(_ events: inout [TaskEvent]) {
         // Nothing but a removed group cannot be read, and that one is empty.
         let state = (try? group.state()) ?? Cgroup.State()
-        if state.isFrozen != wasFrozen {
-            wasFrozen = state.isFrozen
-            tell(.frozen(wasFrozen), &events)
+        if state.isFrozen != isToldFrozen {
+            isToldFrozen = state.isFrozen
+            tell(.frozen(isToldFrozen), &events)
         }
-        guard !isGone, !commands.isEmpty, commands.allSatisfy(\.hasEnded) else { return }
+        guard !isReleased, haveAllEnded else { return }
         if state.isPopulated {
             do throws(SystemError) {
                 try watchGroup()
             } catch {
                 // The order to kill what is left tries it again and says why; of a closed task comes none.
-                if isClosed { release() }
+                if demand == .endUnheard { release(use: nil) }
             }
             return
         }
-        guard case .forCommands = waiting else { return }
+        guard case .running = phase else { return }
         guard let strays = host.strays, let reaper = host.reaper, mayHaveStrays else {
             return end(&events)
         }
-        if hasSessions {
-            waiting = .forCount
+        if identity.allSessions != nil {
+            phase = .counting
             reaper.count(for: self)
         } else {
-            waiting = .forLook(strays.look())
+            phase = .looking(strays.look())
         }
     }
 
     private func end(_ events: inout [TaskEvent]) {
-        isGone = true
-        useInAll = group.endTask()?.withPeak(of: commandsUse) ?? commandsUse
+        let use = group.endTask()?.withPeak(of: commandsUse) ?? commandsUse
         tell(.gone, &events)
-        release()
+        release(use: use)
     }
 
     /// Tells of changes of the group from now on, those included that came after its state was last read.
@@ -350,18 +347,42 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client, StrayHunt
     }
 
     private func tell(_ what: TaskEvent.What, _ events: inout [TaskEvent]) {
-        if !isClosed { events.append(TaskEvent(task: identifier, what: what)) }
+        if demand != .endUnheard { events.append(TaskEvent(task: identifier, what: what)) }
     }
 
     /// Gives the group back, once.
-    private func release() {
+    private func release(use: ProcessUse?) {
         if isReleased { return }
-        isReleased = true
+        phase = .released(use: use)
         host.strays?.leave(self)
         host.reaper?.forget(self)
         host.sweeps.end(of: group)
         if let groupToken { host.watches.remove(groupToken, group.eventsDescriptor) }
         groupToken = nil
         tree.giveBack(group)
+    }
+}
+
+/// What tells the processes of a task from those of others, wherever they are.
+private struct TaskIdentity {
+    /// Of the first command; all have the same.
+    var user = geteuid()
+    /// In clock ticks since boot.
+    let beganAt = BootTimeClock.ticks()
+    /// Those of its commands, running and ended.
+    private(set) var sessions: Set<AuditSession> = []
+    /// Each of its commands has a session of its own, so that whatever it started has it too.
+    private var isComplete = true
+
+    /// The sessions, where no process of the task is in another; `nil` where that is not known.
+    var allSessions: Set<AuditSession>? { isComplete ? sessions : nil }
+
+    /// A command runs.
+    mutating func note(command processID: Int32) {
+        if let session = AuditSession.ofCommand(processID) {
+            sessions.insert(session)
+        } else {
+            isComplete = false
+        }
     }
 }

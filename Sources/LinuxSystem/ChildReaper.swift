@@ -139,7 +139,7 @@ final class ChildReaper: WatchOwner {
     }
 
     private func look(at child: Int32, _ starting: Set<Int32>, _ pass: inout Pass) {
-        guard host.children[child] == nil, !starting.contains(child) else { return }
+        guard !host.hasChild(child), !starting.contains(child) else { return }
         let hasEnded = clx_has_ended(child)
         // What is in our own group is of no task: a library has started it, and reaps it.
         if hasEnded, isOurs(child) { return }
@@ -238,7 +238,7 @@ final class ChildReaper: WatchOwner {
             // A kernel without CONFIG_PROC_CHILDREN. Without /proc at all nobody can be found.
             all = (try? ProcessTable().children(of: getpid())) ?? []
         }
-        return all.filter { host.children[$0] == nil }
+        return all.filter { !host.hasChild($0) }
     }
 
     /// None where the thread is gone.

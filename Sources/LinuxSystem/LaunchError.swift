@@ -72,13 +72,6 @@ extension LaunchError {
     }
 }
 
-extension SystemError {
-    /// Whether there was no room: for a process or a thread, a descriptor, memory, a control group.
-    package var isShortage: Bool {
-        [EAGAIN, ENOMEM, EMFILE, ENFILE, ENOSPC, ENOBUFS].contains(errno)
-    }
-}
-
 extension LaunchError: CustomStringConvertible {
     /// `cannot run "foo": No such file or directory`.
     package var description: String {

@@ -52,9 +52,9 @@ final class OrphanHunt: WatchOwner {
     }
 
     private func sweep(_ events: inout [TaskEvent]) {
-        let known = Array(host.children.keys)
+        let known = Array(host.childIDs)
         _ = clx_descendants_kill(known, known.count, Self.sweepsMax)
-        guard let orphans = try? adoptedOrphans(known: Set(host.children.keys)) else { return }
+        guard let orphans = try? adoptedOrphans(known: host.childIDs) else { return }
         var hasReaped = false
         left = []
         for orphan in orphans {

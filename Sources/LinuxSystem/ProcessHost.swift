@@ -12,8 +12,8 @@ package final class ProcessHost {
     let watches: WatchList
     let launches: LaunchBoard
     /// The children that this host started and has not reaped.
-    var children: [Int32: WatchedChild] = [:]
-    var inheritedPeak = InheritedPeak()
+    private var children: [Int32: WatchedChild] = [:]
+    private var inheritedPeak = InheritedPeak()
     private(set) lazy var orphans = OrphanHunt(host: self)
     let sweeps: SignalSweeps
     /// Where tasks have groups, which their processes may leave.
@@ -63,6 +63,21 @@ package final class ProcessHost {
         }
     }
 
+    /// Watches processes that others have started, and what those have started. The identifier comes back with
+    /// their events.
+    ///
+    /// - Parameter user: the real uid for which they were looked at.
+    /// - Throws: why they cannot be adopted, such as that their unit is gone.
+    package func adopt(
+        _ identifier: UInt64, _ adoption: Adoption, user: UInt32
+    ) throws(AdoptionRefusal) -> AdoptedProcesses {
+        do {
+            return try AdoptedProcesses(identifier, adoption, user: user, host: self)
+        } catch {
+            throw AdoptionRefusal(processID: nil, reason: "\(error)")
+        }
+    }
+
     /// Appends what has happened since the last call, without waiting. What does not fit into
     /// one batch keeps the descriptor readable.
     package func poll(into events: inout [TaskEvent]) throws(SystemError) {
@@ -76,6 +91,22 @@ package final class ProcessHost {
     /// One task may have left thousands: others come before it.
     package func pollChildren(into events: inout [TaskEvent]) throws(SystemError) {
         try reaper?.poll(&events)
+    }
+
+    /// Those of the children that this host started and has not reaped.
+    var childIDs: Set<Int32> { Set(children.keys) }
+
+    func hasChild(_ processID: Int32) -> Bool { children[processID] != nil }
+
+    /// Keeps a child until it is reaped.
+    func enter(_ child: WatchedChild) { children[child.processID] = child }
+
+    /// Lets go of a child that was reaped.
+    func leave(_ child: WatchedChild) { children[child.processID] = nil }
+
+    /// What of a child's peak of memory is its own; see `InheritedPeak`.
+    func excludingInherited(from peakBytes: UInt64) -> UInt64? {
+        inheritedPeak.exclude(from: peakBytes)
     }
 
     /// Kills whatever descends from this process, at its end; to be called when no task is wanted any more.

@@ -70,15 +70,3 @@ package struct SubordinateIDs: Equatable, Sendable {
         }
     }
 }
-
-extension UserEntry {
-    /// The uid of a name; `nil` where the database does not know it, or does not answer.
-    static func number(of name: String) -> UInt32? {
-        var record = passwd()
-        var found: UnsafeMutablePointer<passwd>?
-        var buffer = [CChar](repeating: 0, count: 65_536)
-        let error = getpwnam_r(name, &record, &buffer, buffer.count, &found)
-        guard error == 0, found != nil else { return nil }
-        return record.pw_uid
-    }
-}

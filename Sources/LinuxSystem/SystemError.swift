@@ -1,4 +1,5 @@
 internal import CLinux
+internal import Glibc
 
 /// A system call that failed: which, why, and on what.
 package struct SystemError: Error, Equatable, Sendable {
@@ -16,6 +17,11 @@ package struct SystemError: Error, Equatable, Sendable {
         self.errno = errno
         self.subject = subject
         self.detail = detail
+    }
+
+    /// Whether there was no room: for a process or a thread, a descriptor, memory, a control group.
+    package var isShortage: Bool {
+        [EAGAIN, ENOMEM, EMFILE, ENFILE, ENOSPC, ENOBUFS].contains(errno)
     }
 }
 

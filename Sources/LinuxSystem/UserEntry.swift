@@ -96,4 +96,14 @@ extension UserEntry {
     private static func failed(_ user: UInt32, _ error: Int32) -> UserDatabase.Answer {
         .failed(SystemError(operation: "look up user", errno: error, subject: "\(user)"))
     }
+
+    /// The uid of a name; `nil` where the database does not know it, or does not answer.
+    static func number(of name: String) -> UInt32? {
+        var record = passwd()
+        var found: UnsafeMutablePointer<passwd>?
+        var buffer = [CChar](repeating: 0, count: 65_536)
+        let error = getpwnam_r(name, &record, &buffer, buffer.count, &found)
+        guard error == 0, found != nil else { return nil }
+        return record.pw_uid
+    }
 }

@@ -36,7 +36,7 @@ final class WatchedChild {
         self.role = role
         processID = spawned.processID
         process = spawned.descriptor
-        host.children[processID] = self
+        host.enter(self)
     }
 
     /// - Returns: `nil` while it runs.
@@ -47,14 +47,14 @@ final class WatchedChild {
             exit = end
             use = ProcessUse(
                 cpuMicroseconds: used.cpu_us,
-                memoryPeakBytes: host.inheritedPeak.exclude(from: used.memory_peak_bytes)
+                memoryPeakBytes: host.excludingInherited(from: used.memory_peak_bytes)
             )
         } catch {
             // Somebody else has reaped it: that it ended is all that can be known.
             exit = .signal(SIGKILL)
         }
         host.watches.remove(token, process.rawValue)
-        host.children[processID] = nil
+        host.leave(self)
         return exit
     }
 

@@ -66,13 +66,17 @@ package struct DescriptorPair: ~Copyable {
 
     /// Moves the first end out; once.
     package mutating func takeFirst() -> OwnedDescriptor {
-        guard let end = first.take() else { preconditionFailure("this end has been taken") }
-        return end
+        Self.take(&first)
     }
 
     /// Moves the second end out; once.
     package mutating func takeSecond() -> OwnedDescriptor {
-        guard let end = second.take() else { preconditionFailure("this end has been taken") }
-        return end
+        Self.take(&second)
+    }
+
+    private static func take(_ end: inout OwnedDescriptor?) -> OwnedDescriptor {
+        let taken = end.take() ?? OwnedDescriptor(-1)
+        precondition(taken.rawValue >= 0, "an end is taken once")
+        return taken
     }
 }

@@ -52,7 +52,7 @@ package struct EpollBatch: ~Copyable {
 
     /// The token that the descriptor was added with, and what is ready on it.
     package subscript(index: Int) -> (token: UInt64, readiness: Readiness) {
-        precondition(index < count)
+        precondition(index < count, "the batch has no such event")
         let event = buffer[index]
         return (event.data.u64, Readiness(rawValue: event.events))
     }

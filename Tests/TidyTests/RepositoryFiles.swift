@@ -7,7 +7,12 @@ enum RepositoryFiles {
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
     /// All of Sources/, Tests/ and the benchmarks that is code.
-    static func all() throws -> [SourceFile] {
+    static func all() throws -> [SourceFile] { try once.get() }
+
+    /// Taking a file apart takes its time.
+    private static let once = Result { try read() }
+
+    private static func read() throws -> [SourceFile] {
         var files: [SourceFile] = []
         for folder in ["Sources", "Tests", "Benchmarks/Sources"] {
             let names = try FileManager.default.subpathsOfDirectory(

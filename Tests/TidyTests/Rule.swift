@@ -1,6 +1,6 @@
 import Glibc
 
-/// Something that STYLE.md forbids, and how to see it.
+/// Something that the house style forbids, and how to see it.
 struct Rule: Sendable {
     struct Violation: Equatable, CustomStringConvertible {
         var path: String

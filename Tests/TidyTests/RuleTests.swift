@@ -43,10 +43,33 @@ struct RuleTests {
         #expect(lines(Rules.forcing, "\n\(line)").isEmpty)
     }
 
-    @Test("fatalError")
-    func fatalErrors() {
-        #expect(lines(Rules.fatalErrors, "fatalError(\"x\")") == [1])
-        #expect(lines(Rules.fatalErrors, "// fatalError(\"x\")").isEmpty)
+    @Test("a trap", arguments: ["fatalError(\"x\")", "preconditionFailure(\"x\")"])
+    func traps(line: String) {
+        #expect(lines(Rules.traps, line) == [1])
+        #expect(lines(Rules.traps, "// \(line)").isEmpty)
+    }
+
+    @Test("a precondition in a file that is not listed")
+    func preconditions() throws {
+        let listed = try #require(Rules.preconditionOwners.keys.first)
+        #expect(lines(Rules.preconditions, "\nprecondition(a, \"b\")") == [2])
+        #expect(lines(Rules.preconditions, "precondition(a, \"b\")", path: listed).isEmpty)
+    }
+
+    @Test(
+        "a precondition without a message",
+        arguments: ["precondition(a)", "precondition(a(b, c))", "precondition(\n[a, b].isEmpty)"]
+    )
+    func preconditionMessages(text: String) {
+        #expect(lines(Rules.preconditionMessages, text) == [1])
+    }
+
+    @Test(
+        "a precondition with its message",
+        arguments: ["precondition(a, \"b\")", "precondition(a(b, c), d)", "isPrecondition(a)"]
+    )
+    func explainedPreconditions(text: String) {
+        #expect(lines(Rules.preconditionMessages, text).isEmpty)
     }
 
     @Test(
@@ -110,7 +133,7 @@ struct RuleTests {
 
     @Test(
         "an import along the arrows is allowed",
-        arguments: [("TaskAPI", "package import Varlink"), ("BudgetCore", "import HeapModule")]
+        arguments: [("TaskAPI", "package import Varlink"), ("Varlink", "import Glibc")]
     )
     func allowedImports(module: String, line: String) {
         #expect(lines(Rules.imports, line, path: "Sources/\(module)/A.swift").isEmpty)
@@ -118,10 +141,10 @@ struct RuleTests {
 
     @Test("an entry without a message id", arguments: ["log.notice(\"a\")", "log.error(\n\"a\")"])
     func namelessEntries(text: String) {
-        #expect(lines(Rules.namelessEntries, text, path: "Sources/bgtaskd/A.swift") == [1])
+        #expect(lines(Rules.namelessEntries, text, path: "Sources/DaemonShell/A.swift") == [1])
         #expect(lines(Rules.namelessEntries, text).isEmpty)
         #expect(
-            lines(Rules.namelessEntries, "log.say(.a)", path: "Sources/bgtaskd/A.swift").isEmpty)
+            lines(Rules.namelessEntries, "log.say(.a)", path: "Sources/DaemonShell/A.swift").isEmpty)
     }
 
     @Test("comments, strings and interpolations are told apart")

@@ -25,7 +25,7 @@ public struct ByteBuffer {
 
     /// Adds bytes, which must have room.
     public mutating func append(_ more: UnsafePointer<UInt8>, count length: Int) {
-        precondition(hasRoom(for: length))
+        precondition(hasRoom(for: length), "no room for the bytes")
         memcpy(bytes + count, more, length)
         count += length
     }

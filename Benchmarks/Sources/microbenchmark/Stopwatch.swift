@@ -26,9 +26,8 @@ enum Stopwatch {
 
     private static var now: Double {
         var time = timespec()
-        guard clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) == 0 else {
-            preconditionFailure("a thread has a clock of its processor's time")
-        }
+        let result = clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        precondition(result == 0, "a thread has a clock of its processor's time")
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 }

@@ -94,7 +94,7 @@ package final class AdoptedProcesses: ProcessSet, WatchOwner {
         end()
     }
 
-    func ready(role: Int, _ events: inout [TaskEvent]) {
+    func ready(role: Int, _ events: inout [ProcessEvent]) {
         if isOver { return }
         if role >= 0 { processEnded(role) } else { readGroup(role) }
         let isFrozen = !groups.isEmpty && groups.values.allSatisfy(\.isFrozen)
@@ -102,11 +102,11 @@ package final class AdoptedProcesses: ProcessSet, WatchOwner {
         let isGone = isEmpty || processes.isEmpty && !isEnding
         if isFrozen != isToldFrozen, !isGone {
             isToldFrozen = isFrozen
-            events.append(TaskEvent(task: identifier, what: .frozen(isFrozen)))
+            events.append(ProcessEvent(task: identifier, what: .frozen(isFrozen)))
         }
         if isGone {
             end()
-            events.append(TaskEvent(task: identifier, what: .gone))
+            events.append(ProcessEvent(task: identifier, what: .gone))
         }
     }
 

@@ -24,7 +24,7 @@ package final class AdoptionThread: Sendable {
     /// Asks whether processes may be adopted by a user. Another is asked when this one is answered.
     ///
     /// - Throws: where no thread can be had; nothing has been asked then.
-    package func ask(_ processIDs: [Int32], user: UInt32) throws(SystemError) {
+    package func request(_ processIDs: [Int32], user: UInt32) throws(SystemError) {
         let isRunning = shared.withLock { state in
             state.question = (processIDs, user)
             defer { state.isRunning = true }

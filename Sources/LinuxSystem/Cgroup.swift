@@ -17,7 +17,7 @@ final class Cgroup {
     private(set) var wasKilled = false
 
     /// What the tasks of the group use.
-    private let meter: GroupMeter
+    private let meter: CgroupAccounting
 
     /// How many processes and threads may be in the group and below, where the kernel counts them.
     var processesMax: Int? {
@@ -57,7 +57,7 @@ final class Cgroup {
             flags: O_RDONLY,
             relativeTo: folderDescriptor.rawValue
         )
-        meter = GroupMeter(folder: folderDescriptor.rawValue)
+        meter = CgroupAccounting(folder: folderDescriptor.rawValue)
     }
 
     var descriptor: Int32 { folderDescriptor.rawValue }

@@ -2,7 +2,7 @@ internal import CLinux
 internal import Glibc
 
 /// A task in a cgroup of its own.
-final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client, StrayHunt.Client,
+final class CgroupTask: TaskProcesses, WatchOwner, PendingLaunches.Client, StrayTracker.Client,
     ChildReaper.Client
 {
     let identifier: UInt64
@@ -27,14 +27,14 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client, StrayHunt
 
     /// How near the task is to its end: what has to be seen next.
     private enum Phase {
-        /// Commands run or start, or somebody is in the group. Becomes `counting`, `looking` or `released`.
+        /// Commands run or start, or somebody is in the group. Becomes `counting`, `scanning` or `released`.
         case running
         /// The group is empty and no command runs. The reaper counts who has become a child of this process and
-        /// has the task's sessions. Becomes `looking` where there is somebody, or else `released`.
+        /// has the task's sessions. Becomes `scanning` where there is somebody, or else `released`.
         case counting
         /// A look at all processes, by its number, that was begun when nobody else was left. Goes on with a later
         /// look where it finds somebody; becomes `counting`, or `released` where the sessions are not known.
-        case looking(Int)
+        case scanning(Int)
         /// The group has been given back: nobody is left, or nobody wants to know. Never becomes another.
         ///
         /// `use` is what the task used in all.
@@ -114,7 +114,7 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client, StrayHunt
         // nothing, and a look before it could come too early.
         if number != SIGKILL {
             try group.setFrozen(false)
-            left.letGoOn()
+            left.resume()
         }
         // The commands get it through their pidfds, wherever they are.
         let sweep = SignalSweep(number, to: group, ofUser: nil, except: commandIDs)
@@ -122,7 +122,7 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client, StrayHunt
         let signalled = runningCommands.filter { $0.signal(number) }.count
         if haveLeft || mayHaveStrays {
             left.add(sweep)
-            host.strays?.look()
+            host.strays?.scan()
         }
         return try host.sweeps.begin(sweep, of: group).map { $0 + signalled }
     }
@@ -141,7 +141,7 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client, StrayHunt
         if case .counting = phase { return }
         let haveLeft = haveLeft()
         for command in runningCommands { command.signal(SIGKILL) }
-        if haveLeft || mayHaveStrays { host.strays?.look() }
+        if haveLeft || mayHaveStrays { host.strays?.scan() }
         try group.kill()
     }
 
@@ -153,9 +153,9 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client, StrayHunt
         try group.setFrozen(frozen)
         if frozen {
             left.stop()
-            if haveLeft() || mayHaveStrays { host.strays?.look() }
+            if haveLeft() || mayHaveStrays { host.strays?.scan() }
         } else {
-            left.letGoOn()
+            left.resume()
         }
         // A freeze that nobody has read of is told to be over all the same, by the thaw.
         if !frozen, try group.stateNow().isFrozen { isToldFrozen = true }
@@ -205,32 +205,32 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client, StrayHunt
     /// Whether commands are not in the group any more; the first that is found is told.
     private func haveLeft() -> Bool {
         let leavers = commandIDs.compactMap { id in (try? groupName(of: id)).map { (id, $0) } }
-            .filter { StrayLook.taskGroup(of: $0.1, in: tree.name) != group.name }
+            .filter { StrayScan.taskGroup(of: $0.1, in: tree.name) != group.name }
         for (command, name) in leavers { left.note(command, in: name) }
         return !leavers.isEmpty
     }
 
-    func looked(
-        _ number: Int, strays: [Stray], isInhabited: Bool, _ events: inout [TaskEvent]
+    func scanned(
+        _ number: Int, strays: [Stray], isInhabited: Bool, _ events: inout [ProcessEvent]
     ) {
         if isReleased { return }
         for stray in strays { left.note(stray.processID, in: stray.group) }
-        if let what = left.takeUntold() { tell(what, &events) }
+        if let what = left.takeUntold() { emit(what, &events) }
         if isEnding {
             for stray in strays { stray.signal(SIGKILL) }
             chase.found(strays, of: identity.user)
-            holdChased()
+            freezeChased()
         } else {
             left.pass(on: strays, except: Set(commandIDs))
         }
-        guard case .looking(let needed) = phase else {
+        guard case .scanning(let needed) = phase else {
             // A command that cannot end either keeps them from having the last look.
-            if isEnding, !strays.isEmpty { _ = host.strays?.lookLater() }
+            if isEnding, !strays.isEmpty { _ = host.strays?.scanLater() }
             return
         }
         guard number >= needed else { return }
         if !strays.isEmpty || isInhabited {
-            phase = .looking(host.strays?.lookLater() ?? needed)
+            phase = .scanning(host.strays?.scanLater() ?? needed)
         } else if identity.allSessions != nil, let reaper = host.reaper {
             // Who forks and ends faster than /proc is read is not seen there.
             phase = .counting
@@ -240,35 +240,35 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client, StrayHunt
         }
     }
 
-    func counted(_ count: OrphanCount, _ events: inout [TaskEvent]) {
+    func counted(_ count: OrphanCount, _ events: inout [ProcessEvent]) {
         guard case .counting = phase else { return }
         if count.isNone { return end(&events) }
         guard let strays = host.strays else { return end(&events) }
         // Somebody may have come into the group that was empty when the kill was ordered.
         if demand != .run { try? group.kill() }
-        guard !count.isUncertain else { return phase = .looking(strays.lookLater()) }
+        guard !count.isUncertain else { return phase = .scanning(strays.scanLater()) }
         chase.ranAhead(in: count.examples.compactMap { try? groupName(of: $0) }, of: identity.user)
-        holdChased()
-        phase = .looking(chase.isUnderWay ? strays.lookLater() : strays.look())
+        freezeChased()
+        phase = .scanning(chase.isUnderWay ? strays.scanLater() : strays.scan())
     }
 
-    private func holdChased() {
+    private func freezeChased() {
         // Without a session nobody is known there.
         if sessions.isEmpty { return }
-        for group in chase.held { host.strays?.hold(group, killing: sessions) }
+        for group in chase.frozenGroups { host.strays?.freeze(group, killing: sessions) }
     }
 
     // MARK: - What happens
 
-    func ready(role: Int, _ events: inout [TaskEvent]) {
-        if let what = left.takeUntold() { tell(what, &events) }
+    func ready(role: Int, _ events: inout [ProcessEvent]) {
+        if let what = left.takeUntold() { emit(what, &events) }
         if role != Self.groupRole {
             guard case .running(let child, _) = commands[role], let exit = child.reap() else {
                 return
             }
             commands[role] = .ended
             commandsUse = commandsUse?.adding(child.use)
-            tell(.exited(index: role, exit), &events)
+            emit(.exited(index: role, exit), &events)
         }
         // Also after an exit: the kernel holds changes of the file back for up to 10 ms
         // (CGROUP_FILE_NOTIFY_MIN_INTV), but reading it tells the truth at once.
@@ -278,7 +278,7 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client, StrayHunt
     func launched(
         index: Int,
         _ process: consuming SpawnedProcess,
-        _ events: inout [TaskEvent]
+        _ events: inout [ProcessEvent]
     ) {
         guard case .launching(let ends) = commands[index] else { return }
         let processID = process.processID
@@ -286,7 +286,7 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client, StrayHunt
             if host.strays != nil { identity.note(command: processID) }
             let child = try WatchedChild(process, host: host, owner: self, role: index)
             commands[index] = .running(child, ends)
-            tell(.started(index: index, processID: processID), &events)
+            emit(.started(index: index, processID: processID), &events)
             // The kill may have come before there was anybody to be killed.
             if group.wasKilled {
                 try group.kill()
@@ -298,18 +298,18 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client, StrayHunt
         }
     }
 
-    func launchFailed(index: Int, _ error: LaunchError, _ events: inout [TaskEvent]) {
+    func launchFailed(index: Int, _ error: LaunchError, _ events: inout [ProcessEvent]) {
         commands[index] = .ended
-        tell(.startFailed(index: index, error), &events)
+        emit(.startFailed(index: index, error), &events)
         checkGroup(&events)
     }
 
-    private func checkGroup(_ events: inout [TaskEvent]) {
+    private func checkGroup(_ events: inout [ProcessEvent]) {
         // Nothing but a removed group cannot be read, and that one is empty.
         let state = (try? group.state()) ?? Cgroup.State()
         if state.isFrozen != isToldFrozen {
             isToldFrozen = state.isFrozen
-            tell(.frozen(isToldFrozen), &events)
+            emit(.frozen(isToldFrozen), &events)
         }
         guard !isReleased, haveAllEnded else { return }
         if state.isPopulated {
@@ -329,13 +329,13 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client, StrayHunt
             phase = .counting
             reaper.count(for: self)
         } else {
-            phase = .looking(strays.look())
+            phase = .scanning(strays.scan())
         }
     }
 
-    private func end(_ events: inout [TaskEvent]) {
+    private func end(_ events: inout [ProcessEvent]) {
         let use = group.endTask()?.withPeak(of: commandsUse) ?? commandsUse
-        tell(.gone, &events)
+        emit(.gone, &events)
         release(use: use)
     }
 
@@ -346,8 +346,8 @@ final class CgroupTask: TaskProcesses, WatchOwner, LaunchBoard.Client, StrayHunt
             group.eventsDescriptor, .priority, owner: self, role: Self.groupRole)
     }
 
-    private func tell(_ what: TaskEvent.What, _ events: inout [TaskEvent]) {
-        if demand != .endUnheard { events.append(TaskEvent(task: identifier, what: what)) }
+    private func emit(_ what: ProcessEvent.What, _ events: inout [ProcessEvent]) {
+        if demand != .endUnheard { events.append(ProcessEvent(task: identifier, what: what)) }
     }
 
     /// Gives the group back, once.

@@ -39,7 +39,7 @@ package final class CgroupTree {
             try hierarchy.enterLeaf()
             root = try Cgroup(folder: folder, name: hierarchy.ownName + name, makes: true)
             hierarchy.count(below: folder)
-            try Self.prove(root)
+            try Self.verifyDelegation(root)
         } catch {
             rmdir(folder)
             throw ContainmentRefusal(reason: "no cgroup can be used: \(error)")
@@ -59,13 +59,13 @@ package final class CgroupTree {
         if leftovers.unkillable.isEmpty {
             try root.removeSubgroups()
         } else {
-            try leaveAsideOccupied()
+            try retainOccupied()
         }
         return leftovers
     }
 
     /// Removes what can be removed; what is left has its number for as long as it is there.
-    private func leaveAsideOccupied() throws(SystemError) {
+    private func retainOccupied() throws(SystemError) {
         for task in try names(inFolder: folder, foldersOnly: true) {
             let group = try Cgroup(
                 folder: "\(folder)/\(task)", name: "\(name)/\(task)", makes: false)
@@ -143,14 +143,14 @@ package final class CgroupTree {
         }
     }
 
-    private static func prove(_ root: Cgroup) throws(SystemError) {
+    private static func verifyDelegation(_ root: Cgroup) throws(SystemError) {
         let probe = try Cgroup(
             folder: root.folder + "/probe",
             name: root.name + "/probe",
             makes: true
         )
         do throws(SystemError) {
-            try proveStart(in: probe)
+            try verifyStart(in: probe)
             for frozen in [true, false] {
                 try probe.setFrozen(frozen)
                 guard try probe.state().isFrozen == frozen else {
@@ -180,12 +180,12 @@ package final class CgroupTree {
     ///
     /// From Linux 6.13 on it does not, where the group that we are in was ever killed itself (see
     /// `Cgroup.wasKilled`).
-    private static func proveStart(in group: Cgroup) throws(SystemError) {
+    private static func verifyStart(in group: Cgroup) throws(SystemError) {
         let nothing = LaunchRequest(arguments: [""], searchPath: "")
         let failure: LaunchError
         do throws(LaunchError) {
             let process = try spawn(nothing, descriptors: [], cgroup: group.descriptor)
-            endAndReap(process.descriptor.rawValue)
+            killAndReap(process.descriptor.rawValue)
             throw LaunchError(stage: .clone, errno: EIO, subject: group.folder)
         } catch {
             failure = error

@@ -12,7 +12,7 @@ final class ChildReaper: WatchOwner {
         /// Those of its commands.
         var sessions: Set<AuditSession> { get }
 
-        func counted(_ count: OrphanCount, _ events: inout [TaskEvent])
+        func counted(_ count: OrphanCount, _ events: inout [ProcessEvent])
     }
 
     private unowned let host: ProcessHost
@@ -81,7 +81,7 @@ final class ChildReaper: WatchOwner {
         continuation.countEvent()
     }
 
-    func poll(_ events: inout [TaskEvent]) throws(SystemError) { try watches.poll(&events) }
+    func poll(_ events: inout [ProcessEvent]) throws(SystemError) { try watches.poll(&events) }
 
     /// Tells a client, once, which of those that are children now or were since are of its sessions.
     func count(for client: any Client) {
@@ -93,7 +93,7 @@ final class ChildReaper: WatchOwner {
         clients.removeAll { $0 === client }
     }
 
-    func ready(role: Int, _ events: inout [TaskEvent]) {
+    func ready(role: Int, _ events: inout [ProcessEvent]) {
         if role == Role.signals {
             clx_children_watched(signals.rawValue)
             isWanted = true
@@ -106,7 +106,7 @@ final class ChildReaper: WatchOwner {
     }
 
     /// Makes one slice of a pass.
-    private func goOn(_ events: inout [TaskEvent]) {
+    private func goOn(_ events: inout [ProcessEvent]) {
         var pass = self.pass.take() ?? newPass()
         let starting = Set(host.launches.processIDs)
         let end = MonotonicClock.now() + Self.sliceNanoseconds
@@ -170,9 +170,9 @@ final class ChildReaper: WatchOwner {
         pass.hasReaped = true
     }
 
-    private func tell(_ pass: Pass, _ events: inout [TaskEvent]) {
+    private func tell(_ pass: Pass, _ events: inout [ProcessEvent]) {
         if pass.hasReaped { host.strays?.childEnded() }
-        if pass.hasStranger { _ = host.strays?.lookLater() }
+        if pass.hasStranger { _ = host.strays?.scanLater() }
         for client in pass.clients {
             let counts = client.sessions.compactMap { pass.counts[$0] }
             let none = OrphanCount(isUncertain: pass.isUncertain)

@@ -4,7 +4,7 @@ internal import Glibc
 /// What holds the processes of a task together.
 package enum Containment {
     /// A cgroup for each task: one write kills it whole. Nothing leaves it but by root's leave, as by the
-    /// service manager's, and what does is found by its parents (`StrayHunt`).
+    /// service manager's, and what does is found by its parents (`StrayTracker`).
     case cgroup(CgroupTree)
     /// A supervisor process for each command, found at this path.
     case supervisor(path: String)

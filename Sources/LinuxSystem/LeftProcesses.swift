@@ -18,7 +18,7 @@ struct LeftProcesses {
     }
 
     /// What is to be told of them, once.
-    mutating func takeUntold() -> TaskEvent.What? {
+    mutating func takeUntold() -> ProcessEvent.What? {
         guard let (processID, group) = untold.take() else { return nil }
         hasTold = true
         return .left(processID: processID, group: group)
@@ -33,7 +33,7 @@ struct LeftProcesses {
     /// Has those stopped that are found from now on, as far as that goes: the user may let them go on.
     mutating func stop() { wantsStopped = true }
 
-    mutating func letGoOn() {
+    mutating func resume() {
         wantsStopped = false
         for stray in stopped { stray.signal(SIGCONT) }
         stopped = []

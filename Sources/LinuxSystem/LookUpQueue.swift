@@ -20,7 +20,7 @@ struct LookUpQueue: Sendable {
         self.threadsMax = threadsMax
     }
 
-    mutating func ask(_ user: UInt32) -> Help {
+    mutating func request(_ user: UInt32) -> Help {
         guard pending.insert(user).inserted else { return .none }
         queue.append(user)
         guard threadCount < threadsMax else { return .none }

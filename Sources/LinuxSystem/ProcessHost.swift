@@ -10,16 +10,16 @@ package final class ProcessHost {
     /// What supervisors hold for as long as they live.
     let stateLock: Int32?
     let watches: WatchList
-    let launches: LaunchBoard
+    let launches: PendingLaunches
     /// The children that this host started and has not reaped.
     private var children: [Int32: WatchedChild] = [:]
     private var inheritedPeak = InheritedPeak()
-    private(set) lazy var orphans = OrphanHunt(host: self)
+    private(set) lazy var orphans = OrphanReaper(host: self)
     let sweeps: SignalSweeps
     /// Where tasks have groups, which their processes may leave.
-    private(set) var strays: StrayHunt?
+    private(set) var strays: StrayTracker?
     private(set) var reaper: ChildReaper?
-    private let holds: HoldRecord
+    private let freezes: FreezeRecord
 
     /// Makes this process a child subreaper (PR_SET_CHILD_SUBREAPER). With cgroups, what has left its
     /// task's group comes here when its parents are gone, and is found. Without, the descendants of a
@@ -30,21 +30,21 @@ package final class ProcessHost {
     ///
     /// - Parameters:
     ///   - stateLock: the descriptor of the lock on the state folder, which outlives this host.
-    ///   - holds: where groups are noted that stand still for a moment; nothing is noted without.
+    ///   - freezes: where groups are noted that stand still for a moment; nothing is noted without.
     package init(
-        _ containment: Containment, stateLock: Int32? = nil, holds: HoldRecord? = nil
+        _ containment: Containment, stateLock: Int32? = nil, freezes: FreezeRecord? = nil
     ) throws(SystemError) {
         self.containment = containment
-        self.holds = holds ?? HoldRecord(stateFolder: nil)
+        self.freezes = freezes ?? FreezeRecord(stateFolder: nil)
         self.stateLock = stateLock
         watches = try WatchList()
-        launches = try LaunchBoard(watches: watches)
+        launches = try PendingLaunches(watches: watches)
         sweeps = try SignalSweeps(watches: watches)
         clx_keep_ended_children()
         try becomeSubreaper()
         guard let tree = containment.tree else { return }
         let (strays, reaper) = (
-            try StrayHunt(host: self, tree: tree.name, record: self.holds),
+            try StrayTracker(host: self, tree: tree.name, record: self.freezes),
             try ChildReaper(host: self)
         )
         try strays.begin()
@@ -80,7 +80,7 @@ package final class ProcessHost {
 
     /// Appends what has happened since the last call, without waiting. What does not fit into
     /// one batch keeps the descriptor readable.
-    package func poll(into events: inout [TaskEvent]) throws(SystemError) {
+    package func poll(into events: inout [ProcessEvent]) throws(SystemError) {
         try watches.poll(&events)
     }
 
@@ -89,7 +89,7 @@ package final class ProcessHost {
 
     /// Reaps what tasks have left to this process, for a millisecond or so, and appends what comes of it.
     /// One task may have left thousands: others come before it.
-    package func pollChildren(into events: inout [TaskEvent]) throws(SystemError) {
+    package func pollChildren(into events: inout [ProcessEvent]) throws(SystemError) {
         try reaper?.poll(&events)
     }
 
@@ -111,7 +111,7 @@ package final class ProcessHost {
 
     /// Kills whatever descends from this process, at its end; to be called when no task is wanted any more.
     package func killAll() {
-        holds.close()
+        freezes.close()
         _ = clx_descendants_kill(nil, 0, 8)
     }
 }

@@ -114,7 +114,7 @@ final class SignalSweeps: WatchOwner {
         if !sweeps.isEmpty { sweeps.removeAll { $0.group == ObjectIdentifier(group) } }
     }
 
-    func ready(role: Int, _ events: inout [TaskEvent]) {
+    func ready(role: Int, _ events: inout [ProcessEvent]) {
         var expirations: UInt64 = 0
         _ = read(timer.rawValue, &expirations, MemoryLayout<UInt64>.size)
         guard let (sweep, group) = sweeps.first else { return }

@@ -21,7 +21,7 @@ package struct StateLock: ~Copyable {
     package let unkillable: [Int32]
 
     /// How long what a dead owner left may hold the locks.
-    private static let patienceMilliseconds = 5000
+    private static let timeoutMilliseconds = 5000
     private static let pauseMilliseconds = 20
 
     /// Locks `folder/lock`, which is made where it is missing, and writes the caller's pid in it.
@@ -41,7 +41,7 @@ package struct StateLock: ~Copyable {
                 throw SystemError(operation: "lock", errno: error, subject: folder)
             }
             let owner = Self.owner(descriptor, path)
-            guard let owner, Self.isDead(owner), milliseconds < Self.patienceMilliseconds
+            guard let owner, Self.isDead(owner), milliseconds < Self.timeoutMilliseconds
             else { throw Self.heldError(folder, owner) }
             poll(nil, 0, Int32(Self.pauseMilliseconds))
             milliseconds += Self.pauseMilliseconds
@@ -62,7 +62,7 @@ package struct StateLock: ~Copyable {
         let path = folder + "/supervisors"
         let flags = O_RDWR | O_CREAT | O_NOFOLLOW
         let file = try OwnedDescriptor.open(path, flags: flags, mode: 0o600)
-        for _ in 0..<(patienceMilliseconds / pauseMilliseconds) {
+        for _ in 0..<(timeoutMilliseconds / pauseMilliseconds) {
             if flock(file.rawValue, LOCK_EX | LOCK_NB) == 0 { return file }
             guard errno == EWOULDBLOCK else {
                 throw SystemError(operation: "lock", errno: errno, subject: path)

@@ -31,7 +31,7 @@ struct StrayChase {
     mutating func ranAhead(in groups: [String], of user: UInt32) {
         rounds += 1
         for group in groups where places.count < Self.placesMax {
-            places.insert(GroupHold.place(of: group, user: user))
+            places.insert(GroupFreeze.place(of: group, user: user))
         }
     }
 
@@ -39,5 +39,5 @@ struct StrayChase {
     var isUnderWay: Bool { rounds > 1 }
 
     /// The groups that are to stand still, sorted; none as long as there is hope without.
-    var held: [String] { rounds > Self.roundsMax ? places.sorted() : [] }
+    var frozenGroups: [String] { rounds > Self.roundsMax ? places.sorted() : [] }
 }

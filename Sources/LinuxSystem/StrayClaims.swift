@@ -44,7 +44,7 @@ struct StrayClaims {
     func known(_ stray: Stray) -> Int? {
         stray.session.flatMap { bySession[$0] }
             ?? byCommand[stray.top]
-            ?? StrayLook.taskGroup(of: stray.topGroup, in: tree).flatMap { byGroup[$0] }
+            ?? StrayScan.taskGroup(of: stray.topGroup, in: tree).flatMap { byGroup[$0] }
     }
 
     /// A task that may have started a process whose parents are gone: the user's oldest that goes on, or

@@ -29,7 +29,7 @@ final class SupervisedCommand {
 
     /// What a supervisor's report means for the task.
     enum Report {
-        case event(TaskEvent.What)
+        case event(ProcessEvent.What)
         case frozen
         case freezeFailed(SystemError)
         case thawed

@@ -112,7 +112,7 @@ final class SupervisedTask: TaskProcesses, WatchOwner {
         for command in commands { command.closeControl() }
     }
 
-    func ready(role: Int, _ events: inout [TaskEvent]) {
+    func ready(role: Int, _ events: inout [ProcessEvent]) {
         let index = role / 2
         let command = commands[index]
         for report in command.readReports(index: index) { take(report, &events) }
@@ -131,7 +131,7 @@ final class SupervisedTask: TaskProcesses, WatchOwner {
     }
 
     /// A command whose supervisor was killed is over: no process of it is left.
-    fileprivate func lostCommandIsGone(_ index: Int, _ events: inout [TaskEvent]) {
+    fileprivate func lostCommandIsGone(_ index: Int, _ events: inout [ProcessEvent]) {
         // It was to die with its supervisor (PR_SET_PDEATHSIG), unless we have seen otherwise.
         end(index, .signal(SIGKILL), &events)
         commands[index].isGone = true
@@ -142,21 +142,21 @@ final class SupervisedTask: TaskProcesses, WatchOwner {
         _ index: Int,
         _ processID: Int32,
         _ exit: Exit,
-        _ events: inout [TaskEvent]
+        _ events: inout [ProcessEvent]
     ) {
         if commands[index].processID == processID { end(index, exit, &events) }
     }
 
-    private func take(_ report: SupervisedCommand.Report, _ events: inout [TaskEvent]) {
+    private func take(_ report: SupervisedCommand.Report, _ events: inout [ProcessEvent]) {
         switch report {
-        case .event(let what): tell(what, &events)
+        case .event(let what): emit(what, &events)
         case .freezeFailed(let error): undoFreeze(error, &events)
         case .frozen, .thawed: checkFrozen(&events)
         }
     }
 
     /// One supervisor has not stopped its processes, and has undone that: the others follow.
-    private func undoFreeze(_ error: SystemError, _ events: inout [TaskEvent]) {
+    private func undoFreeze(_ error: SystemError, _ events: inout [ProcessEvent]) {
         guard freeze.isWanted else { return }
         freeze.isWanted = false
         freeze.failure = error
@@ -165,41 +165,41 @@ final class SupervisedTask: TaskProcesses, WatchOwner {
     }
 
     /// Tells the freeze when the last command is frozen, and the thaw when none is.
-    private func checkFrozen(_ events: inout [TaskEvent]) {
+    private func checkFrozen(_ events: inout [ProcessEvent]) {
         let held = commands.filter { $0.supervisorID != nil }
         if freeze.isWanted, freeze.isAwaited, !held.isEmpty, held.allSatisfy(\.isFrozen) {
             freeze.isAwaited = false
             freeze.isTold = true
-            tell(.frozen(true), &events)
+            emit(.frozen(true), &events)
         }
         guard !freeze.isWanted, held.allSatisfy(\.isThawed) else { return }
         if freeze.isTold {
             freeze.isTold = false
-            tell(.frozen(false), &events)
+            emit(.frozen(false), &events)
         }
         if let failure = freeze.failure {
             freeze.failure = nil
-            tell(.freezeFailed(failure), &events)
+            emit(.freezeFailed(failure), &events)
         }
     }
 
-    private func end(_ index: Int, _ exit: Exit, _ events: inout [TaskEvent]) {
+    private func end(_ index: Int, _ exit: Exit, _ events: inout [ProcessEvent]) {
         if let report = commands[index].end(exit, index: index) { take(report, &events) }
     }
 
-    private func checkGone(_ events: inout [TaskEvent]) {
+    private func checkGone(_ events: inout [ProcessEvent]) {
         guard !isGone, commands.allSatisfy({ $0.isGone }) else { return }
         isGone = true
-        tell(.gone, &events)
+        emit(.gone, &events)
     }
 
-    private func tell(_ what: TaskEvent.What, _ events: inout [TaskEvent]) {
-        if !isClosed { events.append(TaskEvent(task: identifier, what: what)) }
+    private func emit(_ what: ProcessEvent.What, _ events: inout [ProcessEvent]) {
+        if !isClosed { events.append(ProcessEvent(task: identifier, what: what)) }
     }
 }
 
 /// Waits for the end of what a killed supervisor left.
-private final class LostCommand: OrphanHunt.Client {
+private final class LostCommand: OrphanReaper.Client {
     private let task: SupervisedTask
     private let index: Int
 
@@ -208,11 +208,11 @@ private final class LostCommand: OrphanHunt.Client {
         self.index = index
     }
 
-    func orphanEnded(_ processID: Int32, _ exit: Exit, _ events: inout [TaskEvent]) {
+    func orphanEnded(_ processID: Int32, _ exit: Exit, _ events: inout [ProcessEvent]) {
         task.lostProcessEnded(index, processID, exit, &events)
     }
 
-    func orphansAreGone(_ events: inout [TaskEvent]) {
+    func orphansAreGone(_ events: inout [ProcessEvent]) {
         task.lostCommandIsGone(index, &events)
     }
 }

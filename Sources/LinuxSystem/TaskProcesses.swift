@@ -1,5 +1,5 @@
 /// Something that happened to the processes of a task.
-package struct TaskEvent: Equatable, Sendable {
+package struct ProcessEvent: Equatable, Sendable {
     /// The number that the caller gave the task.
     package let task: UInt64
     package let what: What

@@ -39,8 +39,8 @@ package final class UserDatabase: Sendable {
 
     /// Asks for a user; the answer comes with `takeAnswers`. A user who is asked for again before
     /// that is looked up once, and answered once.
-    package func ask(_ user: UInt32) {
-        work.ask(user)
+    package func request(_ user: UInt32) {
+        work.request(user)
     }
 
     /// The answers since the last call, in the order in which they came.
@@ -83,8 +83,8 @@ private final class LookUps: @unchecked Sendable {
         if error != 0 { throw SystemError(operation: "pthread_create", errno: error) }
     }
 
-    func ask(_ user: UInt32) {
-        switch state.withLock({ $0.ask(user) }) {
+    func request(_ user: UInt32) {
+        switch state.withLock({ $0.request(user) }) {
         case .none: break
         case .resident: sem_post(wakeUp)
         case .another:

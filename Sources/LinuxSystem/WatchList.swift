@@ -3,7 +3,7 @@ protocol WatchOwner: AnyObject {
     /// - Parameters:
     ///   - role: which of its descriptors, in the owner's own numbering.
     ///   - events: takes what the owner makes of it.
-    func ready(role: Int, _ events: inout [TaskEvent])
+    func ready(role: Int, _ events: inout [ProcessEvent])
 }
 
 /// The descriptors of all tasks in one epoll.
@@ -65,7 +65,7 @@ final class WatchList {
     }
 
     /// Tells the owners of what is ready now; one batch, without waiting.
-    func poll(_ events: inout [TaskEvent]) throws(SystemError) {
+    func poll(_ events: inout [ProcessEvent]) throws(SystemError) {
         try epoll.poll(into: &batch)
         for index in 0..<batch.count {
             let number = batch[index].token

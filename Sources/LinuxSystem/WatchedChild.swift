@@ -28,7 +28,7 @@ final class WatchedChild {
             token = try host.watches.add(
                 descriptor, [.input, .onceEach], owner: owner, role: role)
         } catch {
-            endAndReap(descriptor)
+            killAndReap(descriptor)
             throw error
         }
         self.host = host
@@ -68,7 +68,7 @@ final class WatchedChild {
 }
 
 /// Kills a child and reaps it, within a second: for one that never got an owner.
-func endAndReap(_ process: Int32) {
+func killAndReap(_ process: Int32) {
     clx_pidfd_send_signal(process, SIGKILL)
     var ending = pollfd(fd: process, events: Int16(POLLIN), revents: 0)
     poll(&ending, 1, 1000)

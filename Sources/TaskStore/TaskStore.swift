@@ -24,12 +24,12 @@ package final class TaskStore: Sendable {
     private let pruner: HistoryPruner
     private let isInMemory: Bool
     private let vfs: String?
-    private let file: FileHold
+    private let file: FolderLock
 
     /// Keeps the lock on the folder until the store is closed, or gone.
     ///
     /// `@unchecked Sendable`: let go only by who holds the connection.
-    private final class FileHold: @unchecked Sendable {
+    private final class FolderLock: @unchecked Sendable {
         private var file: StoreFile?
 
         init(_ file: consuming StoreFile?) {
@@ -57,16 +57,16 @@ package final class TaskStore: Sendable {
             let file = try StoreFile(path)
             let connection = try Connection(
                 path: path, flags: SQLITE_OPEN_READWRITE, vfs: vfs)
-            return try TaskStore(connection, FileHold(file), vfs: vfs)
+            return try TaskStore(connection, FolderLock(file), vfs: vfs)
         case .memory:
             let connection = try Connection(
                 path: ":memory:", flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
-            return try TaskStore(connection, FileHold(nil), isInMemory: true)
+            return try TaskStore(connection, FolderLock(nil), isInMemory: true)
         }
     }
 
     private init(
-        _ connection: Connection, _ file: FileHold, isInMemory: Bool = false, vfs: String? = nil
+        _ connection: Connection, _ file: FolderLock, isInMemory: Bool = false, vfs: String? = nil
     ) throws(StoreError) {
         self.connection = connection
         self.file = file

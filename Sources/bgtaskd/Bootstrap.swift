@@ -130,7 +130,7 @@ enum Bootstrap {
     /// watches its budgets.
     private static func endLeftovers(_ folder: String, _ log: Logger) throws(StartFailure) {
         do {
-            try HoldRecord(stateFolder: folder).letGoLeftover()
+            try FreezeRecord(stateFolder: folder).thawLeftover()
             say(try TreeRecord(stateFolder: folder).killLeftovers(), log)
         } catch {
             throw StartFailure(
@@ -158,8 +158,8 @@ enum Bootstrap {
                 tree.processesPerTaskMax = loaded.settings.limits.processesPerTaskMax
             }
             try TreeRecord(stateFolder: configuration.stateFolder).write(containment.tree)
-            let holds = HoldRecord(stateFolder: configuration.stateFolder)
-            return try ProcessHost(containment, stateLock: lock, holds: holds)
+            let freezes = FreezeRecord(stateFolder: configuration.stateFolder)
+            return try ProcessHost(containment, stateLock: lock, freezes: freezes)
         } catch let error as SystemError {
             throw StartFailure("cannot keep processes together: \(error)", ExitStatus.system)
         } catch let refusal as ContainmentRefusal {

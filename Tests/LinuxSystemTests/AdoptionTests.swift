@@ -58,8 +58,8 @@ extension LinuxTests {
                 7, Adoption(processIDs: processIDs, user: user), user: user)
         }
 
-        private func has(_ what: TaskEvent.What) -> Bool {
-            harness.events.contains(TaskEvent(task: 7, what: what))
+        private func has(_ what: ProcessEvent.What) -> Bool {
+            harness.events.contains(ProcessEvent(task: 7, what: what))
         }
 
         @Test("a service is adopted, seen frozen and thawed by its manager, and gone at its end")
@@ -219,7 +219,7 @@ extension LinuxTests {
             let (task, processIDs) = try start("sleep", "1000", in: "x.service")
             let thread = try AdoptionThread()
             for user in [getuid(), 4711, getuid()] {
-                try thread.ask(processIDs, user: user)
+                try thread.request(processIDs, user: user)
                 var answer: AdoptionThread.Answer?
                 try harness.waitFor {
                     answer = answer ?? thread.takeAnswer()

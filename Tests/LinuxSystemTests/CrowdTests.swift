@@ -109,7 +109,7 @@ extension LinuxTests {
             let task = try harness.makeTask()
             _ = try task.start(
                 LaunchRequest(arguments: ["true"], searchPath: "/usr/bin:/bin", user: user))
-            let exit = TaskEvent(
+            let exit = ProcessEvent(
                 task: task.identifier, what: .exited(index: 0, .status(0)))
             try harness.waitFor(polls: false) {
                 try harness.host.poll(into: &harness.events)
@@ -127,7 +127,7 @@ extension LinuxTests {
             let (leaver, reader) = try startLeaving(
                 harness, folder, OtherUser.games, as: "daemonize-and-stay")
             let task = try runTrue(harness, OtherUser.backup)
-            #expect(harness.events.contains(TaskEvent(task: task.identifier, what: .gone)))
+            #expect(harness.events.contains(ProcessEvent(task: task.identifier, what: .gone)))
             task.close()
             #expect(reader.text.contains("\n"))
             try leaver.kill()
@@ -145,7 +145,7 @@ extension LinuxTests {
                 harness, folder, OtherUser.games, as: "leave", "200")
             try harness.waitFor {
                 let task = try runTrue(harness, OtherUser.backup)
-                let gone = TaskEvent(task: task.identifier, what: .gone)
+                let gone = ProcessEvent(task: task.identifier, what: .gone)
                 let isAtOnce = harness.events.contains(gone)
                 try harness.waitUntilGone(task)
                 task.close()
@@ -170,7 +170,7 @@ extension LinuxTests {
             for _ in 0..<3 {
                 let task = try runTrue(harness, OtherUser.backup)
                 groups.formUnion(task.homes.map { "\($0)" })
-                let gone = TaskEvent(task: task.identifier, what: .gone)
+                let gone = ProcessEvent(task: task.identifier, what: .gone)
                 #expect(!harness.events.contains(gone))
                 // As a task that does not end with its main process is ordered to.
                 try task.kill()
@@ -206,7 +206,7 @@ extension LinuxTests {
             }
             try harness.waitFor(polls: false) { try zombieCount() >= count }
             harness.host.reaper?.count(for: asker)
-            var events: [TaskEvent] = []
+            var events: [ProcessEvent] = []
             try harness.host.pollChildren(into: &events)
             #expect(try zombieCount() >= count - ChildReaper.sliceMax)
             try harness.waitUntilGone(task)
@@ -221,7 +221,7 @@ extension LinuxTests {
         private final class Asker: ChildReaper.Client {
             let sessions: Set<AuditSession> = []
 
-            func counted(_ count: OrphanCount, _ events: inout [TaskEvent]) {}
+            func counted(_ count: OrphanCount, _ events: inout [ProcessEvent]) {}
         }
 
         private func descriptorCount() throws -> Int {

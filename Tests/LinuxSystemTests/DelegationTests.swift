@@ -90,7 +90,7 @@ extension LinuxTests {
             let host = try ProcessHost(.cgroup(tree))
             let task = try host.makeTask(1)
             _ = try task.start(LaunchRequest(arguments: ["sleep", "1000"]))
-            var events: [TaskEvent] = []
+            var events: [ProcessEvent] = []
             while !events.contains(where: { if case .started = $0.what { true } else { false } }) {
                 var ready = pollfd(fd: host.descriptor, events: Int16(POLLIN), revents: 0)
                 poll(&ready, 1, -1)

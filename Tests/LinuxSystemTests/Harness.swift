@@ -57,7 +57,7 @@ func builtProgram(_ name: String) throws -> String {
 final class Harness {
     let host: ProcessHost
     let stateFolder = try? TemporaryFolder()
-    var events: [TaskEvent] = []
+    var events: [ProcessEvent] = []
     private var taskCount: UInt64 = 0
 
     /// No wait in these tests takes longer, unless something is broken.
@@ -87,7 +87,7 @@ final class Harness {
     }
 
     /// Lets events come until one of them is meant.
-    func wait(until isMeant: (TaskEvent) -> Bool) throws {
+    func wait(until isMeant: (ProcessEvent) -> Bool) throws {
         try waitFor { self.events.contains(where: isMeant) }
     }
 
@@ -98,7 +98,7 @@ final class Harness {
     }
 
     func waitUntilGone(_ task: any TaskProcesses) throws {
-        let gone = TaskEvent(task: task.identifier, what: .gone)
+        let gone = ProcessEvent(task: task.identifier, what: .gone)
         try wait { $0 == gone }
     }
 
@@ -125,7 +125,7 @@ final class Harness {
         try waitFor {
             outcome.output += try readAvailable(output)
             outcome.error += try readAvailable(error)
-            return events.contains(TaskEvent(task: task.identifier, what: .gone))
+            return events.contains(ProcessEvent(task: task.identifier, what: .gone))
         }
         outcome.output += try readAvailable(output)
         outcome.error += try readAvailable(error)
@@ -155,13 +155,13 @@ final class Harness {
 }
 
 struct TimedOut: Error {
-    let events: [TaskEvent]
+    let events: [ProcessEvent]
 }
 
 struct Outcome {
     var output = ""
     var error = ""
-    var whats: [TaskEvent.What] = []
+    var whats: [ProcessEvent.What] = []
 
     var exit: Exit? {
         for case .exited(_, let exit) in whats { return exit }

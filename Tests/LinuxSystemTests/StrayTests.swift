@@ -69,10 +69,10 @@ extension LinuxTests {
             var chase = StrayChase()
             for processID in Int32(1)...2 {
                 chase.found([stray(processID)], of: 5)
-                #expect(chase.held.isEmpty)
+                #expect(chase.frozenGroups.isEmpty)
             }
             chase.ranAhead(in: ["/user.slice/user-5.slice/session-1.scope"], of: 5)
-            #expect(chase.held == ["/a/b.scope", "/user.slice/user-5.slice"])
+            #expect(chase.frozenGroups == ["/a/b.scope", "/user.slice/user-5.slice"])
         }
 
         @Test("nobody is held still for those that cannot die")
@@ -80,7 +80,7 @@ extension LinuxTests {
             var chase = StrayChase()
             for _ in 0..<20 { chase.found([stray(1), stray(2)], of: 5) }
             for _ in 0..<20 { chase.found([stray(2)], of: 5) }
-            #expect(chase.held.isEmpty)
+            #expect(chase.frozenGroups.isEmpty)
         }
 
         @Test(
@@ -96,7 +96,7 @@ extension LinuxTests {
                 (unreadableGroup, "/user.slice/user-5.slice"),
             ])
         func places(group: String, place: String) {
-            #expect(GroupHold.place(of: group, user: 5) == place)
+            #expect(GroupFreeze.place(of: group, user: 5) == place)
         }
     }
 
@@ -110,7 +110,7 @@ extension LinuxTests {
             let groupName: String
             let folder: String
             let session: AuditSession
-            let record: HoldRecord
+            let record: FreezeRecord
             let recordPath: String
 
             init() throws {
@@ -127,7 +127,7 @@ extension LinuxTests {
                 let processID = try #require(harness.startedProcessID)
                 session = try #require(AuditSession.ofCommand(processID))
                 let state = try #require(harness.stateFolder).path
-                record = HoldRecord(stateFolder: state)
+                record = FreezeRecord(stateFolder: state)
                 recordPath = state + "/held"
             }
 
@@ -145,7 +145,7 @@ extension LinuxTests {
         @Test("those of a session are killed, and the group goes on")
         func killed() throws {
             let scene = try Scene()
-            let hold = try #require(GroupHold(scene.groupName))
+            let hold = try #require(GroupFreeze(scene.groupName))
             hold.kill([AuditSession(rawValue: scene.session.rawValue + 1_000_000)], scene.record)
             #expect(try !scene.task.processIDs().isEmpty)
             hold.kill([scene.session], scene.record)
@@ -160,8 +160,8 @@ extension LinuxTests {
             let scene = try Scene()
             try writeText("1", to: scene.folder + "/cgroup.freeze")
             try scene.harness.waitFor { try scene.isFrozen() }
-            #expect(!scene.record.hold(scene.folder))
-            try #require(GroupHold(scene.groupName)).kill([], scene.record)
+            #expect(!scene.record.freeze(scene.folder))
+            try #require(GroupFreeze(scene.groupName)).kill([], scene.record)
             #expect(try scene.isFrozen())
             #expect(access(scene.recordPath, F_OK) != 0)
             try scene.end()
@@ -170,34 +170,34 @@ extension LinuxTests {
         @Test("what a killed daemon held goes on with the next one")
         func leftover() throws {
             let scene = try Scene()
-            #expect(scene.record.hold(scene.folder))
+            #expect(scene.record.freeze(scene.folder))
             try scene.harness.waitFor { try scene.isFrozen() }
             let state = try #require(scene.harness.stateFolder).path
-            try HoldRecord(stateFolder: state).letGoLeftover()
+            try FreezeRecord(stateFolder: state).thawLeftover()
             try scene.harness.waitFor { try !scene.isFrozen() }
             #expect(access(scene.recordPath, F_OK) != 0)
-            try HoldRecord(stateFolder: state).letGoLeftover()
+            try FreezeRecord(stateFolder: state).thawLeftover()
             try scene.end()
         }
 
         @Test("a daemon that ends lets go, and holds nothing any more")
         func closed() throws {
             let scene = try Scene()
-            #expect(scene.record.hold(scene.folder))
+            #expect(scene.record.freeze(scene.folder))
             try scene.harness.waitFor { try scene.isFrozen() }
             scene.record.close()
             try scene.harness.waitFor { try !scene.isFrozen() }
-            #expect(!scene.record.hold(scene.folder))
+            #expect(!scene.record.freeze(scene.folder))
             #expect(access(scene.recordPath, F_OK) != 0)
             try scene.end()
         }
 
         @Test("our own group and those around it are never held", arguments: ["", "/", "/.."])
         func own(name: String) throws {
-            #expect(GroupHold(name) == nil)
+            #expect(GroupFreeze(name) == nil)
             var own = try groupName(of: getpid()) ?? "/"
             while own != "/", !own.isEmpty {
-                #expect(GroupHold(own) == nil)
+                #expect(GroupFreeze(own) == nil)
                 own = String(own.prefix(upTo: own.lastIndex(of: "/") ?? own.startIndex))
             }
         }

@@ -102,7 +102,7 @@ extension LinuxTests {
         @Test("the kernel's count of a single process comes with its end")
         func plainProcess() throws {
             final class Owner: WatchOwner {
-                func ready(role: Int, _ events: inout [TaskEvent]) {}
+                func ready(role: Int, _ events: inout [ProcessEvent]) {}
             }
             let owner = Owner()
             let harness = try Harness(.supervisor)

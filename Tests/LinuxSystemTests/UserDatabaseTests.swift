@@ -11,7 +11,7 @@ extension LinuxTests {
         func systemDatabase() throws {
             let database = try UserDatabase()
             let nobody: UInt32 = 3_999_999_999
-            for user in [0, 5, nobody] { database.ask(user) }
+            for user in [0, 5, nobody] { database.request(user) }
             let answers = try waitForAnswers(3, from: database)
             #expect(answers[nobody] == .unknown)
             for user in [UInt32(0), 5] {
@@ -33,8 +33,8 @@ extension LinuxTests {
                 if user == 1 { gate.pass() }
                 return .unknown
             }
-            database.ask(1)
-            for user in UInt32(2)...40 { database.ask(user) }
+            database.request(1)
+            for user in UInt32(2)...40 { database.request(user) }
             let others = try waitForAnswers(39, from: database)
             #expect(others[1] == nil)
             gate.letThrough(1)
@@ -51,7 +51,7 @@ extension LinuxTests {
                 return .found(UserEntry(name: "\(number)", home: "", shell: ""))
             }
             for number in 1...2 {
-                for _ in 0..<5 { database.ask(7) }
+                for _ in 0..<5 { database.request(7) }
                 gate.letThrough(1)
                 let expected = UserEntry(name: "\(number)", home: "", shell: "")
                 #expect(try waitForAnswers(1, from: database) == [7: .found(expected)])
@@ -70,7 +70,7 @@ extension LinuxTests {
                 running.subtract(1, ordering: .relaxed)
                 return .unknown
             }
-            for user in UInt32(0)..<100 { database.ask(user) }
+            for user in UInt32(0)..<100 { database.request(user) }
             try waitUntil { running.load(ordering: .relaxed) == UserDatabase.threadsMax }
             #expect(database.takeAnswers().isEmpty)
             gate.letThrough(100)
@@ -81,16 +81,16 @@ extension LinuxTests {
         @Test("the thread that stays is one of them, though it may not have begun")
         func residentCounts() {
             var queue = LookUpQueue(threadsMax: UserDatabase.threadsMax)
-            let helps = (UInt32(0)..<40).map { queue.ask($0) }
+            let helps = (UInt32(0)..<40).map { queue.request($0) }
             #expect(helps.count { $0 != .none } == 16)
             #expect(helps.count { $0 == .resident } == 1)
             // One that could not be started is made up for when somebody else is asked for.
             queue.didNotStart()
-            #expect([queue.ask(40), queue.ask(41)] == [.another, .none])
+            #expect([queue.request(40), queue.request(41)] == [.another, .none])
             // So is the one that stays, when it has found nothing more to do.
             for user in UInt32(0)..<42 { #expect(queue.next(isResident: true) == user) }
             #expect(queue.next(isResident: true) == nil)
-            #expect([queue.ask(42), queue.ask(43)] == [.resident, .none])
+            #expect([queue.request(42), queue.request(43)] == [.resident, .none])
         }
 
         @Test("a database that goes away while look-ups hang leaves nothing, once they are done")
@@ -105,7 +105,7 @@ extension LinuxTests {
                     return .unknown
                 }
                 descriptor = database.descriptor
-                for user in UInt32(0)..<20 { database.ask(user) }
+                for user in UInt32(0)..<20 { database.request(user) }
                 try waitUntil { count.load(ordering: .relaxed) == 16 }
             }
             #expect(fcntl(descriptor, F_GETFD) == FD_CLOEXEC)
@@ -120,7 +120,7 @@ extension LinuxTests {
                 let status = (try? contents(of: "/proc/thread-self/status")) ?? ""
                 return .found(UserEntry(name: status, home: "", shell: ""))
             }
-            database.ask(0)
+            database.request(0)
             guard case .found(let entry) = try waitForAnswers(1, from: database)[0] else {
                 Issue.record("no answer")
                 return

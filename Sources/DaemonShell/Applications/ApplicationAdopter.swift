@@ -64,7 +64,7 @@ final class ApplicationAdopter {
     private func lookAtNext() {
         while let adoption = adoptions.next() {
             do throws(SystemError) {
-                return try thread.ask(
+                return try thread.request(
                     adoption.processIDs, user: adoption.client.credentials.user)
             } catch {
                 adoptions.wereLookedAt(adoption)

@@ -263,7 +263,7 @@ final class ApplicationRunner {
 
     // MARK: - Events
 
-    private func take(_ event: TaskEvent.What, of id: RunnerID) {
+    private func take(_ event: ProcessEvent.What, of id: RunnerID) {
         guard let application = applications[id] else {
             if event == .gone { adoptedEnded(id) }
             return

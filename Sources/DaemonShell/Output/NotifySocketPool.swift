@@ -20,16 +20,16 @@ final class NotifySocketPool {
     private let accounts: AccountSource
     private let log: Logger
     /// Where the sockets are; `nil` where there can be none.
-    private var folder: NoticeFolder?
-    private var sockets: [UInt64: NotifySocket] = [:]
+    private var folder: NotifyFolder?
+    private var sockets: [UInt64: TaskNotifySocket] = [:]
     private var numberLast: UInt64 = 0
     /// Those that no task has, by owner.
-    private var free: [OwnerID: [NotifySocket]] = [:]
+    private var free: [OwnerID: [TaskNotifySocket]] = [:]
     private var freeCount = 0
     /// Those that have something.
-    private var ready: [NotifySocket] = []
+    private var ready: [TaskNotifySocket] = []
     /// Those that were read in this turn.
-    private var heard: [NotifySocket] = []
+    private var heard: [TaskNotifySocket] = []
     /// Turns in which some were read; the next begins with another of them.
     private var turns = 0
     private var throttledUntil = Deadlines<UInt64>()
@@ -51,7 +51,7 @@ final class NotifySocketPool {
         var refusals: [String] = []
         for place in places {
             do {
-                folder = try NoticeFolder(path: place, user: configuration.user)
+                folder = try NotifyFolder(path: place, user: configuration.user)
                 return
             } catch {
                 refusals.append("\(error)")
@@ -63,7 +63,7 @@ final class NotifySocketPool {
     // MARK: - Who has one
 
     /// A socket for a task; `nil` where it can have none.
-    func take(for task: TaskID, of owner: OwnerID) -> NotifySocket? {
+    func take(for task: TaskID, of owner: OwnerID) -> TaskNotifySocket? {
         guard folder != nil else { return nil }
         do throws(SystemError) {
             var socket = takeFree(of: owner)
@@ -76,18 +76,18 @@ final class NotifySocketPool {
         }
     }
 
-    private func takeFree(of owner: OwnerID) -> NotifySocket? {
+    private func takeFree(of owner: OwnerID) -> TaskNotifySocket? {
         guard let socket = free[owner]?.popLast() else { return nil }
         freeCount -= 1
         if free[owner]?.isEmpty == true { free[owner] = nil }
         return socket
     }
 
-    private func make(of owner: OwnerID) throws(SystemError) -> NotifySocket? {
+    private func make(of owner: OwnerID) throws(SystemError) -> TaskNotifySocket? {
         while let folder {
             numberLast += 1
             do throws(SystemError) {
-                let socket = try NotifySocket(
+                let socket = try TaskNotifySocket(
                     number: numberLast, owner: owner, path: folder.path(ofNumber: Int(numberLast)))
                 try socket.follow(in: poll) { [unowned self] in ready.append($0) }
                 sockets[socket.number] = socket
@@ -102,7 +102,7 @@ final class NotifySocketPool {
 
     /// Takes a socket back from a task that has ended. One that is not soon empty, because the task left too much or
     /// others send to it, goes: what was meant for a task never reaches the next.
-    func giveBack(_ socket: NotifySocket) {
+    func giveBack(_ socket: TaskNotifySocket) {
         socket.takeBack()
         guard read(socket, atMost: Self.messagesPerTurn) == .empty, freeCount < Self.freeMax
         else { return close(socket) }
@@ -110,7 +110,7 @@ final class NotifySocketPool {
         free[socket.owner, default: []].append(socket)
     }
 
-    private func close(_ socket: NotifySocket) {
+    private func close(_ socket: TaskNotifySocket) {
         sockets[socket.number] = nil
         throttledUntil[socket.number] = nil
         socket.unfollow(in: poll)
@@ -165,7 +165,7 @@ final class NotifySocketPool {
     ///   - countMin: messages that are read however long that takes.
     ///   - until: no more are begun from then on.
     private func read(
-        _ socket: NotifySocket, atLeast countMin: Int = 1, atMost countMax: Int,
+        _ socket: TaskNotifySocket, atLeast countMin: Int = 1, atMost countMax: Int,
         until: Instant = .never
     ) -> End {
         for count in 1...countMax {
@@ -194,12 +194,12 @@ final class NotifySocketPool {
     }
 
     /// The begin of a task has been told: what it has said before is told now.
-    func started(_ socket: NotifySocket) {
+    func started(_ socket: TaskNotifySocket) {
         socket.taskStarted()
         deliver(socket)
     }
 
-    private func deliver(_ socket: NotifySocket) {
+    private func deliver(_ socket: TaskNotifySocket) {
         guard let (task, notice) = socket.takeNotice() else { return }
         core.update { registry, now, actions in registry.noted(task, notice, at: now, &actions) }
         core.perform()
@@ -207,7 +207,7 @@ final class NotifySocketPool {
 
     /// Takes the last words of a task of which no process is left: at least so many, and then what can be read in a
     /// moment.
-    func drain(_ socket: NotifySocket) {
+    func drain(_ socket: TaskNotifySocket) {
         let end = read(
             socket, atLeast: Self.messagesPerTurn, atMost: Self.messagesLeftMax,
             until: Instant.measured() + Self.readTime)
@@ -231,7 +231,7 @@ final class NotifySocketPool {
         }
     }
 
-    private func setRests(_ rests: Bool, _ socket: NotifySocket) {
+    private func setRests(_ rests: Bool, _ socket: TaskNotifySocket) {
         do throws(SystemError) {
             try socket.setRests(rests, in: poll)
         } catch {

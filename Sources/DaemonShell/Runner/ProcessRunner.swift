@@ -13,11 +13,11 @@ final class ProcessRunner {
     private let journal: AuditTrail
     private let log: Logger
     private var runners: [RunnerID: Runner] = [:]
-    private var events: [TaskEvent] = []
+    private var events: [ProcessEvent] = []
     /// Who takes what happens to the processes of a task.
-    private var taskEvent: (TaskID, TaskEvent.What) -> Void = { _, _ in }
+    private var taskEvent: (TaskID, ProcessEvent.What) -> Void = { _, _ in }
     /// The same for those of an application.
-    private var applicationEvent: (RunnerID, TaskEvent.What) -> Void = { _, _ in }
+    private var applicationEvent: (RunnerID, ProcessEvent.What) -> Void = { _, _ in }
     /// The application whose processes have a number.
     private var applicationKey: (RunnerID) -> ApplicationKey? = { _ in nil }
 
@@ -34,10 +34,10 @@ final class ProcessRunner {
         self.log = log
     }
 
-    func connect(tasks: @escaping (TaskID, TaskEvent.What) -> Void) { taskEvent = tasks }
+    func connect(tasks: @escaping (TaskID, ProcessEvent.What) -> Void) { taskEvent = tasks }
 
     func connect(
-        applications: @escaping (RunnerID, TaskEvent.What) -> Void,
+        applications: @escaping (RunnerID, ProcessEvent.What) -> Void,
         key: @escaping (RunnerID) -> ApplicationKey?
     ) {
         applicationEvent = applications
@@ -139,7 +139,7 @@ final class ProcessRunner {
     {
         var fields: [JournalField: String] = [.reason: "process \(processID) in \(group)"]
         var owner = user.map(OwnerID.init(rawValue:))
-        let isStranger = number == TaskEvent.nobody
+        let isStranger = number == ProcessEvent.nobody
         if !isStranger {
             let id = RunnerID(number: number)
             switch id.kind {

@@ -22,7 +22,7 @@ final class Runner {
     /// handler's command comes after the signal.
     private var postponed: [Action] = []
     /// Where it speaks to the daemon; `nil` where it cannot.
-    private(set) var notifySocket: NotifySocket?
+    private(set) var notifySocket: TaskNotifySocket?
 
     init(id: RunnerID, owner: OwnerID, processes: any TaskProcesses, output: RunnerOutput) {
         self.id = id
@@ -40,7 +40,7 @@ final class Runner {
     }
 
     /// Its user is known, so that its main command is being started.
-    func userKnown(_ runsAs: RunsAs, _ notifySocket: NotifySocket? = nil) {
+    func userKnown(_ runsAs: RunsAs, _ notifySocket: TaskNotifySocket? = nil) {
         phase = .starting(runsAs)
         self.notifySocket = notifySocket
     }
@@ -65,7 +65,7 @@ final class Runner {
     }
 
     /// Gives up its socket, for another to have.
-    func takeNotifySocket() -> NotifySocket? {
+    func takeNotifySocket() -> TaskNotifySocket? {
         defer { notifySocket = nil }
         return notifySocket
     }

@@ -190,7 +190,7 @@ final class TaskRunner {
 
     // MARK: - Events
 
-    private func take(_ event: TaskEvent.What, of id: TaskID) {
+    private func take(_ event: ProcessEvent.What, of id: TaskID) {
         let runner = self[id]
         switch event {
         case .started(index: 0, let processID):

@@ -69,7 +69,7 @@ final class UserCache {
         numberLast += 1
         let isFirst = waiting[owner] == nil
         waiting[owner, default: KeyedQueue()].append(completion, as: numberLast)
-        if isFirst { database.ask(owner.rawValue) }
+        if isFirst { database.request(owner.rawValue) }
         return Question(owner: owner, number: numberLast)
     }
 

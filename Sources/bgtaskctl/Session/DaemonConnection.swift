@@ -8,13 +8,13 @@ final class DaemonConnection {
     private let console: Console
 
     /// How long an answer is waited for that the daemon gives at once.
-    static let patience = Duration.seconds(10)
+    static let replyTimeout = Duration.seconds(10)
 
     init(_ socket: SocketChoice, _ console: Console) throws(Failure) {
         self.socket = socket
         self.console = console
         do throws(ClientError) {
-            client = try VarlinkClient(address: socket.path, timeout: DaemonConnection.patience)
+            client = try VarlinkClient(address: socket.path, timeout: DaemonConnection.replyTimeout)
         } catch {
             throw Failure(error, socket: socket)
         }
@@ -33,7 +33,7 @@ final class DaemonConnection {
 
     /// Waits for the answer to a call that has been sent; replies may follow it.
     func answer<M: Method>(_ method: M.Type) throws(Failure) -> M.Output {
-        let deadline = ContinuousClock.now.advanced(by: DaemonConnection.patience)
+        let deadline = ContinuousClock.now.advanced(by: DaemonConnection.replyTimeout)
         guard case .reply(let output, _) = try next(method, nil, until: deadline) else {
             throw Failure(.timedOut, socket: socket)
         }

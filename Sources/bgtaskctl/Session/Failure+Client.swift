@@ -14,8 +14,8 @@ extension Failure {
         case .disconnected:
             self.init("bgtaskd at \(path) closed the connection; its journal says why")
         case .timedOut:
-            let patience = DaemonConnection.patience.components.seconds
-            self.init("no answer from \(path) in \(patience)s; is it bgtaskd's socket?")
+            let seconds = DaemonConnection.replyTimeout.components.seconds
+            self.init("no answer from \(path) in \(seconds)s; is it bgtaskd's socket?")
         case .violation:
             self.init("what answers at \(path) does not speak Varlink; is it bgtaskd's socket?")
         case .badReply(let error):

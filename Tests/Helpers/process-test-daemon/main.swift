@@ -18,7 +18,7 @@ func containment(_ name: String, _ stateFolder: String) throws -> Containment {
         : .supervisor(path: try Containment.supervisorPath())
 }
 
-func waitAndPoll(_ host: ProcessHost, into events: inout [TaskEvent]) throws {
+func waitAndPoll(_ host: ProcessHost, into events: inout [ProcessEvent]) throws {
     var ready = [host.descriptor, host.childDescriptor ?? -1].map {
         pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
     }
@@ -39,7 +39,7 @@ func hold(_ arguments: ArraySlice<String>) throws {
         outputs.append(process.takeStandardOutput().take())
         tasks.append(task)
     }
-    var events: [TaskEvent] = []
+    var events: [ProcessEvent] = []
     while started < tasks.count {
         try waitAndPoll(host, into: &events)
         started += events.filter { if case .started = $0.what { true } else { false } }.count
@@ -75,7 +75,7 @@ func entryCount(_ path: String) -> Int {
 func launch(_ count: Int, on host: ProcessHost) throws {
     var next = 0
     var live: [UInt64: any TaskProcesses] = [:]
-    var events: [TaskEvent] = []
+    var events: [ProcessEvent] = []
     let request = LaunchRequest(arguments: ["true"])
     while next < count || !live.isEmpty {
         while next < count, live.count < 2 {
@@ -149,7 +149,7 @@ func runAs(_ arguments: ArraySlice<String>) throws {
     var process = try task.start(request)
     let output = process.takeStandardOutput().take()
     var bytes = [UInt8](repeating: 0, count: 65_536)
-    var events: [TaskEvent] = []
+    var events: [ProcessEvent] = []
     var isGone = false
     while !isGone {
         var ready = [host.descriptor, host.childDescriptor ?? -1, output].map {

@@ -8,7 +8,7 @@ internal import Glibc
 /// them descends from it.
 ///
 /// Looks are taken on a thread, one at a time; whoever asks meanwhile gets the next one.
-final class StrayHunt: WatchOwner {
+final class StrayTracker: WatchOwner {
     /// A task whose processes may have left its group.
     protocol Client: AnyObject {
         /// What is known of it now.
@@ -16,9 +16,9 @@ final class StrayHunt: WatchOwner {
 
         /// Tells what a look has found of it.
         ///
-        /// - Parameter number: that of the look, as `look` has promised it.
-        func looked(
-            _ number: Int, strays: [Stray], isInhabited: Bool, _ events: inout [TaskEvent])
+        /// - Parameter number: that of the look, as `scan` has promised it.
+        func scanned(
+            _ number: Int, strays: [Stray], isInhabited: Bool, _ events: inout [ProcessEvent])
     }
 
     private unowned let host: ProcessHost
@@ -30,16 +30,16 @@ final class StrayHunt: WatchOwner {
 
     /// Of the newest look that was begun.
     private(set) var number = 0
-    private var isLooking = false
+    private var isScanning = false
     /// Another look is due when this one is over.
-    private var looksAgain = false
+    private var scansAgain = false
     /// What is held still for the next look, and whose processes are killed there: by the name of the group.
-    private var holds: [String: Set<AuditSession>] = [:]
-    private let record: HoldRecord
+    private var freezes: [String: Set<AuditSession>] = [:]
+    private let record: FreezeRecord
     private let board: Board
     private let timer: OwnedDescriptor
     private var isTimed = false
-    private var pause = StrayHunt.pauseMin
+    private var pause = StrayTracker.pauseMin
 
     private struct Seen {
         let startTime: UInt64
@@ -57,7 +57,7 @@ final class StrayHunt: WatchOwner {
         }
 
         enum Outcome {
-            case look(StrayLook)
+            case scan(StrayScan)
             /// There was no room for it.
             case none
         }
@@ -77,8 +77,8 @@ final class StrayHunt: WatchOwner {
     /// For one that cannot die.
     private static let pauseMax = 640_000_000
 
-    /// - Parameter record: holds the groups that are to stand still.
-    init(host: ProcessHost, tree: String, record: HoldRecord) throws(SystemError) {
+    /// - Parameter record: freezes the groups that are to stand still.
+    init(host: ProcessHost, tree: String, record: FreezeRecord) throws(SystemError) {
         self.host = host
         self.record = record
         self.tree = tree
@@ -110,36 +110,36 @@ final class StrayHunt: WatchOwner {
     ///
     /// - Returns: the number of the first look that sees all that is there now.
     @discardableResult
-    func look() -> Int {
+    func scan() -> Int {
         pause = Self.pauseMin
         return startOrGoOn()
     }
 
     /// Has a group stand still before the next look that begins, while those of some sessions are killed in it.
-    func hold(_ group: String, killing sessions: Set<AuditSession>) {
-        holds[group, default: []].formUnion(sessions)
+    func freeze(_ group: String, killing sessions: Set<AuditSession>) {
+        freezes[group, default: []].formUnion(sessions)
     }
 
     /// Asks for a look after a pause, which grows for as long as no other is asked for.
     ///
     /// - Returns: the number of the first look that begins after now.
-    func lookLater() -> Int {
+    func scanLater() -> Int {
         let next = number + 1
-        if isTimed || looksAgain { return next }
+        if isTimed || scansAgain { return next }
         var times = itimerspec()
         times.it_value.tv_nsec = pause
         pause = min(pause * 2, Self.pauseMax)
         isTimed = timerfd_settime(timer.rawValue, 0, &times, nil) == 0
-        if !isTimed { looksAgain = true }
+        if !isTimed { scansAgain = true }
         return next
     }
 
     /// An adopted child is gone, which somebody may wait for.
     func childEnded() {
-        if isTimed { look() }
+        if isTimed { scan() }
     }
 
-    func ready(role: Int, _ events: inout [TaskEvent]) {
+    func ready(role: Int, _ events: inout [ProcessEvent]) {
         if role == Role.timer {
             var expirations: UInt64 = 0
             _ = read(timer.rawValue, &expirations, MemoryLayout<UInt64>.size)
@@ -148,13 +148,13 @@ final class StrayHunt: WatchOwner {
         }
         board.completion.takeEvents()
         guard let found = board.found.withLock({ $0.take() }) else { return }
-        isLooking = false
+        isScanning = false
         let finished = number
-        if looksAgain { start() }
+        if scansAgain { start() }
         switch found {
-        case .look(let look): tell(look, finished, &events)
+        case .scan(let scan): emit(scan, finished, &events)
         // Who waits for it gets a later one.
-        case .none: _ = lookLater()
+        case .none: _ = scanLater()
         }
     }
 
@@ -162,8 +162,8 @@ final class StrayHunt: WatchOwner {
     ///
     /// - Returns: its number.
     private func startOrGoOn() -> Int {
-        if isLooking {
-            looksAgain = true
+        if isScanning {
+            scansAgain = true
             return number + 1
         }
         start()
@@ -172,19 +172,19 @@ final class StrayHunt: WatchOwner {
 
     private func start() {
         number += 1
-        isLooking = true
-        looksAgain = false
+        isScanning = true
+        scansAgain = false
         isTimed = false
         let (tree, ownGroup, board, record) = (tree, ownGroup, board, record)
-        let holds = holds.sorted { $0.key < $1.key }
-        self.holds = [:]
+        let freezes = freezes.sorted { $0.key < $1.key }
+        self.freezes = [:]
         let take: @Sendable () -> Void = {
-            for (group, sessions) in holds { GroupHold(group)?.kill(sessions, record) }
+            for (group, sessions) in freezes { GroupFreeze(group)?.kill(sessions, record) }
             do throws(SystemError) {
-                board.put(.look(try StrayLook(tree: tree, ownGroup: ownGroup)))
+                board.put(.scan(try StrayScan(tree: tree, ownGroup: ownGroup)))
             } catch {
                 // Without /proc nobody can be found, and nobody is waited for.
-                board.put(error.isShortage ? .none : .look(StrayLook()))
+                board.put(error.isShortage ? .none : .scan(StrayScan()))
             }
         }
         do {
@@ -195,7 +195,7 @@ final class StrayHunt: WatchOwner {
         }
     }
 
-    private func tell(_ look: StrayLook, _ number: Int, _ events: inout [TaskEvent]) {
+    private func emit(_ scan: StrayScan, _ number: Int, _ events: inout [ProcessEvent]) {
         // In the order of their groups, so that the same look tells the same.
         let all = clients.values.map { (client: $0, claimant: $0.claimant) }
             .sorted { $0.claimant.groupName < $1.claimant.groupName }
@@ -204,7 +204,7 @@ final class StrayHunt: WatchOwner {
             uniqueKeysWithValues: all.indices.map { (ObjectIdentifier(all[$0].client), $0) })
         var found: [[Stray]] = Array(repeating: [], count: all.count)
         var seenNow: [Int32: Seen] = [:]
-        for stray in look.strays {
+        for stray in scan.strays {
             let before = seen[stray.processID].flatMap {
                 $0.startTime == stray.startTime ? $0 : nil
             }
@@ -223,17 +223,17 @@ final class StrayHunt: WatchOwner {
         }
         seen = seenNow
         for (index, (client, claimant)) in all.enumerated() {
-            client.looked(
+            client.scanned(
                 number, strays: found[index],
-                isInhabited: look.inhabited.contains(claimant.groupName), &events)
+                isInhabited: scan.inhabited.contains(claimant.groupName), &events)
         }
     }
 }
 
-extension TaskEvent {
+extension ProcessEvent {
     /// One that has left its group, of no task that is known.
-    fileprivate static func ofNobody(_ stray: Stray, user: UInt32?) -> TaskEvent {
-        TaskEvent(
+    fileprivate static func ofNobody(_ stray: Stray, user: UInt32?) -> ProcessEvent {
+        ProcessEvent(
             task: nobody,
             what: .left(processID: stray.processID, group: stray.group, user: user))
     }

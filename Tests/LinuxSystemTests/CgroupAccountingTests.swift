@@ -6,7 +6,7 @@ import Testing
 extension LinuxTests {
     /// What a group's files say, whatever that is. The files of a group with a memory controller are
     /// ordinary ones here, since few machines of developers let a test have one.
-    @Suite struct GroupMeterTests {
+    @Suite struct CgroupAccountingTests {
         private final class Group {
             private let place: TemporaryFolder
             let folder: OwnedDescriptor
@@ -31,7 +31,7 @@ extension LinuxTests {
                 try writeText(text, of: file.rawValue, name)
             }
 
-            func meter() -> GroupMeter { GroupMeter(folder: folder.rawValue) }
+            func meter() -> CgroupAccounting { CgroupAccounting(folder: folder.rawValue) }
         }
 
         @Test("each task has what was used since its begin")
@@ -95,7 +95,7 @@ extension LinuxTests {
         @Test("where it cannot, the group is good for one task alone")
         func noReset() throws {
             let group = try Group(["memory.peak": "0\n", "memory.current": "0\n"])
-            let meter = GroupMeter(folder: group.folder.rawValue, resetsPeak: false)
+            let meter = CgroupAccounting(folder: group.folder.rawValue, resetsPeak: false)
             #expect(meter.prepareForNext())
             try group.write("1\n", to: "memory.peak")
             #expect(!meter.prepareForNext())

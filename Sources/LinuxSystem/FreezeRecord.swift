@@ -4,7 +4,7 @@ internal import Glibc
 /// the daemon is killed meanwhile, the next one lets it go on.
 ///
 /// The file need not survive a power cut, which no group does either.
-package final class HoldRecord: Sendable {
+package final class FreezeRecord: Sendable {
     /// `nil`: nothing is written down.
     private let path: String?
     private let state = LockedState(State.free)
@@ -12,7 +12,7 @@ package final class HoldRecord: Sendable {
     private enum State {
         case free
         /// Until it is known to go on.
-        case held(FreezeFile)
+        case frozen(FreezeFile)
         /// Nothing is held any more.
         case closed
     }
@@ -33,7 +33,7 @@ package final class HoldRecord: Sendable {
         func freeze() throws(SystemError) { try writeText("1", of: file.rawValue, "cgroup.freeze") }
 
         /// - Returns: whether it goes on, or is gone.
-        func letGo() -> Bool {
+        func thaw() -> Bool {
             do {
                 try writeText("0", of: file.rawValue, "cgroup.freeze")
                 return true
@@ -49,7 +49,7 @@ package final class HoldRecord: Sendable {
     }
 
     /// Lets that go on which an earlier daemon held when it was killed; to be called at the start.
-    package func letGoLeftover() throws(SystemError) {
+    package func thawLeftover() throws(SystemError) {
         guard let path else { return }
         let text: String
         do {
@@ -79,14 +79,14 @@ package final class HoldRecord: Sendable {
     /// Orders that a group stands still.
     ///
     /// - Returns: whether it does by this order; not where another holds it, or another group is held.
-    func hold(_ folder: String) -> Bool {
+    func freeze(_ folder: String) -> Bool {
         state.withLock { state in
             end(&state)
             guard case .free = state else { return false }
             do throws(SystemError) {
                 let file = try FreezeFile(folder: folder)
                 try note(folder)
-                state = .held(file)
+                state = .frozen(file)
                 try file.freeze()
                 return true
             } catch {
@@ -97,13 +97,13 @@ package final class HoldRecord: Sendable {
     }
 
     /// Lets the group that is held go on.
-    func letGo() {
+    func thaw() {
         state.withLock { end(&$0) }
     }
 
     private func end(_ state: inout State) {
         // Where it does not go on now, the next end tries it again.
-        guard case .held(let file) = state, file.letGo() else { return }
+        guard case .frozen(let file) = state, file.thaw() else { return }
         if let path { unlink(path) }
         state = .free
     }

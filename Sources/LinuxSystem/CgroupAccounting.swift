@@ -6,7 +6,7 @@ internal import Glibc
 /// The kernel counts for as long as a group is there, and groups are used again. The CPU time is
 /// counted in every group of cgroup v2 (cpu.stat), the memory where the group has the memory
 /// controller (memory.peak, Linux 5.19).
-final class GroupMeter {
+final class CgroupAccounting {
     /// The folder of the group, borrowed.
     private let folder: Int32
     /// `nil` where it could not be opened yet.

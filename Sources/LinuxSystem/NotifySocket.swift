@@ -2,7 +2,7 @@ internal import CLinux
 internal import Glibc
 
 /// A datagram socket at a path, at which one user's processes speak to the daemon (sd_notify(3)).
-package struct NoticeSocket: ~Copyable {
+package struct NotifySocket: ~Copyable {
     private let socket: OwnedDescriptor
     private let path: String
 
@@ -81,7 +81,7 @@ package struct NoticeSocket: ~Copyable {
 }
 
 /// The folder of such sockets, which nobody else can change and everybody can pass through.
-package struct NoticeFolder: Sendable {
+package struct NotifyFolder: Sendable {
     private let path: String
 
     /// Sockets have numbers of so many digits at most.

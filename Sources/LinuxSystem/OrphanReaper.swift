@@ -6,12 +6,12 @@ internal import Glibc
 /// Sweeps every few milliseconds until none is left, so that a process that cannot die at once
 /// does not hold up the loop; ever more seldom, for one that cannot die at all. A client waits for those
 /// that have come since it began, and for no other's.
-final class OrphanHunt: WatchOwner {
+final class OrphanReaper: WatchOwner {
     /// Told once no orphan is left.
     protocol Client: AnyObject {
         /// An orphan that ended, and how; it may be the client's command.
-        func orphanEnded(_ processID: Int32, _ exit: Exit, _ events: inout [TaskEvent])
-        func orphansAreGone(_ events: inout [TaskEvent])
+        func orphanEnded(_ processID: Int32, _ exit: Exit, _ events: inout [ProcessEvent])
+        func orphansAreGone(_ events: inout [ProcessEvent])
     }
 
     private static let pauseMin = 5_000_000
@@ -23,7 +23,7 @@ final class OrphanHunt: WatchOwner {
     private var clients: [(client: any Client, before: Set<Int32>)] = []
     /// Those that the last sweep has left.
     private var left: Set<Int32> = []
-    private var pause = OrphanHunt.pauseMin
+    private var pause = OrphanReaper.pauseMin
     private var timer: OwnedDescriptor?
     private var token: WatchList.Token?
 
@@ -32,7 +32,7 @@ final class OrphanHunt: WatchOwner {
     }
 
     /// Begins to look for orphans, or goes on; tells the client when there are no more.
-    func begin(for client: any Client, _ events: inout [TaskEvent]) {
+    func begin(for client: any Client, _ events: inout [ProcessEvent]) {
         clients.append((client, left))
         pause = Self.pauseMin
         do {
@@ -43,7 +43,7 @@ final class OrphanHunt: WatchOwner {
         }
     }
 
-    func ready(role: Int, _ events: inout [TaskEvent]) {
+    func ready(role: Int, _ events: inout [ProcessEvent]) {
         if let timer = timer?.rawValue {
             var expirations: UInt64 = 0
             _ = read(timer, &expirations, MemoryLayout<UInt64>.size)
@@ -51,7 +51,7 @@ final class OrphanHunt: WatchOwner {
         sweep(&events)
     }
 
-    private func sweep(_ events: inout [TaskEvent]) {
+    private func sweep(_ events: inout [ProcessEvent]) {
         let known = Array(host.childIDs)
         _ = clx_descendants_kill(known, known.count, Self.sweepsMax)
         guard let orphans = try? adoptedOrphans(known: host.childIDs) else { return }

@@ -35,7 +35,7 @@ struct Stray: Sendable, Hashable {
 
 /// What one look at /proc has found below this process. It takes as long as the machine has processes, and
 /// is therefore taken on a thread.
-struct StrayLook: Sendable {
+struct StrayScan: Sendable {
     private(set) var strays: [Stray] = []
     /// The groups of tasks in which somebody lives, those included that are about to be gone.
     private(set) var inhabited: Set<String> = []

@@ -3,11 +3,11 @@ internal import Glibc
 
 /// Has a group stand still (cgroup.freeze), kills in it whoever is of some audit sessions, and lets it go on.
 ///
-/// Who stands still cannot fork, so that nobody is missed. It lasts some milliseconds; `HoldRecord` sees to it
+/// Who stands still cannot fork, so that nobody is missed. It lasts some milliseconds; `FreezeRecord` sees to it
 /// that the group goes on where this process ends meanwhile.
-struct GroupHold {
+struct GroupFreeze {
     /// How long those are waited for that do not come to stand still, as in a file system that hangs.
-    private static let patienceMilliseconds: Int64 = 100
+    private static let timeoutMilliseconds: Int64 = 100
 
     private let group: Cgroup
 
@@ -43,9 +43,9 @@ struct GroupHold {
     /// is theirs to choose.
     ///
     /// - Parameter record: holds the group, and knows of it.
-    func kill(_ sessions: Set<AuditSession>, _ record: HoldRecord) {
-        if record.hold(group.folder) { waitUntilStill() }
-        defer { record.letGo() }
+    func kill(_ sessions: Set<AuditSession>, _ record: FreezeRecord) {
+        if record.freeze(group.folder) { waitUntilStill() }
+        defer { record.thaw() }
         for process in (try? ProcessTable().living(below: getpid())) ?? [] {
             guard let session = try? AuditSession.of(process.process.pid),
                 sessions.contains(session)
@@ -55,7 +55,7 @@ struct GroupHold {
     }
 
     private func waitUntilStill() {
-        let end = MonotonicClock.now() + Self.patienceMilliseconds * 1_000_000
+        let end = MonotonicClock.now() + Self.timeoutMilliseconds * 1_000_000
         // A group that is gone has nobody who moves.
         while let state = try? group.state(), !state.isFrozen {
             let left = (end - MonotonicClock.now()) / 1_000_000

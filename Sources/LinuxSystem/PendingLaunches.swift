@@ -2,15 +2,15 @@ internal import CLinux
 internal import Glibc
 
 /// The starts that are under way, on other threads, and the one descriptor that tells when they are done.
-final class LaunchBoard: WatchOwner {
+final class PendingLaunches: WatchOwner {
     /// Told how its start went.
     protocol Client: AnyObject {
         func launched(
             index: Int,
             _ process: consuming SpawnedProcess,
-            _ events: inout [TaskEvent]
+            _ events: inout [ProcessEvent]
         )
-        func launchFailed(index: Int, _ error: LaunchError, _ events: inout [TaskEvent])
+        func launchFailed(index: Int, _ error: LaunchError, _ events: inout [ProcessEvent])
     }
 
     private struct Entry {
@@ -56,21 +56,21 @@ final class LaunchBoard: WatchOwner {
     /// The processes of the starts that nobody has been told of.
     var processIDs: [Int32] { entries.map { clx_launch_process($0.launch) } }
 
-    func ready(role: Int, _ events: inout [TaskEvent]) {
+    func ready(role: Int, _ events: inout [ProcessEvent]) {
         // Before the look at the launches: one that is done later makes it readable again.
         completion.takeEvents()
         var index = 0
         while index < entries.count {
             var result = clx_spawn_result()
             if clx_launch_finish(entries[index].launch, &result) {
-                tell(entries.remove(at: index), result, &events)
+                emit(entries.remove(at: index), result, &events)
             } else {
                 index += 1
             }
         }
     }
 
-    private func tell(_ entry: Entry, _ result: clx_spawn_result, _ events: inout [TaskEvent]) {
+    private func emit(_ entry: Entry, _ result: clx_spawn_result, _ events: inout [ProcessEvent]) {
         if result.pid > 0 {
             entry.client.launched(index: entry.index, SpawnedProcess(result), &events)
         } else {

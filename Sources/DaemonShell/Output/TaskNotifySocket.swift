@@ -5,7 +5,7 @@ internal import LinuxSystem
 ///
 /// The owner's processes and root can send to it, and a message is taken where one of them has sent it:
 /// who was let in while it was theirs may have become somebody else.
-final class NotifySocket: DescriptorHandler {
+final class TaskNotifySocket: DescriptorHandler {
     /// A task that says more than this waits in its own send.
     static let messagesPerSecondMax = 5000
     static let messageBytesMax = 4096
@@ -22,19 +22,19 @@ final class NotifySocket: DescriptorHandler {
     let number: UInt64
     let owner: OwnerID
     let path: String
-    private let socket: NoticeSocket
+    private let socket: NotifySocket
     private var user = User.nobody
     private var registration: DescriptorPoll.Registration?
-    private var ready: (NotifySocket) -> Void = { _ in }
+    private var ready: (TaskNotifySocket) -> Void = { _ in }
     /// What its task has said and the core has not been told.
     private var notice = TaskNotice()
-    private var rate = Rate(perSecondMax: NotifySocket.messagesPerSecondMax)
+    private var rate = Rate(perSecondMax: TaskNotifySocket.messagesPerSecondMax)
 
     init(number: UInt64, owner: OwnerID, path: String) throws(SystemError) {
         self.number = number
         self.owner = owner
         self.path = path
-        socket = try NoticeSocket(path: path, user: owner.rawValue)
+        socket = try NotifySocket(path: path, user: owner.rawValue)
     }
 
     // MARK: - Whose it is
@@ -64,7 +64,7 @@ final class NotifySocket: DescriptorHandler {
     func ready(_ readiness: Readiness) { ready(self) }
 
     func follow(
-        in poll: DescriptorPoll, ready: @escaping (NotifySocket) -> Void
+        in poll: DescriptorPoll, ready: @escaping (TaskNotifySocket) -> Void
     ) throws(SystemError) {
         self.ready = ready
         registration = try poll.add(socket.descriptor, .input, self)
@@ -96,7 +96,7 @@ final class NotifySocket: DescriptorHandler {
     /// Takes one message, if one waits.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> Reading {
         let room = UnsafeMutableRawBufferPointer(
-            rebasing: buffer.prefix(NotifySocket.messageBytesMax))
+            rebasing: buffer.prefix(TaskNotifySocket.messageBytesMax))
         let receipt = try socket.receive(into: room)
         if receipt != .nothing { rate.add(1) }
         switch receipt {

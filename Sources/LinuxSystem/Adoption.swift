@@ -26,7 +26,7 @@ final class OpenedProcess: Sendable {
         func refusal(_ reason: String) -> AdoptionRefusal {
             AdoptionRefusal(processID: processID, reason: reason)
         }
-        // The same of another's as of none: nobody learns here which numbers others' processes have.
+        // The same answer for another user's process as for none, so that nobody learns which numbers are in use.
         let owner = processID > 0 ? try? realUser(of: processID) : nil
         guard owner == user else { throw refusal("user \(user) has no such process") }
         do throws(SystemError) {
@@ -83,7 +83,7 @@ package struct Adoption: Sendable {
         try checkMembers(user: user)
     }
 
-    /// Who would be frozen beside the given: nobody but what they have started, and all of that user.
+    /// Checks who else would be frozen: only what the given processes have started, and only processes of that user.
     private func checkMembers(user: UInt32) throws(AdoptionRefusal) {
         let given = Set(processes.map(\.processID))
         let members: [[Int32]]
@@ -97,7 +97,7 @@ package struct Adoption: Sendable {
                 lists.append(try group.processIDs())
             }
             members = lists
-            // After the lists, so that who is in one of them and not in here has ended.
+            // Read after the lists, so that a process that is in a list and not here has ended.
             table = try ProcessTable()
         } catch {
             throw AdoptionRefusal(processID: nil, reason: "\(error)")

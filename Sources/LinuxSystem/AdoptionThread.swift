@@ -1,7 +1,7 @@
-/// Looks at processes that are to be adopted, on a thread of its own: it is a look at all processes there are.
+/// Looks at processes that are to be adopted, on a thread of its own, because that reads every process there is.
 ///
-/// One adoption is looked at after the other; who comes next is the caller's to say. The thread ends when nothing
-/// is asked, and may outlive its owner: nobody hears its answer then.
+/// It takes one adoption at a time; the caller decides which is next. The thread ends when there is nothing to do. It
+/// may outlive its owner; its answer is dropped then.
 package final class AdoptionThread: Sendable {
     package typealias Answer = Result<Adoption, AdoptionRefusal>
 

@@ -111,7 +111,7 @@ final class Cgroup {
         try writeText("1", to: "cgroup.kill", relativeTo: descriptor)
     }
 
-    /// Kills all processes in the group and below, and waits until they are gone, so long at most; shorter
+    /// Kills all processes in the group and below, and waits until they are gone, at most that long. It gives up earlier
     /// where none of them can end, as in a file system that does not answer.
     ///
     /// - Returns: how many there were, and those that are still there.
@@ -129,7 +129,7 @@ final class Cgroup {
         return leftovers
     }
 
-    /// - Returns: who is still there then.
+    /// - Returns: the processes that are still there.
     private func waitUntilEmpty(millisecondsMax: Int64) throws(SystemError) -> [Int32] {
         let deadline = MonotonicClock.now() + millisecondsMax * 1_000_000
         var looksWithoutHope = 0
@@ -171,7 +171,7 @@ final class Cgroup {
             do {
                 text = try readText(folder + "/cgroup.procs", countMax: 1 << 24)
             } catch {
-                // Removed meanwhile, by the task that made it.
+                // The task that made it has removed it meanwhile.
                 if error.errno == ENOENT || error.errno == ENODEV { continue }
                 throw error
             }
@@ -195,7 +195,7 @@ final class Cgroup {
         try systemCall("rmdir", folder) { rmdir(folder) }
     }
 
-    /// Who may make groups of their own below one is not to hold us up with them.
+    /// A task may make groups below its own, and must not hold the daemon up with too many.
     private static let foldersMax = 4096
 
     /// The folder and all below it, parents first. Some may be gone before they are used.

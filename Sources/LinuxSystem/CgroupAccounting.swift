@@ -16,14 +16,14 @@ final class CgroupAccounting {
     /// `nil` where memory is not counted.
     private var memoryPeak: OwnedDescriptor?
 
-    /// What a group that is used again may still hold of its last task, such as files in the page cache,
-    /// which would count for the next.
+    /// How much memory of its last task, such as files in the page cache, a group may still hold to be used again.
+    /// It counts for the next task.
     private static let leftBytesMax: UInt64 = 4 << 20
 
     /// - Parameter resetsPeak: whether the peak may begin anew, where the kernel can do that.
     init(folder: Int32, resetsPeak: Bool = true) {
         self.folder = folder
-        // Before Linux 6.12 the file is there to be read alone.
+        // Before Linux 6.12 the file can only be read.
         var file: Int32 = -1
         if resetsPeak { file = openat(folder, "memory.peak", O_RDWR | O_CLOEXEC) }
         if file < 0 { file = openat(folder, "memory.peak", O_RDONLY | O_CLOEXEC) }

@@ -99,7 +99,7 @@ final class CgroupTask: TaskProcesses, WatchOwner, PendingLaunches.Client, Stray
     var homes: [ProcessHome] { [.group(group.name)] }
 
     var isFrozen: Bool {
-        // Nothing but a removed group cannot be read, and nobody is in that.
+        // Only a removed group cannot be read, and nobody is in that.
         guard !isReleased, let state = try? group.stateNow() else { return false }
         return state.isFrozen
     }
@@ -110,8 +110,8 @@ final class CgroupTask: TaskProcesses, WatchOwner, PendingLaunches.Client, Stray
 
     func signal(_ number: Int32) throws(SystemError) -> Int? {
         if isReleased { return 0 }
-        // The frozen handle no signal; they can only be killed. Without a freeze the write changes
-        // nothing, and a look before it could come too early.
+        // Frozen processes handle no signal but SIGKILL. Where nothing is frozen the write changes nothing; to read
+        // the state first would be a race.
         if number != SIGKILL {
             try group.setFrozen(false)
             left.resume()
@@ -137,7 +137,8 @@ final class CgroupTask: TaskProcesses, WatchOwner, PendingLaunches.Client, Stray
         if demand == .run { demand = .end }
         left.forgetSignals()
         host.sweeps.end(of: group)
-        // Nobody is in the group, and whom the count finds is killed then. One that was killed is not used again.
+        // The group is empty, and strays that the count finds are killed by `counted`. A group that was killed cannot be
+        // used again, so it is spared here.
         if case .counting = phase { return }
         let haveLeft = haveLeft()
         for command in runningCommands { command.signal(SIGKILL) }
@@ -148,7 +149,7 @@ final class CgroupTask: TaskProcesses, WatchOwner, PendingLaunches.Client, Stray
     func setFrozen(_ frozen: Bool) throws(SystemError) {
         if isReleased { return }
         try watchGroup()
-        // Frozen, thawed and frozen again before anybody looked is a freeze that has to be told as well.
+        // A freeze after a thaw that nobody has read of gets an event of its own.
         if frozen { isToldFrozen = false }
         try group.setFrozen(frozen)
         if frozen {
@@ -157,7 +158,7 @@ final class CgroupTask: TaskProcesses, WatchOwner, PendingLaunches.Client, Stray
         } else {
             left.resume()
         }
-        // A freeze that nobody has read of is told to be over all the same, by the thaw.
+        // The thaw of a freeze that nobody has read of gets its event all the same.
         if !frozen, try group.stateNow().isFrozen { isToldFrozen = true }
     }
 
@@ -196,13 +197,13 @@ final class CgroupTask: TaskProcesses, WatchOwner, PendingLaunches.Client, Stray
 
     private var runningCommands: [WatchedChild] { commands.compactMap(\.child) }
 
-    /// Whether there may be processes of it that outlived their parents; of whatever task, where its sessions are
-    /// not known.
+    /// Whether processes of the task may have outlived their parents. Where its sessions are not known: whether
+    /// processes of any task may have.
     private var mayHaveStrays: Bool {
         host.reaper?.mayHaveOrphans(of: identity.allSessions) == true
     }
 
-    /// Whether commands are not in the group any more; the first that is found is told.
+    /// Whether commands have left the group; an event will name the first that is found.
     private func haveLeft() -> Bool {
         let leavers = commandIDs.compactMap { id in (try? groupName(of: id)).map { (id, $0) } }
             .filter { StrayScan.taskGroup(of: $0.1, in: tree.name) != group.name }
@@ -224,7 +225,7 @@ final class CgroupTask: TaskProcesses, WatchOwner, PendingLaunches.Client, Stray
             left.pass(on: strays, except: Set(commandIDs))
         }
         guard case .scanning(let needed) = phase else {
-            // A command that cannot end either keeps them from having the last look.
+            // While a command does not end either, scans go on, so that its strays are killed meanwhile.
             if isEnding, !strays.isEmpty { _ = host.strays?.scanLater() }
             return
         }
@@ -232,7 +233,7 @@ final class CgroupTask: TaskProcesses, WatchOwner, PendingLaunches.Client, Stray
         if !strays.isEmpty || isInhabited {
             phase = .scanning(host.strays?.scanLater() ?? needed)
         } else if identity.allSessions != nil, let reaper = host.reaper {
-            // Who forks and ends faster than /proc is read is not seen there.
+            // A process that forks and ends faster than /proc is read is in no scan; the reaper counts it.
             phase = .counting
             reaper.count(for: self)
         } else {
@@ -253,7 +254,7 @@ final class CgroupTask: TaskProcesses, WatchOwner, PendingLaunches.Client, Stray
     }
 
     private func freezeChased() {
-        // Without a session nobody is known there.
+        // Without sessions its processes could not be told from others.
         if sessions.isEmpty { return }
         for group in chase.frozenGroups { host.strays?.freeze(group, killing: sessions) }
     }
@@ -305,7 +306,7 @@ final class CgroupTask: TaskProcesses, WatchOwner, PendingLaunches.Client, Stray
     }
 
     private func checkGroup(_ events: inout [ProcessEvent]) {
-        // Nothing but a removed group cannot be read, and that one is empty.
+        // Only a removed group cannot be read, and that one is empty.
         let state = (try? group.state()) ?? Cgroup.State()
         if state.isFrozen != isToldFrozen {
             isToldFrozen = state.isFrozen
@@ -316,7 +317,7 @@ final class CgroupTask: TaskProcesses, WatchOwner, PendingLaunches.Client, Stray
             do throws(SystemError) {
                 try watchGroup()
             } catch {
-                // The order to kill what is left tries it again and says why; of a closed task comes none.
+                // `kill` tries it again and throws the reason; a closed task gets no `kill`.
                 if demand == .endUnheard { release(use: nil) }
             }
             return
@@ -339,7 +340,7 @@ final class CgroupTask: TaskProcesses, WatchOwner, PendingLaunches.Client, Stray
         release(use: use)
     }
 
-    /// Tells of changes of the group from now on, those included that came after its state was last read.
+    /// Watches the group from now on. A change since its state was last read wakes the loop at once.
     private func watchGroup() throws(SystemError) {
         guard groupToken == nil, !isReleased else { return }
         groupToken = try host.watches.add(

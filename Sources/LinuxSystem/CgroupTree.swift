@@ -12,7 +12,7 @@ package final class CgroupTree {
     private let idleMax: Int
     /// Empty groups to be used again.
     private var idle: [Cgroup] = []
-    /// Groups given back with somebody in them or below.
+    /// Groups that were given back before all their processes were gone.
     private var occupied: [Cgroup] = []
     private var numberMax = 0
 
@@ -49,7 +49,7 @@ package final class CgroupTree {
     /// Kills what an earlier daemon left in the tree, and removes its groups.
     ///
     /// Waits until the processes are gone; to be called at the start, before the loop and the first task.
-    /// Groups in which somebody cannot end are left aside, and removed once that one is gone.
+    /// A group with a process that cannot end is kept aside, and removed once it is empty.
     ///
     /// - Parameter millisecondsMax: how long to wait for them.
     package func killLeftovers(millisecondsMax: Int64 = 10_000) throws(SystemError) -> Leftovers {
@@ -64,7 +64,7 @@ package final class CgroupTree {
         return leftovers
     }
 
-    /// Removes what can be removed; what is left has its number for as long as it is there.
+    /// Removes the groups that can be removed. The others keep their numbers for as long as they are there.
     private func retainOccupied() throws(SystemError) {
         for task in try names(inFolder: folder, foldersOnly: true) {
             let group = try Cgroup(
@@ -73,7 +73,7 @@ package final class CgroupTree {
                 try group.removeSubgroups()
                 try group.remove()
             } catch {
-                // It is never used again: it was killed (see `Cgroup.wasKilled`).
+                // Killed, so that it is never used again (see `Cgroup.wasKilled`).
                 try group.kill()
                 occupied.append(group)
                 if let number = Int(task.drop { !$0.isNumber }) {
@@ -176,9 +176,9 @@ package final class CgroupTree {
         try probe.remove()
     }
 
-    /// Starts a process that finds nothing to execute: that it says so proves that it lived.
+    /// Starts a process that finds nothing to execute. Its report of that proves that it lived.
     ///
-    /// From Linux 6.13 on it does not, where the group that we are in was ever killed itself (see
+    /// From Linux 6.13 on a new process is killed at once where the group that we are in was ever killed (see
     /// `Cgroup.wasKilled`).
     private static func verifyStart(in group: Cgroup) throws(SystemError) {
         let nothing = LaunchRequest(arguments: [""], searchPath: "")

@@ -1,13 +1,13 @@
 internal import CLinux
 internal import Glibc
 
-/// Reaps the children that this process did not start: what the tasks have started and left to it, as their
-/// subreaper. Knows the audit sessions of those that live, and so who has left something.
+/// Reaps the children that this process did not start: processes of tasks whose own parents have ended, and which came
+/// to this process because it is a subreaper. It knows the audit sessions of those that live, and so whose they are.
 ///
-/// It passes through all of them whenever one has ended, or somebody wants to know. One user's thousands are
-/// not to keep the others waiting: a pass is made in slices, each a turn of the loop.
+/// It passes through all of them whenever one has ended, or somebody asks. One user may leave thousands: so that the
+/// others need not wait, a pass is cut into slices, and each slice is a turn of the loop.
 final class ChildReaper: WatchOwner {
-    /// Waits to be told what it has left.
+    /// A task that wants to know which of its processes are children here.
     protocol Client: AnyObject {
         /// Those of its commands.
         var sessions: Set<AuditSession> { get }
@@ -26,10 +26,10 @@ final class ChildReaper: WatchOwner {
     private var pass: Pass?
     /// A child has ended since the last pass began.
     private var isWanted = true
-    /// Those that want to know of a pass which has not begun.
+    /// Those that asked, and wait for the next pass to begin.
     private var clients: [any Client] = []
 
-    /// One way through the children that there were at its beginning.
+    /// A walk through the children that were there when it began.
     ///
     /// Nothing is reaped while the kernel lists them, so that the list has whoever was there when it began.
     private struct Pass {
@@ -37,12 +37,12 @@ final class ChildReaper: WatchOwner {
         let clients: [any Client]
         /// The sessions that they ask about.
         let asked: Set<AuditSession>
-        /// There was no room to see all of them.
+        /// Not all of them could be read, for want of memory or descriptors.
         var isUncertain: Bool
         var next = 0
         var living: [Int32: AuditSession?] = [:]
         var hasReaped = false
-        /// One has come that is in no task's session.
+        /// A child has come that is in no task's session.
         var hasStranger = false
         /// Those of all tasks, from the first newcomer on.
         var taskSessions: Set<AuditSession>?
@@ -57,7 +57,7 @@ final class ChildReaper: WatchOwner {
     /// A slice ends after so many nanoseconds, or children.
     private static let sliceNanoseconds: Int64 = 1_000_000
     static let sliceMax = 1024
-    /// What a look outside of a pass reads of a thread's children, who are six bytes each.
+    /// How much a look outside of a pass reads of a thread's list of children, at six bytes a child.
     private static let lookBytesMax = 8192
     /// Children between two looks at the clock.
     private static let step = 64
@@ -77,13 +77,13 @@ final class ChildReaper: WatchOwner {
     func begin() throws(SystemError) {
         _ = try watches.add(signals.rawValue, .input, owner: self, role: Role.signals)
         _ = try watches.add(continuation.rawValue, .input, owner: self, role: Role.continuation)
-        // Those that have ended by now are told of by no signal.
+        // No signal will come for children that have ended already.
         continuation.countEvent()
     }
 
     func poll(_ events: inout [ProcessEvent]) throws(SystemError) { try watches.poll(&events) }
 
-    /// Tells a client, once, which of those that are children now or were since are of its sessions.
+    /// Answers a client once: how many of its sessions' processes are children now, or have been since this call.
     func count(for client: any Client) {
         clients.append(client)
         continuation.countEvent()
@@ -97,7 +97,7 @@ final class ChildReaper: WatchOwner {
         if role == Role.signals {
             clx_children_watched(signals.rawValue)
             isWanted = true
-            // One that is under way goes on in its own turn.
+            // A pass under way continues in its own turn.
             if pass == nil { goOn(&events) }
         } else {
             continuation.takeEvents()
@@ -121,7 +121,7 @@ final class ChildReaper: WatchOwner {
             self.pass = pass
             continuation.countEvent()
         } else {
-            // Those that were not seen are in the next one.
+            // Children that came meanwhile are in the next pass.
             if !pass.isUncertain { known = pass.living }
             if isWanted || !clients.isEmpty { continuation.countEvent() }
             tell(pass, &events)
@@ -152,7 +152,7 @@ final class ChildReaper: WatchOwner {
         if !hasEnded {
             pass.living.updateValue(session, forKey: child)
             guard let session else { return }
-            // Its tracer keeps the end of a dead one to itself; it runs no line of its program again.
+            // Dead, but its tracer has not let go of it. It runs no more code.
             if pass.asked.contains(session), clx_is_dead(child) { return }
             pass.counts[session, default: OrphanCount()].noteLiving(child)
             if known[child] == nil {
@@ -184,16 +184,15 @@ final class ChildReaper: WatchOwner {
         getpid() != 1 && (try? groupName(of: processID)) == ownGroup
     }
 
-    /// Whether there may be children of these sessions that this process did not start; `nil`: of any. Nothing is
-    /// reaped.
+    /// Whether there may be children of these sessions (`nil`: of any) that this process did not start. Reaps none.
     ///
-    /// A look of bounded length, whatever others have left: where there are more children than that, there may be.
+    /// The look is bounded, however many children there are: where not all were looked at, the answer is yes.
     func mayHaveOrphans(of sessions: Set<AuditSession>?) -> Bool {
         guard clx_has_children() else { return false }
-        // Where they cannot be seen there may be some.
+        // They cannot be seen, so there may be some.
         guard let children = try? orphans(bytesMax: Self.lookBytesMax) else { return true }
         let starting = Set(host.launches.processIDs)
-        // A pass makes them known, which is asked for: its slices keep nobody waiting.
+        // Unknown ones: a pass is asked for, which learns their sessions.
         guard children.count(where: { known[$0] == nil }) <= Self.step + starting.count else {
             isWanted = true
             continuation.countEvent()
@@ -216,7 +215,7 @@ final class ChildReaper: WatchOwner {
         if let seen = known[child] { seen } else { try .of(child) }
     }
 
-    /// All children that are not known for commands, zombies included.
+    /// All children but the commands that this process started; zombies included.
     ///
     /// Orphans go to the first thread (the kernel's find_new_reaper). A command is the child of the thread that
     /// started it, and whoever a command makes its sibling (CLONE_PARENT of clone(2)) is that thread's too. When a
@@ -259,22 +258,22 @@ final class ChildReaper: WatchOwner {
     }
 }
 
-/// Of some audit sessions: the processes that have become children of this one.
+/// How many processes of some audit sessions have become children of this one.
 struct OrphanCount: Equatable, Sendable {
-    /// How many had ended, which may have left others since.
+    /// How many had ended. They may have left children of their own meanwhile.
     private(set) var reaped = 0
     private(set) var living = 0
-    /// Some of those that live, a few at most.
+    /// A few of those that live.
     private(set) var examples: [Int32] = []
 
     private static let examplesMax = 4
 
-    /// There was no room to see all of them.
+    /// Not all of them could be read, for want of memory or descriptors.
     let isUncertain: Bool
 
     init(isUncertain: Bool = false) { self.isUncertain = isUncertain }
 
-    /// There is none, and none was there.
+    /// None is there, and none ended during the count.
     var isNone: Bool { living == 0 && reaped == 0 && !isUncertain }
 
     mutating func noteReaped() { reaped += 1 }

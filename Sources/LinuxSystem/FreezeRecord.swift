@@ -1,7 +1,7 @@
 internal import Glibc
 
-/// The one group that a daemon has stand still for a moment (cgroup.freeze), written down in its state folder: where
-/// the daemon is killed meanwhile, the next one lets it go on.
+/// The one group that a daemon has frozen for a moment (cgroup.freeze), written down in its state folder. If the daemon
+/// is killed meanwhile, the next one thaws the group.
 ///
 /// The file need not survive a power cut, which no group does either.
 package final class FreezeRecord: Sendable {
@@ -11,17 +11,17 @@ package final class FreezeRecord: Sendable {
 
     private enum State {
         case free
-        /// Until it is known to go on.
+        /// Until it is known to be thawed.
         case frozen(FreezeFile)
-        /// Nothing is held any more.
+        /// Nothing will be frozen any more.
         case closed
     }
 
-    /// The open cgroup.freeze of a group: letting it go on takes nothing that there might be no room for.
+    /// The open cgroup.freeze of a group, so that thawing needs no descriptor or memory that might be missing.
     private final class FreezeFile: Sendable {
         private let file: OwnedDescriptor
 
-        /// - Throws: EBUSY where somebody else has frozen it, who lets it go.
+        /// - Throws: EBUSY where somebody else has frozen it, and has to thaw it.
         init(folder: String) throws(SystemError) {
             let path = folder + "/cgroup.freeze"
             file = try .open(path, flags: O_RDWR)
@@ -32,7 +32,7 @@ package final class FreezeRecord: Sendable {
 
         func freeze() throws(SystemError) { try writeText("1", of: file.rawValue, "cgroup.freeze") }
 
-        /// - Returns: whether it goes on, or is gone.
+        /// - Returns: whether it is thawed, or gone.
         func thaw() -> Bool {
             do {
                 try writeText("0", of: file.rawValue, "cgroup.freeze")
@@ -48,7 +48,7 @@ package final class FreezeRecord: Sendable {
         path = stateFolder.map { $0 + "/held" }
     }
 
-    /// Lets that go on which an earlier daemon held when it was killed; to be called at the start.
+    /// Thaws the group that an earlier daemon had frozen when it was killed; to be called at the start.
     package func thawLeftover() throws(SystemError) {
         guard let path else { return }
         let text: String
@@ -68,7 +68,7 @@ package final class FreezeRecord: Sendable {
         try systemCall("unlink", path) { unlink(path) }
     }
 
-    /// Lets go of what is held, and has nothing be held any more; for the end of the process.
+    /// Thaws what is frozen, and refuses to freeze any more; for the end of the process.
     package func close() {
         state.withLock { state in
             end(&state)
@@ -76,9 +76,9 @@ package final class FreezeRecord: Sendable {
         }
     }
 
-    /// Orders that a group stands still.
+    /// Freezes a group.
     ///
-    /// - Returns: whether it does by this order; not where another holds it, or another group is held.
+    /// - Returns: `false` where somebody else has frozen it, or another group is frozen here.
     func freeze(_ folder: String) -> Bool {
         state.withLock { state in
             end(&state)
@@ -96,13 +96,13 @@ package final class FreezeRecord: Sendable {
         }
     }
 
-    /// Lets the group that is held go on.
+    /// Thaws the group that is frozen.
     func thaw() {
         state.withLock { end(&$0) }
     }
 
     private func end(_ state: inout State) {
-        // Where it does not go on now, the next end tries it again.
+        // Where it cannot be thawed now, the next call tries again.
         guard case .frozen(let file) = state, file.thaw() else { return }
         if let path { unlink(path) }
         state = .free

@@ -1,12 +1,12 @@
 internal import CLinux
 internal import Glibc
 
-/// Has a group stand still (cgroup.freeze), kills in it whoever is of some audit sessions, and lets it go on.
+/// Freezes a group (cgroup.freeze), kills the processes of some audit sessions in it, and thaws it.
 ///
-/// Who stands still cannot fork, so that nobody is missed. It lasts some milliseconds; `FreezeRecord` sees to it
-/// that the group goes on where this process ends meanwhile.
+/// A frozen process cannot fork, so none is missed. It lasts some milliseconds. `FreezeRecord` makes sure that the
+/// group is thawed even if this process ends meanwhile.
 struct GroupFreeze {
-    /// How long those are waited for that do not come to stand still, as in a file system that hangs.
+    /// How long to wait for processes that do not freeze, such as those in a file system that hangs.
     private static let timeoutMilliseconds: Int64 = 100
 
     private let group: Cgroup
@@ -22,8 +22,8 @@ struct GroupFreeze {
         self.group = group
     }
 
-    /// What has to stand still for a process to stay in a group: the whole slice of a user, who may move it
-    /// within; also where the group cannot be read.
+    /// The group to freeze so that a process stays where it is. A user may move processes within their slice, and so
+    /// it is the whole slice; so it is where the group's name cannot be read.
     static func place(of group: String, user: UInt32) -> String {
         if group == unreadableGroup { return "/user.slice/user-\(user).slice" }
         var place = ""
@@ -39,10 +39,10 @@ struct GroupFreeze {
         return group
     }
 
-    /// Kills those of the sessions that descend from this process, in whatever group they are: their number and depth
-    /// is theirs to choose.
+    /// Kills the processes of the sessions that descend from this process. They are looked for among all processes and
+    /// not by group: a user may make as many groups as they like, as deep as they like.
     ///
-    /// - Parameter record: holds the group, and knows of it.
+    /// - Parameter record: freezes the group, and writes that down.
     func kill(_ sessions: Set<AuditSession>, _ record: FreezeRecord) {
         if record.freeze(group.folder) { waitUntilStill() }
         defer { record.thaw() }
@@ -56,7 +56,7 @@ struct GroupFreeze {
 
     private func waitUntilStill() {
         let end = MonotonicClock.now() + Self.timeoutMilliseconds * 1_000_000
-        // A group that is gone has nobody who moves.
+        // In a group that is gone nobody is left to be frozen.
         while let state = try? group.state(), !state.isFrozen {
             let left = (end - MonotonicClock.now()) / 1_000_000
             if left <= 0 { return }

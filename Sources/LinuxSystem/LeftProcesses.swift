@@ -1,14 +1,14 @@
 internal import Glibc
 
-/// The processes of a task that are outside of its group: what is still to be done to them, and whether
-/// their leaving is told.
+/// The processes of a task that have left its group: which signals they are still to get, and whether an event
+/// has said that they left.
 struct LeftProcesses {
     /// Signals that they have not got yet, oldest first.
     private var signals: [SignalSweep] = []
-    /// Those that were stopped, because no freeze of the group holds them.
+    /// Those that were sent SIGSTOP, because the freeze of the group does not reach them.
     private var stopped: [Stray] = []
     private var wantsStopped = false
-    /// The first that was found, until it is told.
+    /// The first that was found, until an event has named it.
     private var untold: (processID: Int32, group: String)?
     private var hasTold = false
 
@@ -17,20 +17,20 @@ struct LeftProcesses {
         if !hasTold, untold == nil { untold = (processID, group) }
     }
 
-    /// What is to be told of them, once.
+    /// The event that names the first of them, once.
     mutating func takeUntold() -> ProcessEvent.What? {
         guard let (processID, group) = untold.take() else { return nil }
         hasTold = true
         return .left(processID: processID, group: group)
     }
 
-    /// What a sweep sends to the group is for them too.
+    /// What a sweep sends to the group, they get too.
     mutating func add(_ sweep: SignalSweep) { signals.append(sweep) }
 
     /// They are killed: nothing else reaches them.
     mutating func forgetSignals() { signals = [] }
 
-    /// Has those stopped that are found from now on, as far as that goes: the user may let them go on.
+    /// Stops those that are found from now on. Their user may let them go on.
     mutating func stop() { wantsStopped = true }
 
     mutating func resume() {

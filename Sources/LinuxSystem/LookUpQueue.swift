@@ -1,16 +1,16 @@
-/// Who is to be looked up, and by how many threads at once: one that stays, and others that end with the work.
+/// The users to be looked up, and the threads that do it: one that stays, and others that end when the queue is empty.
 struct LookUpQueue: Sendable {
-    /// What is needed for a user who was asked for.
+    /// Which thread has to be woken or started for a request.
     enum Help: Sendable { case none, resident, another }
 
-    /// The thread that stays among them.
+    /// Wake the thread that stays.
     private let threadsMax: Int
     /// Asked for, and not taken yet.
     private var pending: Set<UInt32> = []
     /// Of those: what no thread has begun.
     private var queue: [UInt32] = []
     private var answers: [(user: UInt32, answer: UserDatabase.Answer)] = []
-    /// Those that look up, or have been ordered to.
+    /// How many threads look up, or have been told to.
     private var threadCount = 0
     /// Whether the thread that stays has nothing to do; it may not have begun yet.
     private var isResidentIdle = true
@@ -30,12 +30,12 @@ struct LookUpQueue: Sendable {
         return .resident
     }
 
-    /// There is no room for another thread: those that look up do its work, the one that stays among them.
+    /// No further thread could be started: those that run do its work.
     mutating func didNotStart() {
         threadCount -= 1
     }
 
-    /// Whom a thread is to look up; `nil`: it is counted no longer.
+    /// The next user for a thread; `nil`: there is none, and the thread is done.
     mutating func next(isResident: Bool) -> UInt32? {
         if !queue.isEmpty { return queue.removeFirst() }
         threadCount -= 1
@@ -53,7 +53,7 @@ struct LookUpQueue: Sendable {
         return answers
     }
 
-    /// What no thread has begun is not looked up any more.
+    /// Drops what no thread has begun.
     mutating func abandon() {
         queue = []
         isAbandoned = true

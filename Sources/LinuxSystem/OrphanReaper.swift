@@ -1,27 +1,27 @@
 internal import CLinux
 internal import Glibc
 
-/// Ends what a killed supervisor left behind: its processes have become children of this one.
+/// Kills and reaps what a killed supervisor left behind: its processes have become children of this one.
 ///
-/// Sweeps every few milliseconds until none is left, so that a process that cannot die at once
-/// does not hold up the loop; ever more seldom, for one that cannot die at all. A client waits for those
-/// that have come since it began, and for no other's.
+/// It sweeps every few milliseconds until none is left, so that a process that does not die at once does not hold up
+/// the loop. The pause doubles, for a process that cannot die at all. A client waits only for orphans that have come
+/// since it asked.
 final class OrphanReaper: WatchOwner {
-    /// Told once no orphan is left.
+    /// A command whose supervisor was killed.
     protocol Client: AnyObject {
-        /// An orphan that ended, and how; it may be the client's command.
+        /// An orphan has ended; it may be the client's command.
         func orphanEnded(_ processID: Int32, _ exit: Exit, _ events: inout [ProcessEvent])
         func orphansAreGone(_ events: inout [ProcessEvent])
     }
 
     private static let pauseMin = 5_000_000
     private static let pauseMax = 640_000_000
-    /// Of /proc, within one turn of the loop.
+    /// How often one turn of the loop goes through /proc.
     private static let sweepsMax: Int32 = 4
 
     private unowned let host: ProcessHost
     private var clients: [(client: any Client, before: Set<Int32>)] = []
-    /// Those that the last sweep has left.
+    /// The orphans that were still there after the last sweep.
     private var left: Set<Int32> = []
     private var pause = OrphanReaper.pauseMin
     private var timer: OwnedDescriptor?
@@ -38,7 +38,7 @@ final class OrphanReaper: WatchOwner {
         do {
             try startTimer()
         } catch {
-            // No timer can be had: what can be done at once is done, and later ends sweep again.
+            // Without a timer one sweep is made now, and the end of the next supervisor brings another.
             sweep(&events)
         }
     }
@@ -66,7 +66,7 @@ final class OrphanReaper: WatchOwner {
             hasReaped = true
             for (client, _) in clients { client.orphanEnded(orphan, Exit(end), &events) }
         }
-        // What was reaped may have left children of its own to us.
+        // Reaped orphans may have left children of their own to this process.
         if hasReaped {
             pause = Self.pauseMin
         } else {
@@ -77,12 +77,12 @@ final class OrphanReaper: WatchOwner {
         if left.isEmpty, clients.isEmpty {
             stopTimer()
         } else {
-            // Where it cannot be had, later ends sweep again.
+            // Without a timer the end of the next supervisor brings another sweep.
             try? startTimer()
         }
     }
 
-    /// Has a sweep come after the pause, which grows.
+    /// Arms the next sweep after the pause, and doubles the pause.
     private func startTimer() throws(SystemError) {
         if timer == nil {
             let flags = Int32(TFD_CLOEXEC | TFD_NONBLOCK)

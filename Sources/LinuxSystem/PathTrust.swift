@@ -10,7 +10,7 @@ package struct UnsafePath: Error, Equatable, Sendable, CustomStringConvertible {
     package var description: String { "\(path) \(reason)" }
 }
 
-/// Whom files and folders have to belong to, so that what is in them is not somebody else's choice.
+/// Whom files and folders have to belong to, so that nobody else can choose what is in them.
 ///
 /// Root may change everything anyhow. A link on the way is its owner's choice of where the way goes on, also
 /// where nobody else can replace it. A folder that everybody may write is safe only where the sticky

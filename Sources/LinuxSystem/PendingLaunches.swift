@@ -1,9 +1,9 @@
 internal import CLinux
 internal import Glibc
 
-/// The starts that are under way, on other threads, and the one descriptor that tells when they are done.
+/// The starts that are under way on other threads. One descriptor is readable when any of them is done.
 final class PendingLaunches: WatchOwner {
-    /// Told how its start went.
+    /// Is told whether its command was started.
     protocol Client: AnyObject {
         func launched(
             index: Int,
@@ -29,7 +29,7 @@ final class PendingLaunches: WatchOwner {
         _ = try watches.add(completion.rawValue, .input, owner: self, role: 0)
     }
 
-    /// Begins a start. The client keeps the descriptors that the request names until it is told of the end.
+    /// Begins a start. The client keeps the descriptors of the request open until it is told how the start went.
     func begin(
         _ prepared: NativeRequest,
         client: any Client,
@@ -53,11 +53,11 @@ final class PendingLaunches: WatchOwner {
         )
     }
 
-    /// The processes of the starts that nobody has been told of.
+    /// The processes of the starts whose clients have not been told yet.
     var processIDs: [Int32] { entries.map { clx_launch_process($0.launch) } }
 
     func ready(role: Int, _ events: inout [ProcessEvent]) {
-        // Before the look at the launches: one that is done later makes it readable again.
+        // First of all: a launch that is done after this makes the descriptor readable again.
         completion.takeEvents()
         var index = 0
         while index < entries.count {

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Where processes live that belong together: by it one is found to be of them without a look at them all.
+/// Where processes that belong together live. It tells whether a process is one of them without a look at them all.
 package enum ProcessHome: Hashable, Sendable {
     /// A control group with all below it, as /proc/PID/cgroup shows it.
     case group(String)
@@ -16,7 +16,7 @@ package struct ProcessOrigin: Equatable, Sendable {
     /// Itself and its ancestors, the nearest first.
     let ancestors: [Int32]
 
-    /// Nobody's processes are nested deeper than this who are to be found.
+    /// Processes that are nested deeper than this are not found.
     private static let depthMax = 64
 
     /// Looks at the process that connected.
@@ -34,7 +34,7 @@ package struct ProcessOrigin: Equatable, Sendable {
             return nil
         }
         self.init(of: peer.processID, withAncestors: withAncestors)
-        // What was read is of the peer if that is there still.
+        // The number is still the peer's, so what was read is about the peer.
         if let process, process.waitReadable(milliseconds: 0) { return nil }
     }
 

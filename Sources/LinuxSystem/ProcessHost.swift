@@ -7,7 +7,7 @@ internal import Glibc
 /// thread.
 package final class ProcessHost {
     package let containment: Containment
-    /// What supervisors hold for as long as they live.
+    /// The lock on the state folder, which every supervisor inherits and so holds for as long as it lives.
     let stateLock: Int32?
     let watches: WatchList
     let launches: PendingLaunches
@@ -16,21 +16,21 @@ package final class ProcessHost {
     private var inheritedPeak = InheritedPeak()
     private(set) lazy var orphans = OrphanReaper(host: self)
     let sweeps: SignalSweeps
-    /// Where tasks have groups, which their processes may leave.
+    /// With cgroups alone: finds the processes that have left the group of their task.
     private(set) var strays: StrayTracker?
     private(set) var reaper: ChildReaper?
     private let freezes: FreezeRecord
 
-    /// Makes this process a child subreaper (PR_SET_CHILD_SUBREAPER). With cgroups, what has left its
-    /// task's group comes here when its parents are gone, and is found. Without, the descendants of a
-    /// supervisor that was killed come here to be ended, and any child that this host did not start is
-    /// taken for one.
+    /// Makes this process a child subreaper (PR_SET_CHILD_SUBREAPER): processes become its children when their parents
+    /// end. With cgroups, that is how those are found that have left their task's group. Without, the descendants of a
+    /// supervisor that was killed become children here and are killed, and so is any other child that this host did
+    /// not start.
     ///
     /// To be called in the process's first thread, before others are started that have SIGCHLD open.
     ///
     /// - Parameters:
     ///   - stateLock: the descriptor of the lock on the state folder, which outlives this host.
-    ///   - freezes: where groups are noted that stand still for a moment; nothing is noted without.
+    ///   - freezes: writes down which group is frozen for a moment; without it nothing is written down.
     package init(
         _ containment: Containment, stateLock: Int32? = nil, freezes: FreezeRecord? = nil
     ) throws(SystemError) {
@@ -84,11 +84,11 @@ package final class ProcessHost {
         try watches.poll(&events)
     }
 
-    /// Readable while there is something for `pollChildren` to do; `nil` where it has nothing to do ever.
+    /// Readable while there is something for `pollChildren` to do; `nil` where there never is.
     package var childDescriptor: Int32? { reaper?.descriptor }
 
-    /// Reaps what tasks have left to this process, for a millisecond or so, and appends what comes of it.
-    /// One task may have left thousands: others come before it.
+    /// Reaps children that tasks have left to this process, for a millisecond or so, and appends the events of that.
+    /// A call of its own, because one task may leave thousands, and `poll` must not wait for them.
     package func pollChildren(into events: inout [ProcessEvent]) throws(SystemError) {
         try reaper?.poll(&events)
     }
@@ -109,7 +109,7 @@ package final class ProcessHost {
         inheritedPeak.exclude(from: peakBytes)
     }
 
-    /// Kills whatever descends from this process, at its end; to be called when no task is wanted any more.
+    /// Kills whatever descends from this process; to be called at its end, when no task is to go on.
     package func killAll() {
         freezes.close()
         _ = clx_descendants_kill(nil, 0, 8)
@@ -121,7 +121,7 @@ package func becomeSubreaper() throws(SystemError) {
     try systemCall("prctl", "PR_SET_CHILD_SUBREAPER") { clx_become_subreaper() }
 }
 
-/// Children of this process that are not among the `known`: adopted from one that ended.
+/// The children of this process that are not among the `known`: their own parents have ended.
 package func adoptedOrphans(known: Set<Int32>) throws(SystemError) -> [Int32] {
     try ProcessTable().children(of: getpid()).filter { !known.contains($0) }
 }

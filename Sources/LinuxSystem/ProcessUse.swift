@@ -37,7 +37,7 @@ package struct ProcessUse: Equatable, Sendable {
     }
 }
 
-/// Tells the peak memory of a child from that of this process.
+/// Decides whether a child's peak of memory is its own or this process's.
 ///
 /// The kernel's count of a child (ru_maxrss, getrusage(2)) begins with the peak of the process that it
 /// was cloned from: execve(2) keeps the peak of the memory that it leaves, which was ours. A child that
@@ -48,7 +48,7 @@ struct InheritedPeak {
 
     /// - Returns: `nil` where the peak may be ours.
     mutating func exclude(from childBytes: UInt64) -> UInt64? {
-        // Most children show what is known; the file is read when ours may have grown.
+        // Most children show the peak that is known already; the file is read only where ours may have grown.
         guard isBeyond(childBytes) else { return nil }
         guard let now = Self.ownPeakBytes() else { return nil }
         ownBytes = max(ownBytes, now)

@@ -6,13 +6,13 @@ internal import Glibc
 /// A default route counts where the kernel would use it, and its interface is up and not the loopback one;
 /// where the kernel names no interface, it counts. Whether anything answers at its other end is not known.
 ///
-/// The kernel does not announce every route that it drops with an interface, with an address that the route
-/// sends from (before Linux 6.7) or with a nexthop object. So a change of a default route, of any interface or
-/// of a nexthop, and the end of an address, have all routes read anew; changes meanwhile, however many, once
-/// more after that.
+/// The kernel does not announce every route that it drops together with an interface, with the address that the route
+/// sends from (before Linux 6.7), or with a nexthop object. So all routes are read anew after a change of a default route,
+/// of any interface or of a nexthop, and after the end of an address. However many changes come during a reading, one
+/// more reading follows it.
 ///
-/// Not for a loop: many kernels (before Linux 6.8 or so) let whoever reads the routes wait, also at a
-/// non-blocking socket, while the set-up of any network namespace is being changed.
+/// Not for a loop: many kernels (before Linux 6.8 or so) block whoever reads the routes, even on a non-blocking socket,
+/// while the set-up of any network namespace is being changed.
 package final class RouteWatch {
     /// What is known of the default routes.
     package enum State: Equatable, Sendable {
@@ -66,7 +66,7 @@ package final class RouteWatch {
             case .datagram(let bytes): try take(bytes)
             }
         }
-        // The queue may be empty by now, and nothing else would wake us.
+        // The socket may be empty by now, so that nothing else would wake the reader.
         try ask()
     }
 

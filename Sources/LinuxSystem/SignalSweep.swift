@@ -10,7 +10,7 @@ final class SignalSweep {
     let number: Int32
     private let group: Cgroup
     private let user: UInt32?
-    /// Those that had it, or have another way to get it.
+    /// Those that had the signal, or get it in another way.
     private(set) var seen: Set<Int32>
     private var rest: ArraySlice<Int32> = []
     /// A group that forks for ever must not keep us busy for ever.
@@ -47,7 +47,7 @@ final class SignalSweep {
         }
     }
 
-    /// Looks who has come since the last look.
+    /// Lists the processes that have come since the last look.
     private func look() throws(SystemError) {
         guard looksLeft > 0 else { return isDone = true }
         looksLeft -= 1
@@ -65,20 +65,20 @@ final class SignalSweep {
             return
         }
         guard group.holds(processID) else { return }
-        // One that cannot be read is gone.
+        // A process that cannot be read is gone.
         if let user, (try? realUser(of: processID)) != user { return }
         if clx_pidfd_send_signal(process.rawValue, number) == 0 {
             signalled += 1
             return
         }
         let error = errno
-        // One that has become another user's does not keep the signal from the rest.
+        // A process that has become another user's must not keep the signal from the rest.
         if error == ESRCH || error == EPERM { return }
         throw SystemError(operation: "kill", errno: error, subject: "\(processID)")
     }
 }
 
-/// Sweeps that one turn was too short for, in the order in which they were begun.
+/// The sweeps that need more than one turn, in the order in which they were begun.
 final class SignalSweeps: WatchOwner {
     private let timer: OwnedDescriptor
     private var sweeps: [(sweep: SignalSweep, group: ObjectIdentifier)] = []
@@ -118,7 +118,7 @@ final class SignalSweeps: WatchOwner {
         var expirations: UInt64 = 0
         _ = read(timer.rawValue, &expirations, MemoryLayout<UInt64>.size)
         guard let (sweep, group) = sweeps.first else { return }
-        // What is left of a sweep that fails has no signal; the limit still holds.
+        // A sweep that fails is over: its rest gets no signal, but the hard limit still kills it.
         try? sweep.turn(processesMax: Self.processesPerTurn)
         sweeps.removeFirst()
         if !sweep.isDone {

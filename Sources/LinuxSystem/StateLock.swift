@@ -7,20 +7,19 @@ internal import Glibc
 /// The kernel lets go of the lock when the process ends, however it ends, so that no stale lock
 /// ever needs to be cleared away. The file stays.
 ///
-/// A second one, `folder/supervisors`, is what the supervisors hold for as long as they live, so that the
-/// next daemon finds no process of theirs. It is given up, for a new one, where a process under them cannot
-/// end.
+/// A second lock, `folder/supervisors`, is held by the supervisors for as long as they live: the next daemon waits for
+/// it, and so starts with none of their processes left. Where one of those cannot end, the file is replaced.
 package struct StateLock: ~Copyable {
     private let file: OwnedDescriptor
     private let supervisors: OwnedDescriptor
 
-    /// For supervisors: whoever inherits it holds the second lock.
+    /// For supervisors: a process that inherits it holds the second lock.
     package var descriptor: Int32 { supervisors.rawValue }
 
     /// The processes under supervisors of an earlier daemon that could not be ended.
     package let unkillable: [Int32]
 
-    /// How long what a dead owner left may hold the locks.
+    /// How long to wait for processes of a dead owner that still hold the locks.
     private static let timeoutMilliseconds = 5000
     private static let pauseMilliseconds = 20
 
@@ -77,7 +76,7 @@ package struct StateLock: ~Copyable {
         return new
     }
 
-    /// The processes, besides this one, that have an open file open where supervisors have it.
+    /// The processes besides this one that hold the second lock, by the descriptor at which supervisors have it.
     private static func holders(of file: Int32) -> Set<Int32> {
         var wanted = stat()
         guard fstat(file, &wanted) == 0, let table = try? ProcessTable() else { return [] }
@@ -101,7 +100,7 @@ package struct StateLock: ~Copyable {
         return state == "Z" || state == "X"
     }
 
-    /// Whose pid the file has.
+    /// The pid in the file.
     private static func owner(_ descriptor: Int32, _ path: String) -> Int32? {
         guard let text = try? readText(of: descriptor, path, countMax: 32) else { return nil }
         return Int32(text.prefix { $0.isNumber })

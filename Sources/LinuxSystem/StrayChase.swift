@@ -1,9 +1,8 @@
-/// Processes of a task that is ending, which fork and end faster than they are found: each look comes too late
-/// for those that it has seen.
+/// Counts how often the strays of an ending task have escaped: they fork and end faster than a scan finds them.
 ///
-/// After some such looks the groups that they were seen in are to stand still while they are killed there.
+/// After a few such scans, the groups in which they were seen are frozen while they are killed there.
 struct StrayChase {
-    /// How many looks may find others than the one before it.
+    /// How many scans in a row may find others than the scan before.
     static let roundsMax = 2
     private static let placesMax = 16
 
@@ -11,13 +10,13 @@ struct StrayChase {
     private var last: Set<Stray> = []
     private var places: Set<String> = []
 
-    /// A look has found these, and they are killed.
+    /// A scan has found these, and they are killed.
     ///
     /// - Parameter user: whose they are.
     mutating func found(_ strays: [Stray], of user: UInt32) {
         let now = Set(strays)
         if now.isSubset(of: last) {
-            // None is new: they cannot die, and hold nobody up.
+            // None is new, so these cannot die; there is nobody to be chased.
             rounds = 0
         } else {
             ranAhead(in: strays.map(\.group), of: user)
@@ -25,7 +24,7 @@ struct StrayChase {
         last = now
     }
 
-    /// Somebody is there whom the looks have not found.
+    /// There are processes that no scan has found.
     ///
     /// - Parameter groups: the names of the groups where they were seen, as far as they were.
     mutating func ranAhead(in groups: [String], of user: UInt32) {
@@ -35,9 +34,9 @@ struct StrayChase {
         }
     }
 
-    /// Whether a look comes too late for somebody; another one is to wait a little.
+    /// Whether the last scan came too late, so that the next one should wait a little.
     var isUnderWay: Bool { rounds > 1 }
 
-    /// The groups that are to stand still, sorted; none as long as there is hope without.
+    /// The groups to be frozen, sorted; none until enough scans came too late.
     var frozenGroups: [String] { rounds > Self.roundsMax ? places.sorted() : [] }
 }

@@ -1,9 +1,9 @@
-/// Whose a process is that was found outside of its task's group:
+/// Decides to which task a stray belongs. The first that applies:
 ///
-/// 1. That of the task in whose audit session it is, which nobody but root can leave.
-/// 2. That of the command that it descends from, or in whose group the oldest of its parents lives.
-/// 3. Once its parents are gone, that which it was seen to belong to before.
-/// 4. Otherwise that of a task of the same user that ran when it started, for as long as there is one.
+/// 1. The task in whose audit session it is, which nobody but root can leave.
+/// 2. The task of the command that it descends from, or in whose group the oldest of its parents lives.
+/// 3. Once its parents are gone: the task to which an earlier scan gave it.
+/// 4. Otherwise a task of the same user that ran when it started, for as long as there is one.
 ///
 /// What a process says of itself is no evidence.
 struct StrayClaims {
@@ -19,7 +19,7 @@ struct StrayClaims {
         let commandIDs: [Int32]
         /// Those of all its commands.
         let sessions: Set<AuditSession>
-        /// Nothing of it is to go on.
+        /// Its processes are to be killed.
         let isEnding: Bool
     }
 
@@ -47,8 +47,8 @@ struct StrayClaims {
             ?? StrayScan.taskGroup(of: stray.topGroup, in: tree).flatMap { byGroup[$0] }
     }
 
-    /// A task that may have started a process whose parents are gone: the user's oldest that goes on, or
-    /// else one that ends.
+    /// A task that may have started a process whose parents are gone: the user's oldest that is not ending, or
+    /// otherwise the oldest that is.
     ///
     /// - Parameter user: whose the process is.
     func likely(_ stray: Stray, of user: UInt32) -> Int? {

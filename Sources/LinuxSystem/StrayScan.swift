@@ -1,7 +1,7 @@
 internal import CLinux
 internal import Glibc
 
-/// A process below this one that lives outside of the tree of the tasks' groups.
+/// A stray: a process that descends from this one and lives outside of the tree of the tasks' groups.
 ///
 /// The service manager moves those that ask it to: `systemd-run --scope`, and pam_systemd for su(1) and
 /// runuser(1). Its parents tell whose it is; once they are gone it has become a child of this process.
@@ -33,8 +33,8 @@ struct Stray: Sendable, Hashable {
     var user: UInt32? { try? realUser(of: processID) }
 }
 
-/// What one look at /proc has found below this process. It takes as long as the machine has processes, and
-/// is therefore taken on a thread.
+/// What one look at /proc has found below this process. The look reads every process of the machine, and so it
+/// is taken on a thread of its own.
 struct StrayScan: Sendable {
     private(set) var strays: [Stray] = []
     /// The groups of tasks in which somebody lives, those included that are about to be gone.

@@ -7,16 +7,16 @@ internal import Glibc
 /// As a child subreaper this process is the parent of whatever outlives its own parents, so that each of
 /// them descends from it.
 ///
-/// Looks are taken on a thread, one at a time; whoever asks meanwhile gets the next one.
+/// Scans run on a thread of their own, one at a time; whoever asks during one gets the next.
 final class StrayTracker: WatchOwner {
     /// A task whose processes may have left its group.
     protocol Client: AnyObject {
         /// What is known of it now.
         var claimant: StrayClaims.Claimant { get }
 
-        /// Tells what a look has found of it.
+        /// What a scan has found of it.
         ///
-        /// - Parameter number: that of the look, as `scan` has promised it.
+        /// - Parameter number: the number of the scan, as `scan` returned it.
         func scanned(
             _ number: Int, strays: [Stray], isInhabited: Bool, _ events: inout [ProcessEvent])
     }
@@ -25,15 +25,15 @@ final class StrayTracker: WatchOwner {
     private let tree: String
     private let ownGroup: String
     private var clients: [ObjectIdentifier: any Client] = [:]
-    /// Those that were seen, by number: whose they are, and whether that is told.
+    /// The strays of the last scan by process number, and the task that each was given to.
     private var seen: [Int32: Seen] = [:]
 
-    /// Of the newest look that was begun.
+    /// The number of the newest scan that has begun.
     private(set) var number = 0
     private var isScanning = false
-    /// Another look is due when this one is over.
+    /// Another scan is to begin when the one under way is over.
     private var scansAgain = false
-    /// What is held still for the next look, and whose processes are killed there: by the name of the group.
+    /// Groups to be frozen before the next scan, by name, with the sessions whose processes are killed in them.
     private var freezes: [String: Set<AuditSession>] = [:]
     private let record: FreezeRecord
     private let board: Board
@@ -46,10 +46,10 @@ final class StrayTracker: WatchOwner {
         weak var client: (any Client)?
     }
 
-    /// Where the thread of a look leaves what it found; it may outlive the hunt.
+    /// Where the thread of a scan leaves what it found. The thread may outlive the tracker.
     private final class Board: Sendable {
         let found = LockedState<Outcome?>(nil)
-        /// Readable when a look is over.
+        /// Readable when a scan is over.
         let completion: OwnedDescriptor
 
         init() throws(SystemError) {
@@ -58,7 +58,7 @@ final class StrayTracker: WatchOwner {
 
         enum Outcome {
             case scan(StrayScan)
-            /// There was no room for it.
+            /// There was not enough memory, or no descriptor, for it.
             case none
         }
 
@@ -74,7 +74,7 @@ final class StrayTracker: WatchOwner {
     }
 
     private static let pauseMin = 5_000_000
-    /// For one that cannot die.
+    /// The longest pause, for a process that cannot die.
     private static let pauseMax = 640_000_000
 
     /// - Parameter record: freezes the groups that are to stand still.
@@ -90,7 +90,7 @@ final class StrayTracker: WatchOwner {
             })
     }
 
-    /// Begins to watch for what looks find; once, before the first of them.
+    /// Begins to watch for the results of scans; once, before the first scan.
     func begin() throws(SystemError) {
         _ = try host.watches.add(
             board.completion.rawValue, .input, owner: self, role: Role.completion)
@@ -106,23 +106,23 @@ final class StrayTracker: WatchOwner {
         clients.values.reduce(into: []) { $0.formUnion($1.claimant.sessions) }
     }
 
-    /// Asks for a look.
+    /// Asks for a scan.
     ///
-    /// - Returns: the number of the first look that sees all that is there now.
+    /// - Returns: the number of the first scan that sees everything that is there now.
     @discardableResult
     func scan() -> Int {
         pause = Self.pauseMin
         return startOrGoOn()
     }
 
-    /// Has a group stand still before the next look that begins, while those of some sessions are killed in it.
+    /// Before the next scan begins, freezes a group for a moment and kills the processes of some sessions in it.
     func freeze(_ group: String, killing sessions: Set<AuditSession>) {
         freezes[group, default: []].formUnion(sessions)
     }
 
-    /// Asks for a look after a pause, which grows for as long as no other is asked for.
+    /// Asks for a scan after a pause. The pause doubles each time, until `scan` is called.
     ///
-    /// - Returns: the number of the first look that begins after now.
+    /// - Returns: the number of the first scan that begins after now.
     func scanLater() -> Int {
         let next = number + 1
         if isTimed || scansAgain { return next }
@@ -134,7 +134,7 @@ final class StrayTracker: WatchOwner {
         return next
     }
 
-    /// An adopted child is gone, which somebody may wait for.
+    /// A child that this process had adopted is gone; a task may be waiting for that.
     func childEnded() {
         if isTimed { scan() }
     }
@@ -153,12 +153,12 @@ final class StrayTracker: WatchOwner {
         if scansAgain { start() }
         switch found {
         case .scan(let scan): emit(scan, finished, &events)
-        // Who waits for it gets a later one.
+        // Those who wait for this scan get a later one.
         case .none: _ = scanLater()
         }
     }
 
-    /// Starts a look, or has another follow the one under way.
+    /// Starts a scan, or has another follow the one under way.
     ///
     /// - Returns: its number.
     private func startOrGoOn() -> Int {
@@ -183,20 +183,20 @@ final class StrayTracker: WatchOwner {
             do throws(SystemError) {
                 board.put(.scan(try StrayScan(tree: tree, ownGroup: ownGroup)))
             } catch {
-                // Without /proc nobody can be found, and nobody is waited for.
+                // Without /proc no stray can be found, so nobody may wait for one.
                 board.put(error.isShortage ? .none : .scan(StrayScan()))
             }
         }
         do {
             try startThread(take)
         } catch {
-            // Where no thread can be had, for too many processes, this one has to wait for the look.
+            // No thread can be had, because there are too many: this thread takes the scan itself.
             take()
         }
     }
 
     private func emit(_ scan: StrayScan, _ number: Int, _ events: inout [ProcessEvent]) {
-        // In the order of their groups, so that the same look tells the same.
+        // In the order of the groups, so that the same scan gives the same events.
         let all = clients.values.map { (client: $0, claimant: $0.claimant) }
             .sorted { $0.claimant.groupName < $1.claimant.groupName }
         let claims = StrayClaims(all.map(\.claimant), tree: tree)
@@ -231,7 +231,7 @@ final class StrayTracker: WatchOwner {
 }
 
 extension ProcessEvent {
-    /// One that has left its group, of no task that is known.
+    /// A process outside of its group that belongs to no known task.
     fileprivate static func ofNobody(_ stray: Stray, user: UInt32?) -> ProcessEvent {
         ProcessEvent(
             task: nobody,

@@ -7,7 +7,7 @@ final class SupervisedCommand {
     private var request: LaunchRequest?
     /// Told by the supervisor, once the command runs.
     private(set) var processID: Int32?
-    /// Its end, or that it could not start, has been told.
+    /// Its exit, or that it could not start, has been reported.
     private(set) var hasEnded = false
     /// The supervisor has said that no process is left, by a report or by its exit status.
     private(set) var isEmpty = false
@@ -24,7 +24,7 @@ final class SupervisedCommand {
     private var isOrderedToKill = false
     /// All processes of the command have been stopped, and not told to go on.
     private(set) var isFrozen = false
-    /// Orders to thaw that were not answered yet. What is said of a freeze meanwhile is about one before.
+    /// Orders to thaw that were not answered yet. A report of a freeze that comes meanwhile is about an earlier order.
     private var thawsUnderWay = 0
 
     /// What a supervisor's report means for the task.
@@ -49,7 +49,7 @@ final class SupervisedCommand {
         controlToken = token
     }
 
-    /// Who is told of what a supervisor says, and of its end.
+    /// Who is woken by a supervisor's reports and by its end, and with which roles.
     struct Listener {
         let owner: any WatchOwner
         let reportRole: Int
@@ -136,13 +136,13 @@ final class SupervisedCommand {
     /// The supervisor, while it can be told something.
     var supervisorID: Int32? { isEmpty ? nil : supervisor?.processID }
 
-    /// Nothing of it is stopped, nor will be by what was ordered before.
+    /// None of its processes is stopped, and no earlier order will stop one.
     var isThawed: Bool { supervisorID == nil || !isFrozen && thawsUnderWay == 0 }
 
-    /// The second time the supervisor itself is killed, and what it held is adopted.
+    /// The second call kills the supervisor itself; its processes then become children of this one.
     func kill() {
         order(CLX_ORDER_KILL, 0)
-        // It may have been stopped, by a user of its uid.
+        // A process of the same user may have stopped the supervisor.
         if !isGone { supervisor?.signal(isOrderedToKill ? SIGKILL : SIGCONT) }
         isOrderedToKill = true
     }
@@ -193,7 +193,7 @@ final class SupervisedCommand {
         return true
     }
 
-    /// Notes the end of the command where the supervisor could not tell it.
+    /// Records how the command ended, where the supervisor could not report it.
     ///
     /// - Returns: `nil` where it has been told.
     func end(_ exit: Exit, index: Int) -> Report? {
@@ -218,7 +218,7 @@ final class SupervisedCommand {
         case CLX_REPORT_SIGNALLED: return end(.signal(message.code), index: index)
         case CLX_REPORT_GONE:
             isEmpty = true
-            // The command took over the supervisor's peak, which is that of a small program.
+            // A command begins with the supervisor's peak, which is small enough to be counted as its own.
             use = ProcessUse(
                 cpuMicroseconds: message.cpu_us,
                 memoryPeakBytes: message.memory_peak_bytes
@@ -260,7 +260,7 @@ final class SupervisedCommand {
         _ listener: Listener
     ) throws(SystemError) -> WatchedChild {
         let file = try supervisorRequestFile(request)
-        // For those who look at the processes; the command itself is in the file.
+        // What ps(1) shows; the command that is run is in the file.
         let command = String((request.arguments.first ?? "").unicodeScalars.prefix(128))
         let supervisor = LaunchRequest(
             arguments: [path, command],

@@ -13,12 +13,12 @@ final class SupervisedTask: TaskProcesses, WatchOwner {
     private var isGone = false
     private var isClosed = false
 
-    /// How far the supervisors are with what `setFrozen` wants of all of them.
+    /// What `setFrozen` asked for, and how far the supervisors have come with it.
     private struct Freeze {
         var isWanted = false
         /// An order to freeze has not been answered by an event.
         var isAwaited = false
-        /// What the last event said.
+        /// The last event said that all commands are frozen.
         var isTold = false
         /// Why a freeze is being undone.
         var failure: SystemError?
@@ -64,7 +64,7 @@ final class SupervisedTask: TaskProcesses, WatchOwner {
     var isFrozen: Bool {
         let supervisors = supervisorIDs
         guard !supervisors.isEmpty else { return false }
-        // One look may miss who was started during it, by a process that it then finds stopped.
+        // Twice: a process that is started during the first look, by one that is then found stopped, is in the second.
         return (0..<2).allSatisfy { _ in
             (try? ProcessTable())?.areStopped(descendantsOf: supervisors) == true
         }
@@ -78,7 +78,7 @@ final class SupervisedTask: TaskProcesses, WatchOwner {
     private var supervisorIDs: Set<Int32> { Set(commands.compactMap(\.supervisorID)) }
 
     func signal(_ number: Int32) throws(SystemError) -> Int? {
-        // Who is stopped handles no signal.
+        // A stopped process handles no signal.
         if number != SIGKILL, freeze.isWanted { try setFrozen(false) }
         for command in commands where !command.isGone { command.signal(number) }
         return nil
@@ -103,7 +103,7 @@ final class SupervisedTask: TaskProcesses, WatchOwner {
     }
 
     func readUse() -> ProcessUse? {
-        // A supervisor that was killed has told nothing.
+        // A supervisor that was killed has reported no use.
         isGone ? commands.reduce(ProcessUse()) { $0?.adding($1.use) } : nil
     }
 
@@ -121,7 +121,7 @@ final class SupervisedTask: TaskProcesses, WatchOwner {
         command.closeControl()
         checkFrozen(&events)
         if command.isEmpty {
-            // However it came that its end was not told, nobody waits for it in vain.
+            // If no exit was reported, report SIGKILL so that waiters are released.
             end(index, .signal(SIGKILL), &events)
             command.isGone = true
             checkGone(&events)
@@ -155,16 +155,16 @@ final class SupervisedTask: TaskProcesses, WatchOwner {
         }
     }
 
-    /// One supervisor has not stopped its processes, and has undone that: the others follow.
+    /// One supervisor could not stop its processes and lets them go on, so the others let theirs go on too.
     private func undoFreeze(_ error: SystemError, _ events: inout [ProcessEvent]) {
         guard freeze.isWanted else { return }
         freeze.isWanted = false
         freeze.failure = error
-        // One that cannot be told is ending, or stopped itself: nothing else would reach it.
+        // A supervisor that takes no order is ending or is stopped itself; nothing else would reach it.
         for command in commands where command.supervisorID != nil { command.setFrozen(false) }
     }
 
-    /// Tells the freeze when the last command is frozen, and the thaw when none is.
+    /// Emits `frozen(true)` once all commands are frozen, and `frozen(false)` once none is.
     private func checkFrozen(_ events: inout [ProcessEvent]) {
         let held = commands.filter { $0.supervisorID != nil }
         if freeze.isWanted, freeze.isAwaited, !held.isEmpty, held.allSatisfy(\.isFrozen) {
@@ -198,7 +198,7 @@ final class SupervisedTask: TaskProcesses, WatchOwner {
     }
 }
 
-/// Waits for the end of what a killed supervisor left.
+/// A command whose supervisor was killed: waits until the processes it left are gone.
 private final class LostCommand: OrphanReaper.Client {
     private let task: SupervisedTask
     private let index: Int

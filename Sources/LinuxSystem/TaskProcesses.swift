@@ -19,13 +19,13 @@ package struct ProcessEvent: Equatable, Sendable {
         case freezeFailed(SystemError)
         /// A process was found outside of the task's group, where it is ended with the task. Told once.
         ///
-        /// Of no task that is known it is killed, and `user` has its real uid, where it was still there.
+        /// A process of no known task is killed; `user` is its real uid, where it was still there to be asked.
         case left(processID: Int32, group: String, user: UInt32? = nil)
         /// No process of the task is left. The last event of a task.
         case gone
     }
 
-    /// In place of a task's number: of no task that is known, and ended for it.
+    /// In place of a task's number: the process belongs to no known task, and is killed for that.
     package static let nobody = UInt64.max
 
     package init(task: UInt64, what: What) {
@@ -66,7 +66,7 @@ package protocol ProcessSet: AnyObject {
     /// What can hold them still.
     var freezer: FreezeMethod { get }
 
-    /// Where they live, those who are started later included; none that is of others too.
+    /// Where they live, also those that are started later. No other processes live there.
     var homes: [ProcessHome] { get }
 
     /// Whether all of them are frozen, read now; `false` after the event `gone`.
@@ -77,8 +77,8 @@ package protocol ProcessSet: AnyObject {
 
     /// Sends a signal to every one of them.
     ///
-    /// The frozen handle none but SIGKILL. A task is thawed for any other; who is frozen by a unit has to
-    /// be thawed by the caller before.
+    /// Frozen processes handle no signal but SIGKILL. A task is thawed for any other; adopted processes that a unit's
+    /// freeze holds have to be thawed by the caller first.
     ///
     /// - Returns: how many got it; `nil` where a supervisor was told to do it.
     @discardableResult
@@ -109,8 +109,8 @@ package protocol TaskProcesses: ProcessSet {
 
     /// Asks for the freeze or the thaw of every process, those included that are being started.
     ///
-    /// The event `frozen` tells when it is so; none comes where nothing changes by it, as by the thaw of
-    /// what has not been told to be frozen. Stopped by signals, also those go on that were stopped before.
+    /// The event `frozen` tells when it is done. None comes where nothing changes, such as for the thaw of what no event
+    /// has called frozen. A thaw by signals also continues processes that somebody else had stopped.
     func setFrozen(_ frozen: Bool) throws(SystemError)
 
     /// What all processes of the task have used so far, and in the end; `nil` where that is not known,

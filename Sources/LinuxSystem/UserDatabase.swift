@@ -4,10 +4,9 @@ internal import Glibc
 /// Looks users up on threads of its own, since the system's user database may be a server that
 /// takes its time, or does not answer at all.
 ///
-/// The descriptor tells when answers wait. A look-up that hangs holds up its own thread alone, until
-/// as many hang as there may be threads; what is asked for then waits in a queue. It may outlive the
-/// database: nobody hears its answer then. One thread is there from the start, so that users can be looked up
-/// while somebody takes all the room that there is for others.
+/// The descriptor is readable when answers wait. A look-up that hangs holds up only its own thread; when as many hang
+/// as there may be threads, further requests wait in a queue. A look-up may outlive the database; its answer is
+/// dropped then. One thread is started at once, so that users can be looked up even when no other can be had.
 package final class UserDatabase: Sendable {
     /// How a look-up ended.
     package enum Answer: Equatable, Sendable {
@@ -53,7 +52,7 @@ package final class UserDatabase: Sendable {
 ///
 /// `@unchecked Sendable`: `wakeUp` is a semaphore, which is for many threads (sem_overview(7)).
 private final class LookUps: @unchecked Sendable {
-    /// The modules of nsswitch.conf(5) need some, and nobody says how much.
+    /// The modules of nsswitch.conf(5) need some stack, and none of them says how much.
     private static let threadStackBytes = 512 * 1024
 
     private let lookUp: @Sendable (UInt32) -> UserDatabase.Answer

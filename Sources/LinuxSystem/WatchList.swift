@@ -1,14 +1,14 @@
-/// Who is told when a descriptor is ready.
+/// Is told when one of its descriptors is ready.
 protocol WatchOwner: AnyObject {
     /// - Parameters:
     ///   - role: which of its descriptors, in the owner's own numbering.
-    ///   - events: takes what the owner makes of it.
+    ///   - events: the owner appends what has happened.
     func ready(role: Int, _ events: inout [ProcessEvent])
 }
 
 /// The descriptors of all tasks in one epoll.
 final class WatchList {
-    /// Names one watch, and no later one that has its place.
+    /// Slot and generation: a stale token never matches a reused slot.
     struct Token: Equatable {
         fileprivate let slot: Int
         fileprivate let generation: UInt32
@@ -70,7 +70,7 @@ final class WatchList {
         for index in 0..<batch.count {
             let number = batch[index].token
             let slot = slots[Int(number & 0xffff_ffff)]
-            // Ended by an event before it in this batch.
+            // An earlier event of this batch may have ended the watch.
             guard slot.generation == UInt32(number >> 32), let owner = slot.owner else { continue }
             owner.ready(role: slot.role, &events)
         }

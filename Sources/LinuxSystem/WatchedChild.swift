@@ -4,7 +4,7 @@ internal import Glibc
 /// A child of ours that is watched until it is reaped.
 final class WatchedChild {
     let processID: Int32
-    /// What it and those that it waited for used; `nil` until it is reaped, or where another did that.
+    /// What it and the children that it waited for used; `nil` until it is reaped, and where somebody else reaped it.
     private(set) var use: ProcessUse?
     private let process: OwnedDescriptor
     private let token: WatchList.Token
@@ -23,8 +23,8 @@ final class WatchedChild {
     ) throws(SystemError) {
         let descriptor = spawned.descriptor.rawValue
         do {
-            // Once each: who traces it, as its user may, keeps its end from us (ptrace(2)), and the descriptor
-            // readable all the while. It is told again when the tracer has let go.
+            // Once each: a tracer, which its user may be, keeps us from reaping it (ptrace(2)) while the descriptor
+            // stays readable. When the tracer lets go, the descriptor becomes ready once more.
             token = try host.watches.add(
                 descriptor, [.input, .onceEach], owner: owner, role: role)
         } catch {
@@ -50,7 +50,7 @@ final class WatchedChild {
                 memoryPeakBytes: host.excludingInherited(from: used.memory_peak_bytes)
             )
         } catch {
-            // Somebody else has reaped it: that it ended is all that can be known.
+            // Somebody else has reaped it: all that is known is that it ended.
             exit = .signal(SIGKILL)
         }
         host.watches.remove(token, process.rawValue)
@@ -67,7 +67,7 @@ final class WatchedChild {
     }
 }
 
-/// Kills a child and reaps it, within a second: for one that never got an owner.
+/// Kills a child that has no owner yet and reaps it, within a second.
 func killAndReap(_ process: Int32) {
     clx_pidfd_send_signal(process, SIGKILL)
     var ending = pollfd(fd: process, events: Int16(POLLIN), revents: 0)

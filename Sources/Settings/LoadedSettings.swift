@@ -89,7 +89,7 @@ package struct LoadedSettings: Sendable, Equatable {
 
     /// Takes over what a reload can change, and leaves what needs a restart as it is.
     ///
-    /// A profile or a group that came or went counts with each of its keys.
+    /// A profile or a group that was added or removed counts with each of its keys.
     ///
     /// - Returns: what differs; a key that needs a restart is named again at every reload until
     ///   then.

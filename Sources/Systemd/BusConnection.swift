@@ -18,7 +18,7 @@ final class BusConnection {
     /// Whether it is connected, or on the way there.
     var isOpen: Bool { sd_bus_is_open(bus) > 0 }
 
-    /// Whether the other side has let us in, so that messages leave.
+    /// Whether the other side has accepted us, so that messages are sent.
     var isReady: Bool { sd_bus_is_ready(bus) > 0 }
 
     /// A call of a method, without its parameters.
@@ -121,7 +121,7 @@ final class BusSlot {
         _ message: OpaquePointer?, _ userData: UnsafeMutableRawPointer?
     ) -> Int32 {
         guard let message, let userData else { return 0 }
-        // Held for as long as the handler runs, which may let go of the last other reference.
+        // Keeps the object alive while the handler runs, which may drop the last other reference.
         let slot = Unmanaged<BusSlot>.fromOpaque(userData).takeUnretainedValue()
         slot.handler(ReceivedMessage(pointer: message))
         return 0

@@ -4,14 +4,14 @@
 package enum EventPriority: Int64, CaseIterable, Sendable {
     case timers = -80
     case signals = -60
-    /// What the service manager is told, which is seldom: before the processes and the clients, whose flood
-    /// would else keep it back for ever.
+    /// Messages to the service manager, which are rare. Before the processes and the clients, whose flood would
+    /// otherwise keep them back for ever.
     case health = -40
     case processes = -20
     case clients = 0
     case background = 100
-    /// After everything that came from outside. A deferred source belongs here: libsystemd lets one that is
-    /// scheduled again in its own turn go first for ever among its equals.
+    /// After everything that came from outside. A deferred source belongs here: libsystemd dispatches one that is
+    /// scheduled again in its own turn before all others of its priority, for ever.
     case leftovers = 200
 
     /// Before all of the above: what ends a turn is done before the next source is dispatched.

@@ -53,8 +53,8 @@ package final class TimerSource: EventSource {
 
     /// Calls the handler once at `instant`, or before where the timer is armed for before.
     ///
-    /// For who looks again at what is due when it is called: to be asked for ever later instants then costs
-    /// nothing.
+    /// For a handler that looks anew at what is due. Deadlines that only move later then cost nothing: the timer fires
+    /// early once, and is armed again.
     ///
     /// - Throws: as `arm(atNanoseconds:)`.
     package func arm(noLaterThanNanoseconds instant: UInt64) throws(SystemdError) {

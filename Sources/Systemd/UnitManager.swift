@@ -11,12 +11,12 @@ internal import Glibc
 package final class UnitManager {
     /// Whose service manager is asked.
     package enum Manager: Hashable, Sendable {
-        /// The system's. From anyone but root the way is the system's bus, whose policy refuses most.
+        /// The system's. Anyone but root reaches it over the system's bus, whose policy refuses most.
         case system
         /// That of the user whom this process runs as.
         case user
-        /// That of another user, for root. What it says is no more to be trusted than the user: read back
-        /// from the kernel what matters.
+        /// That of another user, for root. Its answers deserve no more trust than the user does: read from the kernel
+        /// what matters.
         case userOf(UInt32)
     }
 
@@ -157,7 +157,7 @@ package final class UnitManager {
             return
         }
         if let descriptor { return try descriptor.watch(for: connection.events) }
-        // With the clients, not before them: a manager that floods us shares their turns.
+        // With the clients and not before them, so that a manager that floods us delays nobody more than they do.
         descriptor = try loop.addDescriptor(
             connection.descriptor, events: connection.events, priority: .clients
         ) { [weak self] _ in self?.turn() }

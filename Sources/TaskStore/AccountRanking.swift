@@ -9,7 +9,7 @@ struct AccountRanking {
     /// Gives an owner so much more, or takes it.
     mutating func add(_ change: Int, to owner: OwnerID, of account: OwnerID) {
         if owner != account, owners[account] == nil {
-            // Until now all of it was the account's own.
+            // So far all of it was the account's own uid's.
             owners[account] = Ranking()
             owners[account]?.add(accounts[account], to: account)
         }

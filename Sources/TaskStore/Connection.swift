@@ -13,8 +13,8 @@ final class Connection: @unchecked Sendable {
     /// Pages in the write-ahead log after the last commit that wrote.
     fileprivate(set) var logPages = 0
 
-    /// Nobody asks how much memory SQLite holds, and to count it costs a seventh of an insertion. Where
-    /// somebody else in the process has begun to use SQLite it goes on counting, which is as right.
+    /// Has SQLite not count its memory, which nobody asks for and which takes a seventh of an insertion. If something
+    /// else in the process has used SQLite before, it goes on counting, which does no harm.
     private static let countsNoMemory = csqlite_count_no_memory() == SQLITE_OK
 
     /// How long a statement waits for another process that writes.
@@ -79,7 +79,7 @@ final class Connection: @unchecked Sendable {
         guard code == SQLITE_OK else { throw error(code, operation) }
     }
 
-    /// The statement of this text, which is prepared once; its text is one of few.
+    /// The statement with this text. It is prepared once and kept, so there must be few different texts.
     func statement(_ sql: String, _ operation: String) throws(StoreError) -> Statement {
         if let statement = statements[sql] { return statement }
         let handle = try open(operation)
@@ -102,9 +102,9 @@ final class Connection: @unchecked Sendable {
 
     /// Does all of `body` in one transaction, or nothing of it.
     ///
-    /// What it throws leaves the connection outside of any transaction. After a failed commit the changes
-    /// are not there, also for other connections; only a crash before the next commit may bring them
-    /// back, where the disk took them and did not say so.
+    /// After an error the connection is in no transaction. The changes of a failed commit are not there, for other
+    /// connections neither. Only a crash before the next commit may bring them back, where the disk took them and
+    /// answered with an error.
     func transaction(
         _ operation: String, _ body: () throws(StoreError) -> Void
     ) throws(StoreError) {
@@ -132,7 +132,7 @@ final class Connection: @unchecked Sendable {
         errno = 0
         let code = sqlite3_wal_checkpoint_v2(handle, nil, mode, &pages, &written)
         guard code == SQLITE_OK else { throw error(code, "checkpoint") }
-        // Nothing is counted where a reader keeps the log from being used from its start again.
+        // While a reader keeps the log from being started anew, the count stays.
         if written == pages { logPages = 0 }
     }
 

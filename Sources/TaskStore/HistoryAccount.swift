@@ -1,6 +1,6 @@
 internal import BudgetCore
 
-/// What is kept of each owner's past, as of the last commit, for who writes and for who removes.
+/// How much of each owner's past is kept, as of the last commit. Those who write and those who remove share it.
 ///
 /// `@unchecked Sendable`: used only by who holds the connection.
 final class HistoryAccount: @unchecked Sendable {
@@ -58,12 +58,12 @@ final class HistoryAccount: @unchecked Sendable {
         shares.excess(over: bounds)
     }
 
-    /// Takes something for gone while more is chosen that is to go with it.
+    /// Counts something as gone while more is chosen that is to go with it.
     func setAside(_ kept: Kept) {
         shares.add(shares.share(of: kept, count: -1), of: kept.owner)
     }
 
-    /// Takes something for there again that was set aside.
+    /// Undoes `setAside`.
     func putBack(_ kept: Kept) {
         shares.add(shares.share(of: kept, count: 1), of: kept.owner)
     }

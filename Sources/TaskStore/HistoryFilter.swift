@@ -48,13 +48,13 @@ package struct HistoryPage: Equatable, Sendable {
 
 /// How much of the history is kept.
 package struct HistoryBounds: Equatable, Sendable {
-    /// Ended tasks, the newest of each owner: who has most loses the oldest.
+    /// How many ended tasks are kept. Where there are more, the owner who has most loses the oldest.
     package var countMax: Int
     /// What they take on the disk, with their indexes and roughly; likewise.
     package var bytesMax: Int
     /// How long ago they ended at most; `nil`: however long.
     package var ageMax: Duration?
-    /// Whose what an owner has counts as.
+    /// Which account each owner's history counts for.
     package var accounts: Accounts
 
     package init(

@@ -77,7 +77,7 @@ final class HistoryPruner: @unchecked Sendable {
         return try rows(of: statement, bytesMax: .max).map { .task($0) }
     }
 
-    /// Looks, where the file holds more than the history may take, what each owner has of that.
+    /// Counts the bytes that each owner has, where the file holds more than the history may take.
     ///
     /// - Returns: whether there is more to be counted.
     private func countsBytes(for bounds: HistoryBounds) throws(StoreError) -> Bool {
@@ -89,7 +89,7 @@ final class HistoryPruner: @unchecked Sendable {
         return !account.isComplete
     }
 
-    /// What goes of those who have most.
+    /// What is to be removed from those who have most.
     private func excess(
         over bounds: HistoryBounds, rowsMax: Int
     ) throws(StoreError) -> [Kept] {
@@ -110,8 +110,8 @@ final class HistoryPruner: @unchecked Sendable {
         return excess
     }
 
-    /// The oldest that an owner has behind what goes already. A success holds tasks back, so that ended tasks go before
-    /// the first of them does.
+    /// The oldest that an owner has, after what is chosen already. Ended tasks are removed before any success, because a
+    /// success still holds tasks back.
     private func oldest(
         _ excess: HistoryShares.Excess, behind taken: (tasks: Int, successes: Int), rowsMax: Int
     ) throws(StoreError) -> [Kept] {
@@ -149,7 +149,7 @@ final class HistoryPruner: @unchecked Sendable {
         let statement = try connection.statement(
             "PRAGMA incremental_vacuum(\(HistoryPruner.pagesGivenBack))", "prune")
         defer { statement.reset() }
-        // A row a page that was given back.
+        // One row for each page that was given back.
         while try statement.step() {}
         return try freePages() < free
     }

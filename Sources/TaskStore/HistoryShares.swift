@@ -1,9 +1,10 @@
 internal import BudgetCore
 
-/// What each owner has of the history, so that what is too much is taken from who has most.
+/// How much of the history each owner has, so that what is too much is taken from the one who has most.
 ///
-/// Numbers are as of the last commit. Tasks are counted from the beginning; what they and the successes take on the
-/// disk is counted in the order of their tables where somebody needs to know, and is known once all are counted.
+/// The numbers are those of the last commit. The tasks are counted when the store is opened. The bytes that they and the
+/// successes take are counted later and only if needed, in the order of their tables; they are known once all are
+/// counted.
 struct HistoryShares {
     struct Share: Equatable {
         var count = 0
@@ -15,7 +16,7 @@ struct HistoryShares {
         }
     }
 
-    /// How far it is counted what is kept in bytes: tasks come before successes.
+    /// How far the bytes are counted: tasks come before successes.
     enum Counted {
         case tasks(through: Int64)
         /// `nil`: none of them yet.
@@ -32,7 +33,7 @@ struct HistoryShares {
 
     private(set) var total = Share()
     private var shares: [OwnerID: Share] = [:]
-    /// Whose what an owner has counts as, in these rankings.
+    /// The accounts that these rankings go by: several owners may share one.
     private var accounts = Accounts()
     private var counts = AccountRanking()
     private var bytes = AccountRanking()
@@ -47,8 +48,7 @@ struct HistoryShares {
         if case .all = counted { true } else { false }
     }
 
-    /// What it changes that something is kept (1) or goes (-1): its bytes are left out where they are not counted
-    /// yet.
+    /// The change when something is kept (1) or removed (-1). Its bytes are left out where they are not counted yet.
     func share(of kept: Kept, count: Int) -> Share {
         Share(count: count * kept.taskCount, bytes: isCounted(kept) ? count * kept.bytes : 0)
     }
@@ -75,7 +75,7 @@ struct HistoryShares {
         bytes.add(change.bytes, to: owner, of: account)
     }
 
-    /// Ranks all owners anew where what they have counts as others' than before.
+    /// Ranks all owners anew where the accounts have changed.
     private mutating func rank(by accounts: Accounts) {
         guard accounts != self.accounts else { return }
         self.accounts = accounts
@@ -83,14 +83,14 @@ struct HistoryShares {
         for (owner, share) in shares { rank(share, of: owner) }
     }
 
-    /// What came next takes so much, and now it is counted so far.
+    /// Adds the bytes of the next rows, and remembers how far it has counted.
     mutating func count(_ bytes: [OwnerID: Int], through last: Counted) {
         for (owner, bytes) in bytes { add(Share(bytes: bytes), of: owner) }
         counted = last
     }
 
-    /// What is to go first: of the account that has most of what is too much, and of its uids of the
-    /// one that has most; so many that it has no more than the next one, or a few where that is few.
+    /// What is to be removed first: from the account that has most, and within it from the uid that has most. So much
+    /// that it has no more than the next one, but a few at least.
     mutating func excess(over bounds: HistoryBounds) -> Excess? {
         rank(by: bounds.accounts)
         let count = total.count - bounds.countMax
@@ -106,6 +106,6 @@ struct HistoryShares {
         return Excess(owner: owner, countMax: .max, bytesMax: taken)
     }
 
-    /// The part of the bounds that one of several who have the same may lose at once.
+    /// Of several who have the same, one loses at most this part of the bounds at once.
     private static let parts = 1000
 }

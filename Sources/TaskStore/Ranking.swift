@@ -21,7 +21,7 @@ struct Ranking<Key: Hashable & Comparable> {
     /// Who has most.
     var first: Entry? { entries.first }
 
-    /// Who has most but for the first.
+    /// Who has second most.
     var second: Entry? {
         guard entries.count > 2 else { return entries.dropFirst().first }
         return entries[1] < entries[2] ? entries[2] : entries[1]

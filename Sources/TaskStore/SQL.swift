@@ -20,8 +20,8 @@ enum SQL {
         "UPDATE tasks SET is_cancelled = 1 "
         + "WHERE id = ? AND started_at_us IS NOT NULL AND ended_at_us IS NULL"
 
-    /// What is kept of an ended task is short: of a long command its first word, of a long folder the
-    /// beginning, and of the groups the first. Answers with the row's `KeptRow` columns.
+    /// Cuts what is kept of an ended task: a long command to its first word, a long folder to its beginning, and the
+    /// groups to the first. Answers with the row's `KeptRow` columns.
     static let end =
         "UPDATE tasks SET \(endColumns.map { "\($0) = ?" }.joined(separator: ", ")), "
         + "environment = NULL, handler_command = NULL, supplementary_gids = "
@@ -68,7 +68,7 @@ enum SQL {
 
     static let forgetSuccess = "DELETE FROM last_successes WHERE owner = ? AND name = ?"
 
-    /// An end that the disk had refused may be written after one that came about later.
+    /// An end that the disk refused at first may be written after a later one.
     private static let keepLongest =
         "ON CONFLICT (owner, name) DO UPDATE SET "
         + "ended_at_us = max(ended_at_us, excluded.ended_at_us), "

@@ -6,7 +6,7 @@ package enum StoreChange: Equatable, Sendable {
     indirect case submitted(StoredTask)
     /// A queued task starts now. To be on disk before its process exists.
     case started(TaskID, at: WallTime)
-    /// A started task was not started after all: it is queued as if nothing had been.
+    /// A started task was not started after all: it is queued again as if nothing had happened.
     case startUndone(TaskID)
     /// A started task is told to end, and is not to be tried again: a crash before its end does not bring it
     /// back.
@@ -15,7 +15,7 @@ package enum StoreChange: Equatable, Sendable {
     case ended(TaskID, StoredEnd)
     /// An attempt of a started task has ended, and the task goes back into the queue for the next one.
     case requeued(TaskID, StoredRequeue)
-    /// From now on nothing of this group starts, or it does again; what is so already stays so.
+    /// From now on nothing of this group starts, or it starts again. Changes nothing where that is so already.
     case groupPaused(String, Bool)
     /// What is known of an application, new or in the place of what was known before.
     indirect case applicationSaved(StoredApplication)
@@ -44,8 +44,8 @@ package struct StoredRequeue: Equatable, Sendable {
 
 /// What `TaskStore.apply` found where it wrote.
 package struct Applied: Equatable, Sendable {
-    /// Of each task that was submitted with a minimum interval: when a task of its owner and name last
-    /// completed, those included that ended earlier in the same changes. None: no entry.
+    /// For each task that was submitted with a minimum interval: when a task of its owner and name last completed, also
+    /// earlier in the same changes. No entry where none has.
     package var lastSuccesses: [TaskID: WallTime] = [:]
 
     package init() {}

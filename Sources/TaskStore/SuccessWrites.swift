@@ -27,7 +27,7 @@ struct SuccessWrites {
             for: interval, isNew: success.integer(4) == 1)
     }
 
-    /// Keeps the time of a success as long as so many milliseconds, or as it is kept already.
+    /// Keeps the time of a success for so many milliseconds, or longer where it is kept longer already.
     private func keep(
         _ success: KeptSuccess, at time: WallTime, for interval: Int64, isNew: Bool
     ) throws(StoreError) {

@@ -40,15 +40,15 @@ struct JournalQueue {
     /// Taken by the writer and not yet written, or waiting.
     private(set) var unwritten = JournalLoss()
     private(set) var byteCount = 0
-    /// Lost, and in no report yet.
+    /// Lost, and not in a report yet.
     private var unreported = JournalLoss()
     private(set) var isClosed = false
     /// Whether the writer's thread has ended.
     private(set) var isEnded = false
     private var isReportHeld = false
-    /// Whether the sink took the last entry; a report must not chase its own failure.
+    /// Whether the sink took the last entry. While it does not, no report is due: its own failure would cause the next.
     private var sinkWorks = true
-    /// In a report that the writer took and the sink has not taken yet.
+    /// The losses in the report that is being written.
     private var reporting = JournalLoss()
 
     init(limits: JournalWriter.Limits) {
@@ -80,7 +80,7 @@ struct JournalQueue {
         !waiting.isEmpty || isReportDue || isClosed
     }
 
-    /// What the journal does not tell as of now: what is not written, and losses not said.
+    /// What the journal does not have yet: entries that are not written, and losses that are not reported.
     var untold: JournalLoss {
         var loss = unwritten
         loss.add(unreported)
@@ -88,7 +88,7 @@ struct JournalQueue {
         return loss
     }
 
-    /// Whether everything that was accepted is written, and losses are said where that works.
+    /// Whether everything that was accepted is written, and losses are reported where that is possible.
     var isFlushed: Bool {
         isEnded || (unwritten.total == 0 && !isReportDue && reporting.total == 0)
     }

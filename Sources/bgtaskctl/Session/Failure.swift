@@ -1,4 +1,4 @@
-/// Why a verb did not do what it was asked: one line for a person, and an exit status.
+/// Why a verb failed: one line for a person, and an exit status.
 struct Failure: Error, Equatable, Sendable {
     /// What is wrong and what to do, without the program's name and without control characters.
     let line: String

@@ -1,7 +1,7 @@
 internal import Glibc
 
-/// The end of the pipe that the handler writes to. Handlers have no other way to reach anything; it is set once,
-/// before the first handler is installed, and never changes.
+/// The end of the pipe that the signal handler writes to: global, because a handler can reach nothing else. It is set
+/// once, before the first handler is installed.
 private nonisolated(unsafe) var inboxWriteEnd: Int32 = -1
 
 /// Turns signals into something that can be waited for together with a connection (the self-pipe).

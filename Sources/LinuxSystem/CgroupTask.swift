@@ -18,7 +18,7 @@ final class CgroupTask: TaskProcesses, WatchOwner, PendingLaunches.Client, Stray
     /// them is unknown.
     private var commandsUse: ProcessUse? = ProcessUse()
     private var phase = Phase.running
-    private var demand = Demand.run
+    private var demand = TaskDemand.run
     /// A freeze has been told, and no thaw since.
     private var isToldFrozen = false
     private var identity = TaskIdentity()
@@ -39,15 +39,6 @@ final class CgroupTask: TaskProcesses, WatchOwner, PendingLaunches.Client, Stray
         ///
         /// `use` is what the task used in all.
         case released(use: ProcessUse?)
-    }
-
-    /// What the caller wants. Becomes only what stands further down.
-    private enum Demand {
-        case run
-        /// No process is to be left.
-        case end
-        /// The same, and nobody is to be told.
-        case endUnheard
     }
 
     private static let groupRole = -1

@@ -3,18 +3,28 @@ internal import Glibc
 
 /// A command under a supervisor of its own.
 final class SupervisedCommand {
-    /// Until it is known whether the command runs.
-    private var request: LaunchRequest?
-    /// Told by the supervisor, once the command runs.
-    private(set) var processID: Int32?
-    /// Its exit, or that it could not start, has been reported.
-    private(set) var hasEnded = false
-    /// The supervisor has said that no process is left, by a report or by its exit status.
-    private(set) var isEmpty = false
+    private var phase: Phase
+    private var remains = Remains.processes
     /// What its processes used, told by the supervisor when none is left.
     private(set) var use: ProcessUse?
-    /// No process is left, the supervisor included.
-    var isGone = false
+
+    /// How far the command itself is.
+    private enum Phase {
+        /// The supervisor is to start it. Becomes `running` or `ended`.
+        case launching(LaunchRequest)
+        /// By its process number. Becomes `ended`.
+        case running(Int32)
+        /// Its exit, or that it could not start, has been reported.
+        case ended
+    }
+
+    /// What is left of the command and of all that it started. Each becomes only what stands further down.
+    private enum Remains {
+        case processes
+        /// The supervisor alone: by a report or by its exit status it has said that no process is left.
+        case supervisor
+        case nothing
+    }
 
     private let host: ProcessHost
     /// Until it is reaped.
@@ -42,7 +52,7 @@ final class SupervisedCommand {
         control: consuming OwnedDescriptor,
         token: WatchList.Token
     ) {
-        self.request = request
+        phase = .launching(request)
         self.host = host
         self.supervisor = supervisor
         self.control = consume control
@@ -113,6 +123,20 @@ final class SupervisedCommand {
             throw error
         }
     }
+
+    // MARK: - What is left
+
+    /// Its process, while it runs.
+    var processID: Int32? { if case .running(let processID) = phase { processID } else { nil } }
+
+    /// The supervisor has said that no process is left.
+    var isEmpty: Bool { remains != .processes }
+
+    /// No process is left, the supervisor included.
+    var isGone: Bool { remains == .nothing }
+
+    /// Takes note that no process is left, where the supervisor could not say so.
+    func noteGone() { remains = .nothing }
 
     // MARK: - Orders
 
@@ -189,7 +213,7 @@ final class SupervisedCommand {
     func reapSupervisor() -> Bool {
         guard let exit = supervisor?.reap() else { return false }
         supervisor = nil
-        if exit == .status(0) { isEmpty = true }
+        if exit == .status(0) { noteEmpty() }
         return true
     }
 
@@ -197,27 +221,30 @@ final class SupervisedCommand {
     ///
     /// - Returns: `nil` where it has been told.
     func end(_ exit: Exit, index: Int) -> Report? {
-        if hasEnded { return nil }
-        hasEnded = true
+        if case .ended = phase { return nil }
+        phase = .ended
         return .event(.exited(index: index, exit))
+    }
+
+    private func noteEmpty() {
+        if remains == .processes { remains = .supervisor }
     }
 
     private func understand(_ message: clx_supervisor_report, index: Int) -> Report? {
         switch clx_supervisor_report_kind(message.kind) {
         case CLX_REPORT_STARTED:
-            processID = message.pid
-            request = nil
+            phase = .running(message.pid)
             return .event(.started(index: index, processID: message.pid))
         case CLX_REPORT_FAILED:
-            hasEnded = true
-            guard let request = request.take() else { return nil }
+            guard case .launching(let request) = phase else { return nil }
+            phase = .ended
             let stage = clx_stage(UInt32(bitPattern: message.stage))
             let error = LaunchError(stage: stage, errno: message.code, request: request)
             return .event(.startFailed(index: index, error))
         case CLX_REPORT_EXITED: return end(.status(message.code), index: index)
         case CLX_REPORT_SIGNALLED: return end(.signal(message.code), index: index)
         case CLX_REPORT_GONE:
-            isEmpty = true
+            noteEmpty()
             // A command begins with the supervisor's peak, which is small enough to be counted as its own.
             use = ProcessUse(
                 cpuMicroseconds: message.cpu_us,

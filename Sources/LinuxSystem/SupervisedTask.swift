@@ -9,9 +9,9 @@ final class SupervisedTask: TaskProcesses, WatchOwner {
     /// and 2 × index + 1 for its supervisor's end.
     private var commands: [SupervisedCommand] = []
     private var freeze = Freeze()
-    private var isKilled = false
+    private var demand = TaskDemand.run
+    /// The event `gone` has been emitted.
     private var isGone = false
-    private var isClosed = false
 
     /// What `setFrozen` asked for, and how far the supervisors have come with it.
     private struct Freeze {
@@ -31,7 +31,7 @@ final class SupervisedTask: TaskProcesses, WatchOwner {
     }
 
     func start(_ request: LaunchRequest) throws(LaunchError) -> StartedProcess {
-        guard !isGone, !isClosed, !isKilled else {
+        guard !isGone, demand == .run else {
             throw LaunchError(
                 stage: .prepare,
                 errno: ECANCELED,
@@ -85,7 +85,7 @@ final class SupervisedTask: TaskProcesses, WatchOwner {
     }
 
     func kill() throws(SystemError) {
-        isKilled = true
+        if demand == .run { demand = .end }
         for command in commands where !command.isGone { command.kill() }
     }
 
@@ -108,7 +108,7 @@ final class SupervisedTask: TaskProcesses, WatchOwner {
     }
 
     func close() {
-        isClosed = true
+        demand = .endUnheard
         for command in commands { command.closeControl() }
     }
 
@@ -123,7 +123,7 @@ final class SupervisedTask: TaskProcesses, WatchOwner {
         if command.isEmpty {
             // If no exit was reported, report SIGKILL so that waiters are released.
             end(index, .signal(SIGKILL), &events)
-            command.isGone = true
+            command.noteGone()
             checkGone(&events)
         } else {
             host.orphans.begin(for: LostCommand(task: self, index: index), &events)
@@ -134,7 +134,7 @@ final class SupervisedTask: TaskProcesses, WatchOwner {
     fileprivate func lostCommandIsGone(_ index: Int, _ events: inout [ProcessEvent]) {
         // It was to die with its supervisor (PR_SET_PDEATHSIG), unless we have seen otherwise.
         end(index, .signal(SIGKILL), &events)
-        commands[index].isGone = true
+        commands[index].noteGone()
         checkGone(&events)
     }
 
@@ -194,7 +194,7 @@ final class SupervisedTask: TaskProcesses, WatchOwner {
     }
 
     private func emit(_ what: ProcessEvent.What, _ events: inout [ProcessEvent]) {
-        if !isClosed { events.append(ProcessEvent(task: identifier, what: what)) }
+        if demand != .endUnheard { events.append(ProcessEvent(task: identifier, what: what)) }
     }
 }
 

@@ -117,3 +117,12 @@ package protocol TaskProcesses: ProcessSet {
     /// as under a supervisor until the event `gone`.
     func readUse() -> ProcessUse?
 }
+
+/// What the caller wants of a task. Becomes only what stands further down.
+enum TaskDemand {
+    case run
+    /// No process is to be left.
+    case end
+    /// The same, and no event is to come.
+    case endUnheard
+}

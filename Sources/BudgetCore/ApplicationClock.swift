@@ -19,31 +19,19 @@ extension BackgroundTaskRegistry {
         _ actions: inout [Action]
     ) {
         applicationClocks[key] = clock
-        var freesSlots = false
-        for id in applications.tasks(of: key) {
-            guard let slot = table.slot(of: id), table[slot].isLive, !isStopping(slot),
-                !isConcluded(slot)
-            else { continue }
-            if clock == .foreground, !isDraining {
-                makeDormant(slot, at: now, &actions)
-            } else {
-                resume(slot, at: now, &actions)
-            }
-            if followSlot(slot) { freesSlots = true }
-        }
-        if freesSlots { startQueued(at: now, &actions) }
+        clockChanged(of: applications.tasks(of: key), to: clock, at: now, &actions)
     }
 
     /// What its application's place means for a task; most have none.
     ///
     /// It is mutating, though it changes nothing: others are called on a copy of the registry's thousand bytes,
     /// and this one is called whenever a task begins.
-    mutating func applicationClock(at slot: Int) -> ApplicationClock? {
-        guard !applicationClocks.isEmpty, let key = ApplicationKey(table[slot]) else { return nil }
+    mutating func applicationClock(of task: BackgroundTask) -> ApplicationClock? {
+        guard !applicationClocks.isEmpty, let key = ApplicationKey(task) else { return nil }
         return applicationClocks[key]
     }
 
-    /// Refuses a begin whose handler nobody could obey (DESIGN.md rule 13).
+    /// Refuses a begin whose handler nobody could obey (rule 13 in docs/architecture.md).
     mutating func checkBackgroundTime(
         application: String?, owner: OwnerID, at now: Instant
     ) throws(Refusal) {
@@ -60,26 +48,5 @@ extension BackgroundTaskRegistry {
         case .suspended: throw .tooLittleTime(remaining: .zero, needed: grace(of: key))
         case .foreground, nil: return
         }
-    }
-
-    private mutating func makeDormant(_ slot: Int, at now: Instant, _ actions: inout [Action]) {
-        guard table[slot].state != .dormant else { return }
-        table[slot].state = .dormant
-        table[slot].reason = nil
-        table[slot].stopClock(at: now)
-        table[slot].pausedAt = now
-        updateDeadlines(slot)
-        actions.append(.tell(.dormant, table[slot].id))
-    }
-
-    private mutating func resume(_ slot: Int, at now: Instant, _ actions: inout [Action]) {
-        guard table[slot].state == .dormant else { return updateDeadlines(slot) }
-        let pause = now - table[slot].pausedAt
-        table[slot].ownHardAt = table[slot].ownHardAt + pause
-        table[slot].lifetimeEndsAt = table[slot].lifetimeEndsAt + pause
-        table[slot].state = .running
-        table[slot].startClock(at: now)
-        updateDeadlines(slot)
-        actions.append(.tell(.resumed, table[slot].id))
     }
 }

@@ -1,57 +1,44 @@
 /// Decides who may work on borrowed time, and until when.
 ///
-/// Pure: performs no I/O, reads no clock, draws no random number. Each method takes what happened and
-/// the instant of it, changes the registry, and appends what the shell must do, in order, to `actions`.
+/// Pure: performs no I/O, reads no clock. Nothing that it decides depends on a random number. Each method takes what
+/// happened and the instant of it, changes the registry, and appends what the shell must do, in order, to `actions`.
 /// A refusal is thrown as a value and changes nothing.
+///
+/// It has the parts work together: the table of tasks, the scheduler, what the disk knows, and applications. None of
+/// them knows another.
 ///
 /// There is one, and nobody copies it by mistake: it is large.
 package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     package var limits: RegistryLimits
-    package private(set) var profiles: [String: Profile]
-    /// What a task is granted that asks for nothing; `nil` where the settings have no such profile.
-    private(set) var usualTerms: Terms?
-    var recentTerms = RecentTerms()
-
-    var table = TaskTable()
-    var ended = EndedTasks()
-    var identifiers: IdentifierSource
-    var applications = ApplicationTable()
-    package var applicationRules = ApplicationRules()
-    var applicationClocks: [ApplicationKey: ApplicationClock] = [:]
-    var ageReports = AgeReportLimit()
-    /// Commands that have a slot, or had one and have not ended.
-    var holders = SlotHolders()
-    /// What the machine had no room for last.
-    var shortage = Shortage()
-    /// Commands that went back to the queue, which the disk takes for begun.
-    var unstoredReturns: Set<TaskID> = []
-    /// What the kernel says of the machine.
-    package internal(set) var conditions: Conditions = []
-    /// The same in words, for `explain`; of those that the shell looks at.
-    package var conditionReadings: [Conditions: String] = [:]
+    private var grants: Grants
+    private var identifiers: IdentifierSource
+    private var table = TaskTable()
+    private var ended = EndedTasks()
+    private var scheduler = Scheduler()
+    private var durability = Durability()
+    /// `nil` while new tasks are taken in.
+    private var drain: Drain?
+    private var ageReports = AgeReportLimit()
+    package private(set) var counts = RegistryCounts()
     /// How long the machine has slept since it was started: how far CLOCK_BOOTTIME is ahead of
     /// CLOCK_MONOTONIC. Set by the shell before it says what happened.
     package var asleep: Duration = .zero
-    /// Groups that are held back.
-    var pausedGroups: Set<String> = []
-    /// Orders about groups that are on their way to the disk, the oldest first.
-    var orderedPauses: [String: [Bool]] = [:]
-    package internal(set) var isDraining = false
-    /// Whether what is queued at the end of a drain is left to the daemon after this one.
-    var keepsQueue = false
-    /// Why nothing can be written to disk; `nil` while it can.
-    package internal(set) var storeFault: String?
-    /// Ends that were told and that the disk does not know.
-    var unstoredEnds: [TaskID: TaskRecord] = [:]
-    /// Attempts that are over and that the disk does not know.
-    var unstoredAttempts: Set<TaskID> = []
-    /// Orders that a running task is not tried again which the disk does not know.
-    var unstoredCancels: Set<TaskID> = []
-    package var unstoredEndCount: Int { unstoredEnds.count + unstoredAttempts.count }
-    package internal(set) var counts = RegistryCounts()
+
+    var applications = ApplicationTable()
+    package var applicationRules = ApplicationRules()
+    var applicationClocks: [ApplicationKey: ApplicationClock] = [:]
+
+    /// The daemon stops.
+    private struct Drain: Sendable {
+        /// Whether what is queued is on disk for the daemon after this one.
+        let keepsQueue: Bool
+    }
 
     /// Ids that are reserved on disk at once.
     package static var identifierBlock: UInt64 { IdentifierSource.blockSize }
+
+    /// How far a task's own requests move its limit before that is told: a task may make thousands a second.
+    private static let toldExtensionMin = Duration.seconds(1)
 
     /// - Parameter identifiers: the ids that are reserved on disk for this run.
     package init(
@@ -60,34 +47,50 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         identifiers: ClosedRange<UInt64>
     ) {
         self.limits = limits
-        self.profiles = Dictionary(profiles.map { ($0.name, $0) }) { _, last in last }
-        usualTerms = self.profiles[Profile.defaultName]?.terms
+        grants = Grants(profiles)
         self.identifiers = IdentifierSource(identifiers)
+    }
+
+    // MARK: - Settings
+
+    package var profiles: [String: Profile] { grants.profiles }
+
+    /// Takes new profiles for what begins from now on; tasks keep what they were granted.
+    package mutating func replaceProfiles(_ profiles: [Profile]) {
+        grants.replaceProfiles(profiles)
     }
 
     /// Whose limits what an owner takes counts against, of what comes from now on.
     package mutating func replaceAccounts(_ accounts: Accounts) {
-        table.charges.accounts = accounts
+        table.replaceAccounts(accounts)
         applications.accounts = accounts
-        table.queue.accounts = accounts
-        ended.accounts = accounts
+        scheduler.replaceAccounts(accounts)
+        ended.replaceAccounts(accounts)
     }
 
-    /// When `deadlineReached` is due next; `nil` while nothing is.
-    ///
-    /// Mutating, as `applicationClock(at:)` says.
-    package var nextDeadline: Instant? {
-        mutating get {
-            var next = table.deadlines.first?.deadline ?? .never
-            next = min(next, ageReports.reportAt ?? .never, applications.nextDeadline ?? .never)
-            return next == .never ? nil : next
-        }
+    /// New limits may let tasks start that wait.
+    package mutating func limitsChanged(at now: Instant, _ actions: inout [Action]) {
+        startQueued(at: now, &actions)
     }
 
-    /// Whether something was due by now and is not done.
-    package mutating func hasOverdue(at now: Instant) -> Bool {
-        nextDeadline ?? .never <= now || nextQueueDeadline ?? .never <= boot(at: now)
+    // MARK: - What is known
+
+    package var isDraining: Bool { drain != nil }
+    /// Why nothing can be written to disk; `nil` while it can.
+    package var storeFault: String? { durability.fault }
+
+    package var liveCount: Int { table.liveCount }
+    /// Live tasks without those whose start waits for the disk.
+    package var begunCount: Int {
+        table.liveCount - scheduler.occupantIDs.count { table[run: $0]?.phase.isStarting ?? false }
     }
+    package var queuedCount: Int { table.queuedCount }
+    package var unstoredEndCount: Int { durability.endCount }
+    /// Whether ends were told that the disk does not know.
+    package var hasUnstoredEnds: Bool { durability.endCount > 0 }
+
+    /// The id that was handed out last, in this run or before it.
+    package var identifierLast: TaskID { TaskID(rawValue: identifiers.lastTaken) }
 
     /// How many tasks an owner has.
     package func use(of owner: OwnerID) -> (live: Int, queued: Int) {
@@ -95,15 +98,113 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         return (use?.liveCount ?? 0, use?.queuedCount ?? 0)
     }
 
-    package var liveCount: Int { table.liveCount }
-    /// Live tasks without those whose start waits for the disk.
-    package var begunCount: Int { table.liveCount - startsOnTheWay }
-    /// Whether ends were told that the disk does not know.
-    package var hasUnstoredEnds: Bool { unstoredEndCount > 0 }
-    package var queuedCount: Int { table.queuedCount }
+    /// Whether a holder has a task that has not ended.
+    package func holds(_ holder: HolderID) -> Bool {
+        table.firstSlot(heldBy: holder) != nil
+    }
 
-    /// The id that was handed out last, in this run or before it.
-    package var identifierLast: TaskID { TaskID(rawValue: identifiers.lastTaken) }
+    /// The task and all that is known of it, ended ones included as long as they are kept.
+    package func record(_ id: TaskID) -> TaskRecord? {
+        if let slot = table.slot(of: id) { return table.record(at: slot) }
+        return ended[id] ?? durability.record(id)
+    }
+
+    /// The same, where the caller may see it. What is not on disk yet does not exist for anybody.
+    package func record(_ id: TaskID, for caller: Caller) throws(Refusal) -> TaskRecord {
+        guard let record = record(id), record.run?.isAdmitted ?? true,
+            caller.seesAll || record.task.owner == caller.owner
+        else { throw .noSuchTask(id) }
+        return record
+    }
+
+    /// The same tasks as `record(_:)`, without their records. Mutating, as `applicationClock(of:)` says.
+    package mutating func brief(of id: TaskID) -> TaskBrief? {
+        if let slot = table.slot(of: id) { return TaskBrief(table[slot]) }
+        return ended.brief(of: id) ?? durability.record(id).map { TaskBrief($0.task) }
+    }
+
+    /// What a task has left; `nil` for one that has ended or never was.
+    package mutating func remaining(of id: TaskID, at now: Instant) -> Remaining? {
+        table.slot(of: id).map { table[$0].remaining(at: now) }
+    }
+
+    /// What a task has left, and the rule that bounds it.
+    package func remaining(of task: BackgroundTask, at now: Instant) -> Remaining {
+        task.remaining(at: now)
+    }
+
+    /// The ids that come after one, in ascending order and no more than so many: a listing goes on where it
+    /// was, and need not hold the ids of all tasks meanwhile.
+    ///
+    /// - Parameters:
+    ///   - owner: whose tasks; `nil` for everybody's.
+    ///   - includingEnded: whether those that have ended and are still kept are among them.
+    package func identifiers(
+        of owner: OwnerID?, after last: TaskID = .invalid, includingEnded: Bool = false,
+        countMax: Int = .max
+    ) -> [TaskID] {
+        var found = FirstIdentifiers(countMax: countMax)
+        table.collect(of: owner, after: last, into: &found)
+        if includingEnded { ended.collect(of: owner, after: last, into: &found) }
+        return found.sorted()
+    }
+
+    /// Forgets ended tasks beyond the limits, and gives back the memory of those that are gone. The shell calls
+    /// this when it has performed the actions of a turn, so that each of them still finds its task.
+    ///
+    /// - Returns: the run tasks among them, of which the shell may have kept something.
+    @discardableResult
+    package mutating func forgetExcess() -> [BackgroundTask] {
+        if table.isMostlyVacant { compactTable() }
+        return ended.trim(heldMax: limits.endedHeldMax, runMax: limits.endedRunMax)
+    }
+
+    /// Moves the tasks together, unless some are queued, which the queue knows by their slots.
+    mutating func compactTable() {
+        guard scheduler.isQueueEmpty else { return }
+        table.compact()
+        scheduler.releaseMemory()
+    }
+
+    // MARK: - Time
+
+    /// When `deadlineReached` is due next; `nil` while nothing is.
+    ///
+    /// Mutating, as `applicationClock(of:)` says.
+    package var nextDeadline: Instant? {
+        mutating get {
+            var next = table.firstDue?.deadline ?? .never
+            next = min(next, ageReports.reportAt ?? .never, applications.nextDeadline ?? .never)
+            return next == .never ? nil : next
+        }
+    }
+
+    /// When `deadlineReached` is due next for the queue, on the clock that goes on while the machine
+    /// sleeps; `nil` while nothing there waits for a time.
+    package var nextQueueDeadline: BootInstant? {
+        // What the machine needs a pause for is of no account where nobody waits.
+        let shortageEndsAt = table.queuedCount > 0 ? scheduler.shortageReason?.until : nil
+        return [applications.nextWake, scheduler.nextWake, shortageEndsAt].compactMap { $0 }.min()
+    }
+
+    /// Whether something was due by now and is not done.
+    package mutating func hasOverdue(at now: Instant) -> Bool {
+        nextDeadline ?? .never <= now || nextQueueDeadline ?? .never <= boot(at: now)
+    }
+
+    /// When the next handler fires or hard limit is reached; looks at every live task, and not at those that
+    /// are queued.
+    package var nextExpiry: Instant? { table.nextExpiry }
+
+    /// How long the live tasks, and applications that are being ended, may still last at most.
+    package func longestRemaining(at now: Instant) -> Duration {
+        max(table.lastHardLimit ?? now, applications.lastKill ?? now) - now
+    }
+
+    /// The same moment on the clock that goes on while the machine sleeps.
+    package func boot(at now: Instant) -> BootInstant {
+        BootInstant(nanoseconds: (now + asleep).nanoseconds)
+    }
 
     /// Does what is due, the earliest first.
     ///
@@ -117,89 +218,1272 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         }
         if let missed = ageReports.takeReport(at: now) { actions.append(.oldTasksNotNamed(missed)) }
         var handled = applicationsDue(at: now, limit: limit, &actions)
-        while handled < limit, let (deadline, slot) = table.deadlines.first, deadline <= now {
-            settle(slot, at: now, &actions)
+        while handled < limit, let (deadline, slot) = table.firstDue, deadline <= now {
+            processDue(slot, at: now, &actions)
             handled += 1
         }
     }
 
-    /// Forgets ended tasks beyond the limits, and gives back the memory of those that are gone. The shell calls
-    /// this when it has performed the actions of a turn, so that each of them still finds its task.
+    /// Does what is due for one task. Afterwards the slot may be empty.
+    private mutating func processDue(_ slot: Int, at now: Instant, _ actions: inout [Action]) {
+        guard table.isDue(slot, at: now), !isConcluded(slot) else { return }
+        if table[slot].warnAt <= now {
+            table[slot].ageReported()
+            if ageReports.mayName(at: now) { actions.append(.tell(.grewOld, table[slot].id)) }
+        }
+        if isStopping(slot) {
+            takeTeardownStep(slot, at: now, &actions)
+            guard !isConcluded(slot) else { return }
+            return updateDeadlines(slot)
+        }
+        if table[slot].state == .running, table[slot].handlerAt <= now {
+            let isShared = table[slot].bound == .applicationBackgroundTime
+            if isShared { tellBackgroundTimeExpiring(table[slot], at: now, &actions) }
+            fireHandler(slot, isShared ? .applicationTimeSpent : .budgetSpent, &actions)
+        }
+        guard table[slot].hardAt <= now else { return updateDeadlines(slot) }
+        overrun(slot, at: now, &actions)
+    }
+
+    /// The hard limit as it applies to the task, and what is due next for it.
+    private mutating func updateDeadlines(_ slot: Int) {
+        let clock = table[slot].hasApplication ? applicationClock(of: table[slot]) : nil
+        let isTicking = table[slot].findLimits(clock)
+        let nextStepAt = table.phase(slot)?.teardown?.nextStepAt ?? .never
+        guard isTicking else {
+            // A dormant one may be stopped all the same, as what is left of it is when its command has ended.
+            return table.setDeadline(min(nextStepAt, table[slot].warnAt), slot: slot)
+        }
+        let due = nextStepAt == .never ? min(table[slot].handlerAt, table[slot].hardAt) : nextStepAt
+        table.setDeadline(min(due, table[slot].warnAt), slot: slot)
+    }
+
+    /// Starts the clock of a task that is live now.
+    private mutating func startBudget(_ slot: Int, at now: Instant, _ actions: inout [Action]) {
+        let hasApplication = table[slot].hasApplication
+        table[slot].begin(
+            isDormant: hasApplication && applicationClock(of: table[slot]) == .foreground,
+            warnAfterNanoseconds: limits.warnAfterNanoseconds, at: now)
+        if hasApplication { applicationTaskBegan(table[slot], at: now, &actions) }
+        updateDeadlines(slot)
+    }
+
+    /// The handler fires now for another reason than the budget; one grace is left.
+    private mutating func fireEarly(
+        _ slot: Int, _ reason: Reason, at now: Instant, _ actions: inout [Action]
+    ) {
+        let isFirst = table[slot].expireEarly(reason, at: now)
+        if isFirst { fireHandler(slot, reason, &actions) }
+        // One that was dormant takes a slot again.
+        if table[slot].hasApplication { _ = followSlot(slot) }
+        updateDeadlines(slot)
+    }
+
+    private mutating func fireHandler(_ slot: Int, _ reason: Reason, _ actions: inout [Action]) {
+        let id = table[slot].id
+        table[slot].expire(reason)
+        counts.handlersFired += 1
+        actions.append(.tell(.handlerFired, id))
+        guard table[slot].kind == .run, let handler = table[run: id]?.work.expiration else {
+            return
+        }
+        if let signal = handler.signal { actions.append(.signal(id, signal)) }
+        if handler.command != nil, advance(slot, on: .handlerLaunched) {
+            actions.append(.launchHandler(id))
+        }
+    }
+
+    private mutating func overrun(_ slot: Int, at now: Instant, _ actions: inout [Action]) {
+        let task = table[slot]
+        let outcome: Outcome = task.reason == .shutdown ? .interrupted : .overrun
+        backgroundTimeIsOver(task, at: now, &actions)
+        switch task.kind {
+        case .held:
+            publishEnd(slot, outcome, reason: task.reason, at: now, &actions)
+        case .run:
+            table[slot].stop()
+            advance(slot, on: .overran(Teardown(outcome, [.killAll])))
+            actions.append(.tell(.overrunning, task.id))
+            startTeardown(slot, at: now, &actions)
+        }
+    }
+
+    /// Fires the expiration handlers of everything early, refuses what is new, and lets nothing that
+    /// waits begin. Every live task gets one grace; `begunCount` reaches zero when all have ended.
     ///
-    /// - Returns: the run tasks among them, of which the shell may have kept something.
+    /// - Parameter keepsQueue: whether what waits is on disk for the daemon after this one; else it is
+    ///   interrupted.
+    package mutating func drain(
+        keepsQueue: Bool, at now: Instant, _ actions: inout [Action]
+    ) {
+        guard drain == nil else { return }
+        drain = Drain(keepsQueue: keepsQueue)
+        drainApplications(at: now, &actions)
+        for slot in table.slots(of: nil) {
+            switch table.phase(slot) {
+            case .waiting: loseIfDrained(slot, at: now, &actions)
+            case .stopping, .reaping: hastenTeardown(slot, at: now)
+            case nil, .launching, .running, .outlived:
+                fireEarly(slot, .shutdown, at: now, &actions)
+            case .submitting, .restored, .starting, .withdrawing, .recordingAttempt,
+                .recordingEnd, .ended:
+                break
+            }
+        }
+    }
+
+    /// Ends the grace of a drain: what is still there is stopped now.
+    package mutating func endGrace(at now: Instant, _ actions: inout [Action]) {
+        for slot in table.slots(of: nil) where table.phase(slot)?.isUnderWay ?? true {
+            table[slot].cutLimit(to: now)
+            updateDeadlines(slot)
+            processDue(slot, at: now, &actions)
+        }
+        endApplicationGrace(at: now, &actions)
+    }
+
+    // MARK: - Begin, end and extend
+
+    /// Borrows time for work that the holder does itself.
+    package mutating func begin(
+        _ request: BeginRequest, at now: Instant, _ actions: inout [Action]
+    ) throws(Refusal) -> TaskID {
+        let grant = try checkedGrant(
+            request.name, request.profile, request.budget, for: request.owner)
+        if let application = request.application { try check(application, "application") }
+        let ownerPlace = table.place(of: request.owner)
+        guard table.charged(to: request.owner, at: ownerPlace).live < limits.tasksPerOwnerMax else {
+            throw .limitReached(limit: "tasksPerOwnerMax", value: limits.tasksPerOwnerMax)
+        }
+        try checkBackgroundTime(application: request.application, owner: request.owner, at: now)
+        let id = try takeIdentifier(&actions)
+        let slot = table.insertHeld(
+            id, of: request.owner, at: ownerPlace, holder: request.holder)
+        let isCut = grant.isCut
+        table[slot].occupy(
+            id: id, owner: request.owner, name: request.name,
+            terms: grants.terms(of: grant, request.application), isCutByLifetime: isCut,
+            holderProcess: request.holderProcess, at: now)
+        counts.begunHeld += 1
+        startBudget(slot, at: now, &actions)
+        actions.append(.tell(.began, id))
+        return id
+    }
+
+    /// Everything that can be refused before an id is used up for it.
+    ///
+    /// Mutating, like all that is asked whenever a task begins, as `applicationClock(of:)` says.
+    private mutating func checkedGrant(
+        _ name: String, _ profile: String?, _ budget: RequestedBudget?, for owner: OwnerID
+    ) throws(Refusal) -> Grant {
+        guard drain == nil else { throw .notAccepting("the daemon is stopping") }
+        try name.checkName("name", bytesMax: limits.nameBytesMax)
+        let terms = try grants.terms(ofProfile: profile)
+        guard terms.budget != nil || limits.allowsUnlimited(owner) else {
+            throw .permissionDenied
+        }
+        guard let budget else { return Grant(terms) }
+        return try Grant.of(budget, terms)
+    }
+
+    /// Refuses a name of something that belongs to a task, or of an application.
+    func check(_ name: String, _ parameter: String) throws(Refusal) {
+        try name.checkName(parameter, bytesMax: limits.nameBytesMax)
+    }
+
+    private mutating func takeIdentifier(_ actions: inout [Action]) throws(Refusal) -> TaskID {
+        guard let id = identifiers.take(&actions) else {
+            throw .notAccepting("no ids are reserved on disk")
+        }
+        return id
+    }
+
+    /// Gives borrowed time back.
+    ///
+    /// - Returns: the outcome; `nil` for the invalid id 0, which ends nothing.
+    package mutating func end(
+        _ id: TaskID, by caller: Caller, at now: Instant, _ actions: inout [Action]
+    ) throws(Refusal) -> Outcome? {
+        guard id != .invalid else { return nil }
+        guard let slot = table.slot(of: id) else { return try outcomeOfEnded(id, for: caller) }
+        guard table[slot].owner == caller.owner else { throw .noSuchTask(id) }
+        guard table[slot].kind == .held else {
+            throw .notAccepting("task \(id) ends when its command does; cancel stops it")
+        }
+        if table.isDue(slot, at: now) {
+            processDue(slot, at: now, &actions)
+            guard table.slot(of: id) != nil else { return try outcomeOfEnded(id, for: caller) }
+        }
+        let outcome: Outcome = table[slot].state == .expiring ? .expired : .completed
+        publishEnd(slot, outcome, reason: table[slot].reason, at: now, &actions)
+        return outcome
+    }
+
+    private func outcomeOfEnded(_ id: TaskID, for caller: Caller) throws(Refusal) -> Outcome? {
+        guard let end = ended.brief(of: id), end.owner == caller.owner else {
+            throw .noSuchTask(id)
+        }
+        return end.outcome
+    }
+
+    /// Starts the budget anew from now, cut to what the lifetime limit leaves.
+    package mutating func extend(
+        _ id: TaskID, by caller: Caller, at now: Instant, _ actions: inout [Action]
+    ) throws(Refusal) -> Remaining {
+        let slot = try liveSlot(id, for: caller, at: now, &actions)
+        guard drain == nil else { throw .notAccepting("the daemon is stopping") }
+        let task = table[slot]
+        guard task.ownHardAt != .never, task.state != .dormant else {
+            return task.remaining(at: now)
+        }
+        // Without a budget of its own it was told to end early, and has no limit again.
+        let asked = task.budget.map { now + $0.duration } ?? .never
+        let granted = min(asked, task.lifetimeEndsAt)
+        try checkGain(of: task, asked: asked, granted: granted, at: now)
+        table[slot].runAgain()
+        extend(slot, to: granted, asked: asked)
+        tellExtended(slot, &actions)
+        return table[slot].remaining(at: now)
+    }
+
+    /// Refuses an extension by which nothing would be gained, with the limit that is in its way.
+    private func checkGain(
+        of task: BackgroundTask, asked: Instant, granted: Instant, at now: Instant
+    ) throws(Refusal) {
+        guard task.bound != .applicationBackgroundTime else {
+            let left = max(task.hardAt - now, .zero)
+            throw .limitReached(limit: "backgroundTime", value: left.wholeMilliseconds)
+        }
+        guard granted == asked || granted > task.ownHardAt else {
+            let lifetimeMax = task.lifetimeMax ?? .zero
+            throw .limitReached(limit: "lifetimeMax", value: lifetimeMax.wholeMilliseconds)
+        }
+    }
+
+    /// Moves the hard limit of a task's own budget, and all that follows from it.
+    private mutating func extend(_ slot: Int, to granted: Instant, asked: Instant) {
+        table[slot].extend(to: granted, asked: asked)
+        updateDeadlines(slot)
+    }
+
+    private mutating func tellExtended(_ slot: Int, _ actions: inout [Action]) {
+        let id = table[slot].id
+        table[run: id]?.untoldExtension = .zero
+        actions.append(.tell(.extended, id))
+    }
+
+    /// The slot of a task that has begun and that an order can still reach.
+    private mutating func liveSlot(
+        _ id: TaskID, for caller: Caller, at now: Instant, _ actions: inout [Action]
+    ) throws(Refusal) -> Int {
+        let record = try record(id, for: caller)
+        guard let slot = table.slot(of: id) else {
+            throw .alreadyEnded(id, record.task.outcome ?? .interrupted)
+        }
+        guard record.task.state != .queued else {
+            throw .notAccepting("task \(id) is queued; its budget has not begun")
+        }
+        processDue(slot, at: now, &actions)
+        guard table.slot(of: id) != nil, table.phase(slot)?.isUnderWay ?? true else {
+            throw .alreadyEnded(id, decidedOutcome(id))
+        }
+        return slot
+    }
+
+    private func decidedOutcome(_ id: TaskID) -> Outcome {
+        record(id)?.task.outcome ?? table[run: id]?.phase.outcome ?? .interrupted
+    }
+
+    /// Fires the handler now, as if the budget had run out.
+    package mutating func simulateExpiration(
+        _ id: TaskID, by caller: Caller, at now: Instant, _ actions: inout [Action]
+    ) throws(Refusal) {
+        let slot = try liveSlot(id, for: caller, at: now, &actions)
+        guard table[slot].state == .running || table[slot].state == .dormant else {
+            throw .notAccepting("the expiration handler of task \(id) has fired already")
+        }
+        fireEarly(slot, .simulated, at: now, &actions)
+    }
+
+    /// A connection closed or a process exited: what it held and did not end is abandoned.
+    ///
+    /// - Parameter allowance: at most so many of its tasks, so that others are served in between; what is left of
+    ///   it afterwards.
+    /// - Returns: whether it holds nothing any more; else it is to be said again.
+    package mutating func holderGone(
+        _ holder: HolderID, reason: Reason, allowance: inout Int, at now: Instant,
+        _ actions: inout [Action]
+    ) -> Bool {
+        while allowance > 0, let slot = table.firstSlot(heldBy: holder) {
+            allowance -= 1
+            let id = table[slot].id
+            processDue(slot, at: now, &actions)
+            guard table.slot(of: id) != nil else { continue }
+            publishEnd(slot, .abandoned, reason: reason, at: now, &actions)
+        }
+        return table.firstSlot(heldBy: holder) == nil
+    }
+
+    /// The same for all of its tasks at once.
+    package mutating func holderGone(
+        _ holder: HolderID, reason: Reason, at now: Instant, _ actions: inout [Action]
+    ) {
+        var all = Int.max
+        _ = holderGone(holder, reason: reason, allowance: &all, at: now, &actions)
+    }
+
+    // MARK: - Submit
+
+    /// Takes a command in; it starts at once where a slot is free, else when its turn comes.
+    ///
+    /// Nobody sees it before it is on disk: then `Action.answer` says so, or refuses it after all.
+    package mutating func submit(
+        _ submission: Submission, at now: Instant, _ actions: inout [Action]
+    ) throws(Refusal) -> Submitted {
+        let grant = try checkedGrant(
+            submission.name, submission.profile, submission.budget, for: submission.owner)
+        if let application = submission.application { try check(application, "application") }
+        try submission.check(limits)
+        try durability.check()
+        if let id = try coalescingTarget(for: submission) {
+            let isAdmitted = table[run: id]?.isAdmitted == true
+            return Submitted(id: id, isCoalesced: true, waits: !isAdmitted)
+        }
+        let charged = table.charged(to: submission.owner)
+        try checkQueueDepth(charged.queued)
+        guard scheduler.ruleCount(with: submission) <= limits.rulesPerNameMax else {
+            throw .limitReached(limit: "rulesPerNameMax", value: limits.rulesPerNameMax)
+        }
+        try submission.checkWork(limits, ofOthers: charged.workBytes)
+        try checkBackgroundTime(
+            application: submission.application, owner: submission.owner, at: now)
+        let id = try takeIdentifier(&actions)
+        replace(for: submission, at: now, &actions)
+        let isStarted = mayStartAtOnce(submission, at: now)
+        let isCut = grant.isCut
+        let task = BackgroundTask(
+            id: id, owner: submission.owner, kind: .run, name: submission.name,
+            terms: grants.terms(of: grant, submission.application), isCutByLifetime: isCut,
+            at: now)
+        let run = RunTask(
+            work: submission.work, queueing: submission.queueing, isGrantCut: isCut,
+            notBefore: submission.queueing.wait.map { boot(at: now) + $0 },
+            startsAtOnce: isStarted)
+        insert(task, run)
+        actions.append(.store(.submitted(id, isStarted: isStarted)))
+        return Submitted(id: id, isCoalesced: false, waits: true)
+    }
+
+    private func checkQueueDepth(_ queuedOfOwner: Int) throws(Refusal) {
+        guard table.queuedCount < limits.queueDepthMax else {
+            throw .limitReached(limit: "queueDepthMax", value: limits.queueDepthMax)
+        }
+        guard queuedOfOwner < limits.queueDepthPerOwnerMax else {
+            throw .limitReached(
+                limit: "queueDepthPerOwnerMax", value: limits.queueDepthPerOwnerMax)
+        }
+    }
+
+    /// Takes a run task into the table, where it waits for the disk or for the others that are restored.
     @discardableResult
-    package mutating func forgetExcess() -> [BackgroundTask] {
-        table.releaseVacant()
-        return ended.trim(heldMax: limits.endedHeldMax, runMax: limits.endedRunMax)
+    private mutating func insert(_ task: BackgroundTask, _ run: RunTask) -> Int {
+        let slot = table.insertRun(task, run)
+        follow(task, run.queueing)
+        if run.phase.hasSlot { scheduler.takeSlot(task, run.queueing) }
+        return slot
     }
 
-    /// The task and all that is known of it, ended ones included as long as they are kept.
-    package func record(_ id: TaskID) -> TaskRecord? {
-        if let slot = table.slot(of: id) { return table.record(at: slot) }
-        return ended[id] ?? unstoredEnds[id]
+    /// Follows the name of a task that others of its name can hold back.
+    private mutating func follow(_ task: BackgroundTask, _ queueing: Queueing) {
+        guard queueing.isByName else { return }
+        let name = OwnedName(task)
+        let isNew = !scheduler.follows(name)
+        scheduler.follow(task, queueing, live: isNew ? liveTasks(of: name) : [])
+        guard isNew else { return }
+        // The disk cannot tell of them.
+        for boot in durability.successes(of: name) { scheduler.succeeded(name, at: boot) }
     }
 
-    /// The same, where the caller may see it. What is not on disk yet does not exist for anybody.
-    package func record(_ id: TaskID, for caller: Caller) throws(Refusal) -> TaskRecord {
-        guard let record = record(id), record.run?.isAdmitted ?? true,
-            caller.seesAll || record.task.owner == caller.owner
-        else { throw .noSuchTask(id) }
-        return record
-    }
-}
-
-/// What has been counted since the start.
-package struct RegistryCounts: Equatable, Sendable {
-    package internal(set) var begunHeld = 0
-    package internal(set) var begunRun = 0
-    package internal(set) var handlersFired = 0
-    /// Attempts after which a task was queued again.
-    package internal(set) var attemptsEnded = 0
-    private var outcomes = Array(repeating: 0, count: Outcome.allCases.count)
-
-    package subscript(outcome: Outcome) -> Int { outcomes[Int(outcome.rawValue)] }
-
-    mutating func count(_ outcome: Outcome) {
-        outcomes[Int(outcome.rawValue)] += 1
-    }
-}
-
-extension BackgroundTaskRegistry {
-    /// Whether a holder has a task that has not ended.
-    package func holds(_ holder: HolderID) -> Bool {
-        table.firstSlot(heldBy: holder) != nil
-    }
-
-    /// When the next handler fires or hard limit is reached; looks at every live task, and not at those that
-    /// are queued.
-    package var nextExpiry: Instant? {
-        var next = Instant.never
-        for position in 0..<table.deadlines.count {
-            let slot = table.deadlines.slot(at: position)
-            next = min(next, table[slot].handlerAt, table[slot].hardAt)
+    /// For each task of a name that has a slot, whether it is unique.
+    private func liveTasks(of name: OwnedName) -> [Bool] {
+        scheduler.occupantIDs.compactMap { id in
+            guard let slot = table.slot(of: id), table[slot].owner == name.owner,
+                table[slot].name == name.name
+            else { return nil }
+            return table[run: id]?.queueing.unique != nil
         }
-        return next == .never ? nil : next
     }
 
-    /// How long the live tasks, and applications that are being ended, may still last at most.
-    package func longestRemaining(at now: Instant) -> Duration {
-        var last: Instant?
-        for position in 0..<table.deadlines.count {
-            let slot = table.deadlines.slot(at: position)
-            guard table[slot].hardAt != .never else { continue }
-            last = max(last ?? table[slot].hardAt, table[slot].hardAt)
+    /// Whether a submission starts at once: those that came before it and are not on disk yet have not had their
+    /// turn.
+    private func mayStartAtOnce(_ submission: Submission, at now: Instant) -> Bool {
+        table.arrivingCount == 0 && durability.fault == nil && drain == nil
+            && scheduler.mayStartAtOnce(
+                submission, limits, liveCount: table.charged(to: submission.owner).live,
+                at: boot(at: now))
+    }
+
+    // Names that have at most one task (rule 26 in docs/architecture.md).
+
+    /// Looks at who has the name of a submission that is to be the only one of its name.
+    ///
+    /// - Returns: the task that stands for it, where there is one.
+    private func coalescingTarget(for submission: Submission) throws(Refusal) -> TaskID? {
+        guard let unique = submission.queueing.unique,
+            let id = scheduler.uniqueTask(OwnedName(submission))
+        else { return nil }
+        switch table[run: id]?.phase {
+        // Until the disk has answered it is not known whether that task ends.
+        case .withdrawing, .recordingAttempt(_, cancelledBy: .some):
+            throw .notAccepting("task \(id) of that name is being cancelled")
+        case .recordingAttempt(_, cancelledBy: nil):
+            guard unique == .keep else {
+                throw .notAccepting("task \(id) of that name is between two attempts")
+            }
+            return id
+        case .recordingEnd, .ended, nil: return nil
+        case .some(let phase): return unique == .keep && phase.mayBeTriedAgain ? id : nil
         }
-        return max(last ?? now, applications.lastKill ?? now) - now
     }
 
-    /// Takes new profiles for what begins from now on; tasks keep what they were granted.
-    package mutating func replaceProfiles(_ profiles: [Profile]) {
-        self.profiles = Dictionary(profiles.map { ($0.name, $0) }) { _, last in last }
-        usualTerms = self.profiles[Profile.defaultName]?.terms
+    /// Cancels the task in whose place a submission comes. The new one waits until it is gone; one that is
+    /// queued ends in the same commit in which the new one is submitted.
+    private mutating func replace(
+        for submission: Submission, at now: Instant, _ actions: inout [Action]
+    ) {
+        guard submission.queueing.unique == .replace,
+            let id = scheduler.uniqueTask(OwnedName(submission)),
+            let slot = table.slot(of: id), let phase = table.phase(slot)
+        else { return }
+        let reason = Reason.cancelled(by: submission.owner, text: "replaced")
+        switch phase {
+        case .submitting, .restored, .waiting, .starting:
+            withdraw(slot, reason, at: now, &actions)
+        case .launching, .running, .outlived: cancelRunning(slot, reason, at: now, &actions)
+        case .stopping, .reaping: _ = forbidRetry(slot, &actions)
+        case .withdrawing, .recordingAttempt, .recordingEnd, .ended: break
+        }
     }
 
-    /// New limits may let tasks start that wait.
-    package mutating func limitsChanged(at now: Instant, _ actions: inout [Action]) {
+    // MARK: - Cancel
+
+    /// Ends a task by order: a held one at once, a run one by SIGTERM, its grace, and a kill. The end of a
+    /// queued one has to be on disk first.
+    ///
+    /// - Returns: whether the order waits for the disk, and is answered by `Action.answer`.
+    package mutating func cancel(
+        _ id: TaskID, by caller: Caller, text: String?, at now: Instant, _ actions: inout [Action]
+    ) throws(Refusal) -> Bool {
+        let record = try record(id, for: caller)
+        guard let slot = table.slot(of: id) else {
+            throw .alreadyEnded(id, record.task.outcome ?? .interrupted)
+        }
+        processDue(slot, at: now, &actions)
+        guard table.slot(of: id) != nil else { throw .alreadyEnded(id, decidedOutcome(id)) }
+        let reason = Reason.cancelled(by: caller.owner, text: text)
+        switch table.phase(slot) {
+        case nil:
+            publishEnd(slot, .cancelled, reason: reason, at: now, &actions)
+            return false
+        case .submitting, .restored, .waiting, .starting:
+            try durability.check()
+            withdraw(slot, reason, at: now, &actions)
+            return true
+        case .launching, .running, .outlived:
+            cancelRunning(slot, reason, at: now, &actions)
+            return table[run: id]?.queueing.retry != nil
+        case .stopping, .reaping:
+            let waits = forbidRetry(slot, &actions)
+            // It stands for no other task of its name either.
+            advance(slot, on: .retryForbidden(isOrdered: false))
+            return waits
+        case .withdrawing: return true
+        case .recordingAttempt:
+            try durability.check()
+            advance(slot, on: .cancelledBetween(reason))
+            return true
+        case .recordingEnd, .ended: throw .alreadyEnded(id, decidedOutcome(id))
+        }
+    }
+
+    /// Ends a task that has not begun, by an order that has to be on disk first.
+    private mutating func withdraw(
+        _ slot: Int, _ reason: Reason, at now: Instant, _ actions: inout [Action]
+    ) {
+        decideOutcome(slot, .cancelled, by: RunEvent.withdrawn, reason: reason, at: now, &actions)
+    }
+
+    /// SIGTERM, the grace, and a kill. That it is not tried again has to be on disk.
+    private mutating func cancelRunning(
+        _ slot: Int, _ reason: Reason, at now: Instant, _ actions: inout [Action]
+    ) {
+        let id = table[slot].id
+        let isRetried = table[run: id]?.queueing.retry != nil
+        let grace = min(table[slot].grace, table[slot].hardAt - now)
+        let steps = TeardownStep.cancellation(grace: grace)
+        advance(
+            slot,
+            on: .cancelled(Teardown(.cancelled, steps, retryBan: isRetried ? .ordered : .none)))
+        table[slot].cancel(reason, at: now)
+        actions.append(.tell(.cancelling, id))
+        if isRetried { actions.append(.store(.cancelling(id))) }
+        _ = followSlot(slot)
+        startTeardown(slot, at: now, &actions)
+    }
+
+    /// Sees to it that a task which is being stopped already is not tried again.
+    ///
+    /// - Returns: whether that has to be on disk first.
+    private mutating func forbidRetry(_ slot: Int, _ actions: inout [Action]) -> Bool {
+        let id = table[slot].id
+        guard let run = table[run: id], run.queueing.retry != nil, run.phase.mayBeTriedAgain
+        else { return table.phase(slot)?.teardown?.retryBan == .ordered }
+        advance(slot, on: .retryForbidden(isOrdered: true))
+        actions.append(.store(.cancelling(id)))
+        return true
+    }
+
+    // MARK: - The processes of a run task
+
+    /// The main process of a task runs.
+    package mutating func started(
+        _ id: TaskID, as processID: ProcessID, at now: Instant, _ actions: inout [Action]
+    ) {
+        guard let slot = table.slot(of: id), advance(slot, on: .started) else { return }
+        scheduler.foundRoom()
+        if table[run: id]?.postponed != nil { table[run: id]?.postponed = nil }
+        table[run: id]?.processID = processID
+        actions.append(.tell(.began, id))
+    }
+
+    /// The command of a task could not be started.
+    ///
+    /// - Parameter text: what failed, in words for the person who submitted it; it may quote the command,
+    ///   and is kept in a length for people.
+    package mutating func startFailed(
+        _ id: TaskID, _ text: String, at now: Instant, _ actions: inout [Action]
+    ) {
+        guard let slot = table.slot(of: id) else { return }
+        let decided = table.phase(slot)?.outcome
+        let reason = Reason.notStarted(text.cut(toBytes: Reason.textBytesMax))
+        decideOutcome(
+            slot, decided ?? .failed, by: RunEvent.startFailed,
+            reason: decided == nil ? reason : table[slot].reason, at: now, &actions)
+    }
+
+    /// There was no room to start the command of a task: it goes back to the queue, and has its turn again after a
+    /// pause that doubles each time, from a second to half a minute. No attempt is used up by it. One that has met
+    /// that before lets others go before it, for it may be the one that there is never room for.
+    ///
+    /// - Parameters:
+    ///   - text: what was short, in words for the person who submitted it.
+    ///   - scope: where the machine had no room, nobody's command is started for a while.
+    /// - Returns: whether that is to be said in the log: when such a pause begins, and once of a command.
+    package mutating func startPostponed(
+        _ id: TaskID, _ text: String, _ scope: ShortageScope, at now: Instant,
+        _ actions: inout [Action]
+    ) -> Bool {
+        guard let slot = table.slot(of: id), let run = table[run: id] else { return false }
+        switch run.phase {
+        case .launching, .stopping: break
+        default: return false
+        }
+        let boot = boot(at: now)
+        let text = text.cut(toBytes: Reason.textBytesMax)
+        let isPauseNew = scope == .machine && scheduler.foundNoRoom(text, at: boot)
+        if let outcome = run.phase.outcome {
+            decideOutcome(
+                slot, outcome, by: RunEvent.startFailed, reason: table[slot].reason, at: now,
+                &actions)
+            return isPauseNew
+        }
+        let count = (run.postponed?.count ?? 0) + 1
+        counts.begunRun -= 1
+        applicationTaskEnded(table[slot], at: now)
+        table[slot].prepareAgain(isCut: run.isGrantCut)
+        table[run: id]?.postpone(
+            Postponement(reason: text, count: count),
+            until: scheduler.nextTry(after: count, scope, at: boot))
+        advance(slot, on: .notStarted)
+        if drain?.keepsQueue ?? true { actions.append(.store(.startUndone(id))) }
+        loseIfDrained(slot, at: now, &actions)
         startQueued(at: now, &actions)
+        return scope == .command ? count == 1 : isPauseNew
+    }
+
+    /// The main process of a task is gone; what remains of its processes is killed before the end is
+    /// recorded (rule 4 in docs/architecture.md).
+    package mutating func mainExited(
+        _ id: TaskID, _ exit: ProcessExit, at now: Instant, _ actions: inout [Action]
+    ) {
+        guard let slot = table.slot(of: id), let run = table[run: id] else { return }
+        let outcome = run.outcome(on: exit, hasExpired: table[slot].state == .expiring)
+        guard advance(slot, on: .mainExited(outcome)) else { return }
+        table[run: id]?.exit = exit
+        table[slot].stopClock(at: now)
+        startTeardown(slot, at: now, &actions)
+    }
+
+    /// The command of a task's expiration handler is over, or could not be started.
+    package mutating func handlerExited(
+        _ id: TaskID, at now: Instant, _ actions: inout [Action]
+    ) {
+        guard let slot = table.slot(of: id), advance(slot, on: .handlerExited) else { return }
+        startTeardown(slot, at: now, &actions)
+    }
+
+    /// What the processes of a task have used, told before `processesGone`.
+    package mutating func used(_ id: TaskID, _ use: ResourceUse?) {
+        guard let slot = table.slot(of: id), !isConcluded(slot) else { return }
+        table[run: id]?.use = use
+    }
+
+    /// No process of a task is left.
+    package mutating func processesGone(
+        _ id: TaskID, at now: Instant, _ actions: inout [Action]
+    ) {
+        guard let slot = table.slot(of: id), let outcome = table.phase(slot)?.outcome
+        else { return }
+        decideOutcome(
+            slot, outcome, by: RunEvent.processesGone, reason: table[slot].reason, at: now,
+            &actions)
+    }
+
+    /// A run task has spoken to its keeper.
+    ///
+    /// Nobody waits for an answer, so that there is no refusal: what cannot be had is not given, and what a
+    /// task has, its environment and `Remaining` tell it. What is said of a task that does not run, or
+    /// not any more, is of no account.
+    package mutating func noted(
+        _ id: TaskID, _ notice: TaskNotice, at now: Instant, _ actions: inout [Action]
+    ) {
+        guard let slot = table.slot(of: id), table[slot].kind == .run, table[slot].isLive,
+            !isConcluded(slot)
+        else { return }
+        if let status = notice.status { setStatus(status, of: id, &actions) }
+        if let atLeast = notice.atLeast { lengthen(slot, atLeast, at: now, &actions) }
+    }
+
+    /// Keeps what a task says of itself, also beyond its end.
+    private mutating func setStatus(_ text: String, of id: TaskID, _ actions: inout [Action]) {
+        let status = text.isEmpty ? nil : text
+        guard table[run: id]?.status != status else { return }
+        table[run: id]?.status = status
+        actions.append(.tell(.status, id))
+    }
+
+    /// Sees to it that a task may last that long from now at least, as far as its lifetime limit goes.
+    ///
+    /// As with systemd, this never shortens anything. The handler fires a grace before the new limit. Where
+    /// that is over already, a task whose handler has fired has longer for its end and is not told again.
+    ///
+    /// The limit moves always, and is told when it has moved by a second since it was last told.
+    private mutating func lengthen(
+        _ slot: Int, _ atLeast: Duration, at now: Instant, _ actions: inout [Action]
+    ) {
+        let id = table[slot].id
+        processDue(slot, at: now, &actions)
+        guard table.phase(slot)?.isUnderWay == true, drain == nil else { return }
+        let task = table[slot]
+        guard task.state != .dormant, task.bound != .applicationBackgroundTime else { return }
+        let asked = now + atLeast
+        let granted = min(asked, task.lifetimeEndsAt)
+        guard granted > task.ownHardAt else { return }
+        if granted - task.grace > now { table[slot].runAgain() }
+        extend(slot, to: granted, asked: asked)
+        let untold = (table[run: id]?.untoldExtension ?? .zero) + (granted - task.ownHardAt)
+        table[run: id]?.untoldExtension = untold
+        if untold >= BackgroundTaskRegistry.toldExtensionMin { tellExtended(slot, &actions) }
+    }
+
+    // MARK: - Stopping a run task
+
+    /// Takes the first step of stopping a task whose phase says that it is to be stopped.
+    private mutating func startTeardown(_ slot: Int, at now: Instant, _ actions: inout [Action]) {
+        guard isStopping(slot) else { return }
+        takeTeardownStep(slot, at: now, &actions)
+        // One that is given up has ended, and no deadline of it is due again.
+        if !isConcluded(slot) { updateDeadlines(slot) }
+    }
+
+    /// Takes the next step of stopping a task, where it is due.
+    private mutating func takeTeardownStep(
+        _ slot: Int, at now: Instant, _ actions: inout [Action]
+    ) {
+        let id = table[slot].id
+        let (stuckAfter, isDraining) = (limits.stuckAfter, isDraining)
+        let step = table[run: id]?.withTeardown {
+            $0.takeStep(at: now, stuckAfter: stuckAfter, isDraining: isDraining)
+        }
+        guard let taken = step ?? nil else { return }
+        if taken.isNewlyReported { actions.append(.tell(.stuck, id)) }
+        switch taken.order {
+        case .signal(let number): actions.append(.signal(id, number))
+        case .killAll: actions.append(.killAll(id))
+        }
+        if taken.elapsed >= stuckAfter { noteStuck(slot, at: now, &actions) }
+        if isDraining, taken.elapsed >= TeardownStep.drainWait {
+            giveUp(slot, at: now, &actions)
+        }
+    }
+
+    /// How long to wait for a kill before it is repeated.
+    func killWait(after elapsed: Duration) -> Duration {
+        TeardownStep.killWait(
+            after: elapsed, stuckAfter: limits.stuckAfter, isDraining: isDraining)
+    }
+
+    /// A task whose processes are there long after they were killed, as in a file system that hangs, gives its slot
+    /// back to others. It counts in its owner's share until they are gone, and ends as usual then.
+    private mutating func noteStuck(_ slot: Int, at now: Instant, _ actions: inout [Action]) {
+        guard table[run: table[slot].id]?.withTeardown({ $0.noteStuck() }) == true else { return }
+        table[slot].stop()
+        if followSlot(slot) { startQueued(at: now, &actions) }
+    }
+
+    /// A daemon that stops waits no longer for processes that no kill ends. The task is not tried again: nobody knows
+    /// when they will be gone, and one task never runs twice at once.
+    private mutating func giveUp(_ slot: Int, at now: Instant, _ actions: inout [Action]) {
+        decideOutcome(
+            slot, .interrupted, by: RunEvent.givenUp, reason: .stillThere,
+            mayBeTriedAgain: false, at: now, &actions)
+    }
+
+    /// A drain has begun: what was killed before it is not waited for longer than what it kills itself.
+    private mutating func hastenTeardown(_ slot: Int, at now: Instant) {
+        guard table[run: table[slot].id]?.withTeardown({ $0.hasten(at: now) }) == true
+        else { return }
+        updateDeadlines(slot)
+    }
+
+    // MARK: - The disk
+
+    /// A step is on disk.
+    ///
+    /// - Parameter lastSuccess: of a submission that keeps an interval, when a task of its owner and name
+    ///   last completed as far as the disk knows.
+    package mutating func stored(
+        _ step: StoreStep, lastSuccess: BootInstant? = nil, at now: Instant,
+        _ actions: inout [Action]
+    ) {
+        durability.stored(step)
+        switch step {
+        case .submitted(let id, let isStarted):
+            submissionStored(id, isStarted: isStarted, lastSuccess, at: now, &actions)
+        case .started(let id):
+            guard let slot = table.slot(of: id) else { return }
+            startStored(slot, at: now, &actions)
+            launchIfBegun(slot, &actions)
+        case .startUndone: break
+        case .attemptEnded(let id): attemptStored(id, at: now, &actions)
+        case .cancelling(let id): retryBanAnswered(id, &actions)
+        case .groupPaused(let group, let isPaused):
+            pauseAnswered(group, isPaused, nil, at: now, &actions)
+        case .ended(let id):
+            guard let slot = table.slot(of: id), let phase = table.phase(slot) else { return }
+            if case .withdrawing = phase { actions.append(.answer(id, nil)) }
+            publishDecidedEnd(slot, at: now, &actions)
+        case .applicationSaved(let key): applicationStored(key, nil, at: now, &actions)
+        case .applicationForgotten(let key): forgettingStored(key, nil, &actions)
+        case .identifiersReserved(let last): identifiers.reserved(through: last)
+        }
+    }
+
+    /// A step is not on disk, and neither is any other of its commit. Nothing new is taken in and
+    /// nothing queued starts until `storeHealed`; what runs keeps its budget.
+    ///
+    /// - Parameter reason: what failed, in words for those whose submissions are refused.
+    package mutating func notStored(
+        _ step: StoreStep, _ reason: String, at now: Instant, _ actions: inout [Action]
+    ) {
+        durability.failed(reason)
+        switch step {
+        case .submitted(let id, _): submissionNotStored(id, reason, &actions)
+        case .started(let id):
+            guard let slot = table.slot(of: id) else { return }
+            advance(slot, on: .startNotStored)
+        case .startUndone(let id): durability.owe(startUndoneOf: id)
+        case .attemptEnded(let id): attemptNotStored(id, reason, &actions)
+        case .cancelling(let id):
+            // It is being stopped all the same.
+            durability.owe(cancelOf: id)
+            retryBanAnswered(id, &actions)
+        case .groupPaused(let group, let isPaused):
+            pauseAnswered(group, isPaused, .notAccepting(reason), at: now, &actions)
+        case .ended(let id): endNotStored(id, reason, at: now, &actions)
+        case .applicationSaved(let key):
+            applicationStored(key, .notAccepting(reason), at: now, &actions)
+        case .applicationForgotten(let key):
+            forgettingStored(key, .notAccepting(reason), &actions)
+        case .identifiersReserved: identifiers.notReserved()
+        }
+    }
+
+    /// The disk has not answered for long. What is on its way waits on; nothing more is taken in until
+    /// `storeHealed`.
+    package mutating func storeSilent(_ reason: String) {
+        durability.stalled(reason)
+    }
+
+    /// The disk takes writes again: what ended meanwhile is recorded, and the queue goes on.
+    package mutating func storeHealed(at now: Instant, _ actions: inout [Action]) {
+        guard durability.healed() else { return }
+        let open = durability.cancels.filter { table[run: $0]?.phase.isConcluded == false }
+        durability.keepCancels(of: open)
+        for step in durability.owedSteps { actions.append(.store(step)) }
+        saveApplicationsAgain(&actions)
+        for id in durability.takeStartsUndone() where table[run: id]?.phase.isWaiting == true {
+            actions.append(.store(.startUndone(id)))
+        }
+        startQueued(at: now, &actions)
+    }
+
+    /// A submission is on disk: it is there for everybody, and waits for its turn or starts.
+    private mutating func submissionStored(
+        _ id: TaskID, isStarted: Bool, _ lastSuccess: BootInstant?, at now: Instant,
+        _ actions: inout [Action]
+    ) {
+        guard let slot = table.slot(of: id) else { return }
+        if let lastSuccess {
+            scheduler.recall(OwnedName(table[slot]), succeededAt: lastSuccess)
+        }
+        if isStarted {
+            startStored(slot, at: now, &actions)
+        } else {
+            advance(slot, on: .admitted)
+            loseIfDrained(slot, at: now, &actions)
+        }
+        actions.append(.answer(id, nil))
+        actions.append(.tell(.queued, id))
+        if isStarted {
+            launchIfBegun(slot, &actions)
+        } else {
+            startQueued(at: now, &actions)
+        }
+    }
+
+    private mutating func submissionNotStored(
+        _ id: TaskID, _ reason: String, _ actions: inout [Action]
+    ) {
+        guard let slot = table.slot(of: id), let run = table[run: id] else { return }
+        scheduler.freeSlot(table[slot], run.queueing)
+        scheduler.unfollow(table[slot], run.queueing)
+        table.remove(slot)
+        actions.append(.answer(id, .notAccepting(reason)))
+    }
+
+    /// A start is on disk: the budget begins, unless the task is not to start any more.
+    private mutating func startStored(_ slot: Int, at now: Instant, _ actions: inout [Action]) {
+        advance(slot, on: .startStored)
+        beginLaunch(slot, at: now, &actions)
+    }
+
+    /// The budget of a task begins whose command is to be started, unless the daemon stops.
+    private mutating func beginLaunch(_ slot: Int, at now: Instant, _ actions: inout [Action]) {
+        guard let phase = table.phase(slot), phase.isLaunching else { return }
+        if let drain {
+            advance(slot, on: .notStarted)
+            if drain.keepsQueue { actions.append(.store(.startUndone(table[slot].id))) }
+            return loseIfDrained(slot, at: now, &actions)
+        }
+        counts.begunRun += 1
+        startBudget(slot, at: now, &actions)
+        if table[slot].hasApplication, followSlot(slot) { startQueued(at: now, &actions) }
+    }
+
+    private func launchIfBegun(_ slot: Int, _ actions: inout [Action]) {
+        if table.phase(slot)?.isLaunching == true { actions.append(.launch(table[slot].id)) }
+    }
+
+    /// A daemon that stops and keeps nothing gives no turn to a task that waits for one.
+    private mutating func loseIfDrained(_ slot: Int, at now: Instant, _ actions: inout [Action]) {
+        guard let drain, !drain.keepsQueue, table.phase(slot)?.isWaiting == true else { return }
+        decideOutcome(
+            slot, .interrupted, by: RunEvent.lost, reason: .queueLost, at: now, &actions)
+    }
+
+    /// The disk has answered about an order that a task is not tried again, which is being stopped all the same.
+    private mutating func retryBanAnswered(_ id: TaskID, _ actions: inout [Action]) {
+        if let slot = table.slot(of: id) { advance(slot, on: .retryBanAnswered) }
+        actions.append(.answer(id, nil))
+    }
+
+    /// An attempt that is not the last is on disk: the task waits for the next one.
+    private mutating func attemptStored(
+        _ id: TaskID, at now: Instant, _ actions: inout [Action]
+    ) {
+        guard let slot = table.slot(of: id), let run = table[run: id],
+            case .recordingAttempt(let conclusion, let cancelledBy) = run.phase,
+            let delay = conclusion.retryDelay
+        else { return }
+        let attempt = EndedAttempt(
+            attempt: run.attempt, outcome: conclusion.outcome, reason: conclusion.reason,
+            exit: run.exit, endedAt: conclusion.endedAt,
+            used: table[slot].used(at: conclusion.endedAt), use: run.use)
+        let notBefore = conclusion.endedAtBoot + delay
+        table[run: id]?.prepareAgain(after: attempt, notBefore: notBefore)
+        table[slot].prepareAgain(isCut: run.isGrantCut)
+        advance(slot, on: .attemptRecorded)
+        actions.append(.tell(.attemptEnded, id))
+        if let cancelledBy {
+            withdraw(slot, cancelledBy, at: now, &actions)
+        } else if drain?.keepsQueue == false {
+            loseIfDrained(slot, at: now, &actions)
+        } else {
+            startQueued(at: now, &actions)
+        }
+    }
+
+    /// The end of an attempt is not on disk; it is written again when the disk takes it, and nothing is
+    /// known of it before.
+    private mutating func attemptNotStored(
+        _ id: TaskID, _ reason: String, _ actions: inout [Action]
+    ) {
+        guard let slot = table.slot(of: id) else { return }
+        durability.owe(attemptOf: id)
+        guard case .recordingAttempt(_, cancelledBy: .some) = table.phase(slot) else { return }
+        advance(slot, on: .attemptNotRecorded)
+        actions.append(.answer(id, .notAccepting(reason)))
+    }
+
+    /// An end that the disk does not know is told all the same, and kept until the disk takes it. An
+    /// order for a queued task is refused instead: after a crash the task would run.
+    private mutating func endNotStored(
+        _ id: TaskID, _ reason: String, at now: Instant, _ actions: inout [Action]
+    ) {
+        guard let slot = table.slot(of: id), let phase = table.phase(slot) else { return }
+        if case .withdrawing = phase {
+            advance(slot, on: .withdrawalNotStored)
+            actions.append(.answer(id, .notAccepting(reason)))
+            beginLaunch(slot, at: now, &actions)
+            return launchIfBegun(slot, &actions)
+        }
+        if let conclusion = phase.conclusion, conclusion.outcome == .completed {
+            // Others of its name may wait since it was decided, and do not learn of it from the disk.
+            scheduler.succeeded(OwnedName(table[slot]), at: conclusion.endedAtBoot)
+        }
+        publishDecidedEnd(slot, at: now, &actions)
+        if let record = ended[id] { durability.owe(end: record) }
+    }
+
+    /// Takes over what an earlier daemon left: what waited is queued, and what ran was interrupted.
+    ///
+    /// Called once, before anything begins, with the tasks in the order of their ids.
+    package mutating func restore(
+        _ tasks: [RestoredTask], at now: Instant, _ actions: inout [Action]
+    ) {
+        let slots = tasks.map { takeOver($0) }
+        // Queue every restored task before starting any, so that priorities are compared across all.
+        for (slot, restored) in zip(slots, tasks) {
+            guard let begunAt = restored.begunAt else { continue }
+            table[slot].hadBegun(at: min(begunAt, now))
+            decideOutcome(
+                slot, .interrupted, by: RunEvent.lost, reason: .daemonLost,
+                mayBeTriedAgain: !restored.isCancelled, at: now, &actions)
+        }
+        for (slot, restored) in zip(slots, tasks) where restored.begunAt == nil {
+            advance(slot, on: .admitted)
+        }
+        startQueued(at: now, &actions)
+    }
+
+    private mutating func takeOver(_ restored: RestoredTask) -> Int {
+        let slot = insert(BackgroundTask(restored), RunTask(restored))
+        if let lastSuccess = restored.lastSuccess {
+            scheduler.succeeded(OwnedName(table[slot]), at: lastSuccess)
+        }
+        return slot
+    }
+
+    /// Takes over the newest ended tasks that the disk knows, the oldest first.
+    package mutating func restore(ended tasks: [RestoredTask]) {
+        for record in tasks.compactMap(TaskRecord.init(ended:)) {
+            var task = record.task
+            ended.take(&task, record.run.map(EndedTask.tombstone))
+        }
+    }
+
+    // MARK: - The queue
+
+    /// Starts queued tasks while slots are free.
+    private mutating func startQueued(
+        at now: Instant, wakesMax: Int? = nil, _ actions: inout [Action]
+    ) {
+        guard table.queuedCount > 0 else { return }
+        scheduler.wake(through: boot(at: now), limit: wakesMax)
+        guard durability.fault == nil, drain == nil, scheduler.shortageReason == nil
+        else { return }
+        while let slot = nextToStart() {
+            advance(slot, on: .slotTaken)
+            actions.append(.store(.started(table[slot].id)))
+        }
+    }
+
+    private func nextToStart() -> Int? {
+        scheduler.next(limits) { table.charged(to: $0).live }
+    }
+
+    /// Lets a command that begins, becomes dormant or stuck, or goes on, have a slot or not.
+    ///
+    /// - Returns: whether a slot is free by it.
+    private mutating func followSlot(_ slot: Int) -> Bool {
+        let task = table[slot]
+        guard let run = table[run: task.id] else { return false }
+        return scheduler.park(task, run.queueing, task.state == .dormant || run.isStuck)
+    }
+
+    /// Every rule that holds a queued task back now; the one that it is said to wait for in front.
+    func pendingReasons(of id: TaskID) -> [PendingReason] {
+        guard let slot = table.slot(of: id), let run = table[run: id] else { return [] }
+        let storeReason = durability.fault.map(PendingReason.store)
+        guard run.phase.tally != .live else { return [storeReason ?? .starting] }
+        let task = table[slot]
+        let general = [storeReason, isDraining ? .shutdown : nil].compactMap { $0 }
+        let result =
+            general
+            + scheduler.reasons(
+                for: task, run, limits, liveCount: table.charged(to: task.owner).live)
+        return result.isEmpty ? [.starting] : result
+    }
+
+    /// The rule that holds a queued task back first; `nil` where it is not queued.
+    package func firstHold(on id: TaskID) -> PendingReason? {
+        guard let slot = table.slot(of: id), table[slot].state == .queued else { return nil }
+        return pendingReasons(of: id).first
+    }
+
+    /// How long a queued task is held back at least by rules of time; `nil` where none of them says how
+    /// long.
+    package func notBefore(_ id: TaskID, at now: Instant) -> Duration? {
+        guard let slot = table.slot(of: id), table[slot].state == .queued else { return nil }
+        let until = pendingReasons(of: id).compactMap(\.until).max()
+        return until.map { max($0 - boot(at: now), .zero) }
+    }
+
+    /// Whether a rule of time holds a queued task back, so that its submitter gets a receipt.
+    package func isDeferred(_ id: TaskID) -> Bool {
+        guard let slot = table.slot(of: id), table[slot].state == .queued,
+            let run = table[run: id], run.phase.tally != .live
+        else { return false }
+        return scheduler.defers(table[slot], run)
+    }
+
+    /// Commands that take a slot.
+    var idsInSlots: Set<TaskID> { scheduler.idsInSlots }
+
+    /// Conditions that tasks of the queue wait for, whose own time has come.
+    package var wantedConditions: Conditions { scheduler.wantedConditions }
+
+    /// What the kernel says of the machine.
+    package var conditions: Conditions { scheduler.conditions }
+
+    /// The same in words, for `explain`; of those that the shell looks at.
+    package var conditionReadings: [Conditions: String] {
+        get { scheduler.conditionReadings }
+        set { scheduler.conditionReadings = newValue }
+    }
+
+    /// The kernel says something else about the machine.
+    package mutating func conditionsChanged(
+        to conditions: Conditions, at now: Instant, _ actions: inout [Action]
+    ) {
+        scheduler.setConditions(conditions)
+        startQueued(at: now, &actions)
+    }
+
+    /// What there is of the groups that are set, by name, with the tasks that a caller may know of.
+    package func groups(
+        for caller: Caller
+    ) -> [(name: String, slots: Int, isPaused: Bool, use: GroupUse)] {
+        scheduler.groups(limits, for: caller)
+    }
+
+    /// Takes an order to hold back, or to let go, what is queued in a group. Once it is on disk it is done,
+    /// and answered by `Action.answerGroup`.
+    ///
+    /// - Returns: whether there is something to do; else it is so already.
+    package mutating func setPaused(
+        _ group: String, _ isPaused: Bool, _ actions: inout [Action]
+    ) throws(Refusal) -> Bool {
+        // A group that has left the settings stays paused until it is let go.
+        guard limits.groupSlots[group] != nil || !isPaused && scheduler.isPaused(group) else {
+            throw .noSuchGroup(group)
+        }
+        try durability.check()
+        guard scheduler.orderPause(group, isPaused) else { return false }
+        actions.append(.store(.groupPaused(group, isPaused)))
+        return true
+    }
+
+    /// An order about a group is on disk, or is not.
+    private mutating func pauseAnswered(
+        _ group: String, _ isPaused: Bool, _ refusal: Refusal?, at now: Instant,
+        _ actions: inout [Action]
+    ) {
+        scheduler.pauseAnswered(group, isPaused, isStored: refusal == nil)
+        actions.append(.answerGroup(group, refusal))
+        if refusal == nil { startQueued(at: now, &actions) }
+    }
+
+    /// Takes over which groups an earlier daemon held back. Called before the tasks are restored.
+    package mutating func restore(pausedGroups: [String]) {
+        scheduler.restorePauses(pausedGroups)
+    }
+
+    // MARK: - Phases and ends
+
+    /// Whether the end of a task is decided.
+    private func isConcluded(_ slot: Int) -> Bool { table.phase(slot)?.isConcluded ?? false }
+
+    /// Whether the processes of a task are being stopped.
+    private func isStopping(_ slot: Int) -> Bool { table.phase(slot)?.isStopping ?? false }
+
+    /// Has something happen to a run task: it takes its next phase, and its slot and its place in the queue follow.
+    ///
+    /// - Returns: whether that changed anything.
+    @discardableResult
+    private mutating func advance(_ slot: Int, on event: RunEvent) -> Bool {
+        let id = table[slot].id
+        guard let run = table[run: id] else { return false }
+        let before = run.phase
+        switch before.next(on: event) {
+        case .goes(let after):
+            if before.isWaiting { scheduler.dequeue(slot) }
+            if before.hasSlot, !after.hasSlot { scheduler.freeSlot(table[slot], run.queueing) }
+            table.move(slot, to: after)
+            if after.hasSlot, !before.hasSlot { scheduler.takeSlot(table[slot], run.queueing) }
+            if after.isWaiting { scheduler.enqueue(slot, table[slot], run) }
+            return true
+        case .stays: return false
+        case nil:
+            assertionFailure("\(event) of a task that is \(before)")
+            return false
+        }
+    }
+
+    /// An event decides how a run task ends, or how this attempt of it does: its slot is free, and that is told once
+    /// the disk has it.
+    ///
+    /// - Parameter mayBeTriedAgain: whether another attempt may follow, as far as orders go.
+    private mutating func decideOutcome(
+        _ slot: Int,
+        _ outcome: Outcome,
+        by event: (Conclusion) -> RunEvent,
+        reason: Reason?,
+        mayBeTriedAgain: Bool = true,
+        at now: Instant,
+        _ actions: inout [Action]
+    ) {
+        let id = table[slot].id
+        guard let run = table[run: id] else { return }
+        // Who keeps nothing tries nothing again.
+        let isRetried = mayBeTriedAgain && drain?.keepsQueue ?? true
+        let conclusion = Conclusion(
+            outcome: outcome, reason: reason, endedAt: now, endedAtBoot: boot(at: now),
+            retryDelay: isRetried ? run.delayBeforeRetry(after: outcome) : nil,
+            wasStuck: run.isStuck)
+        guard advance(slot, on: event(conclusion)) else { return }
+        table[slot].stopClock(at: now)
+        applicationTaskEnded(table[slot], at: now)
+        if outcome == .completed {
+            // An interval counts from the last success of whatever task of that owner and name.
+            scheduler.succeeded(OwnedName(table[slot]), at: conclusion.endedAtBoot)
+        }
+        if conclusion.retryDelay == nil {
+            actions.append(.store(.ended(id)))
+        } else {
+            counts.attemptsEnded += 1
+            actions.append(.store(.attemptEnded(id)))
+        }
+        startQueued(at: now, &actions)
+    }
+
+    /// Ends a run task for good whose end is decided.
+    private mutating func publishDecidedEnd(
+        _ slot: Int, at now: Instant, _ actions: inout [Action]
+    ) {
+        guard let run = table[run: table[slot].id], let conclusion = run.conclusion,
+            advance(slot, on: .endRecorded)
+        else { return }
+        scheduler.unfollow(table[slot], run.queueing)
+        publishEnd(
+            slot, conclusion.outcome, reason: conclusion.reason, endedAt: conclusion.endedAt,
+            at: now, &actions)
+    }
+
+    /// Ends a task for good: from here on it has its outcome, and no handler fires.
+    ///
+    /// - Parameter endedAt: where that was before now.
+    private mutating func publishEnd(
+        _ slot: Int,
+        _ outcome: Outcome,
+        reason: Reason?,
+        endedAt: Instant? = nil,
+        at now: Instant,
+        _ actions: inout [Action]
+    ) {
+        table[slot].end(outcome, reason, at: endedAt ?? now)
+        counts.count(outcome)
+        if table[slot].hasApplication { applicationTaskEnded(table[slot], at: now) }
+        let id = table[slot].id
+        let run = table.tombstone(at: slot)
+        table.takeOut(slot)
+        ended.take(&table[slot], run)
+        table.free(slot)
+        actions.append(.tell(.ended, id))
+        if table.queuedCount > 0 { startQueued(at: now, &actions) }
+    }
+
+    // MARK: - Applications
+
+    /// The application of these tasks went to the front, left it, or is not known any more.
+    mutating func clockChanged(
+        of tasks: some Sequence<TaskID>, to clock: ApplicationClock?, at now: Instant,
+        _ actions: inout [Action]
+    ) {
+        var freesSlots = false
+        for id in tasks {
+            guard let slot = table.slot(of: id), table[slot].isLive,
+                table.phase(slot)?.isUnderWay ?? true
+            else { continue }
+            // While the daemon stops, coming to the front saves no task.
+            let isDormant = clock == .foreground && drain == nil
+            let isChanged =
+                isDormant ? table[slot].becomeDormant(at: now) : table[slot].resume(at: now)
+            if isChanged || !isDormant { updateDeadlines(slot) }
+            if isChanged { actions.append(.tell(isDormant ? .dormant : .resumed, id)) }
+            if followSlot(slot) { freesSlots = true }
+        }
+        if freesSlots { startQueued(at: now, &actions) }
+    }
+
+    // MARK: - For tests
+
+    /// How much is kept, which nothing but a test asks.
+    var footprint: Footprint {
+        Footprint(
+            taskCount: table.count, slotCount: table.slotCount, ownerCount: table.ownerCount,
+            deadlineCount: table.deadlineCount, arrivingCount: table.arrivingCount,
+            endedCount: ended.count, isQueueForgotten: scheduler.isForgotten,
+            nameCounts: scheduler.nameCounts, occupantIDs: scheduler.occupantIDs,
+            owesNothing: durability.owesNothing)
+    }
+
+    struct Footprint {
+        let taskCount: Int
+        /// Places for tasks, those included that are vacant.
+        let slotCount: Int
+        let ownerCount: Int
+        /// `nil` where one is not where it is known to be.
+        let deadlineCount: Int?
+        let arrivingCount: Int
+        let endedCount: Int
+        /// Whether the queue keeps nothing of tasks that have ended, but the last successes of their names.
+        let isQueueForgotten: Bool
+        let nameCounts: (followed: Int, remembered: Int)
+        /// Commands that have a slot, or had one and have not ended.
+        let occupantIDs: Set<TaskID>
+        /// Whether the disk knows everything that it was told.
+        let owesNothing: Bool
     }
 }

@@ -1,7 +1,7 @@
 /// A point on a clock that goes on while the machine sleeps, in nanoseconds: CLOCK_BOOTTIME.
 ///
-/// What a task waits for in the queue is counted on it; budgets are counted on `Instant` (DESIGN.md rule 7).
-/// Arithmetic saturates.
+/// What a task waits for in the queue is counted on it; budgets are counted on `Instant` (rule 7 in
+/// docs/architecture.md). Arithmetic saturates.
 package struct BootInstant: Comparable, Hashable, Sendable {
     private let instant: Instant
 

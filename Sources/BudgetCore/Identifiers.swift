@@ -1,4 +1,4 @@
-/// The number of a background task; never used again, also across restarts (DESIGN.md rule 1).
+/// The number of a background task; never used again, also across restarts (rule 1 in docs/architecture.md).
 package struct TaskID: RawRepresentable, Hashable, Comparable, Sendable, CustomStringConvertible {
     package let rawValue: UInt64
 

@@ -1,6 +1,6 @@
 /// A point on the clock that the shell reads, in nanoseconds.
 ///
-/// The core never reads a clock; it is told. The shell uses CLOCK_MONOTONIC (DESIGN.md rule 7), so a
+/// The core never reads a clock; it is told. The shell uses CLOCK_MONOTONIC (rule 7 in docs/architecture.md), so a
 /// sleeping machine spends no budget and a wall clock that is set moves no deadline. Arithmetic
 /// saturates: no peer's number can overflow it.
 package struct Instant: Comparable, Hashable, Sendable {

@@ -184,7 +184,7 @@ struct ApplicationStoreTests {
         #expect(stage.application()?.saved == stage.application()?.record)
         #expect(stage.application()?.saved?.lastTermination?.reason == .crashed)
         stage.clerk.ordered = []
-        stage.clerk.call { $0.notStored(.requeued(.invalid), "once more", at: $1, &$2) }
+        stage.clerk.call { $0.notStored(.startUndone(.invalid), "once more", at: $1, &$2) }
         stage.clerk.heal()
         #expect(stage.clerk.ordered == [])
     }

@@ -56,7 +56,7 @@ extension Clerk {
         call { $0.storeHealed(at: $1, &$2) }
     }
 
-    func hold(_ id: TaskID) -> Hold? { held.registry.firstHold(on: id) }
+    func hold(_ id: TaskID) -> PendingReason? { held.registry.firstHold(on: id) }
 
     func run(_ id: TaskID) -> RunTask? { held.registry.record(id)?.run }
 

@@ -16,18 +16,17 @@ struct CompactionTests {
         let kept = ids.indices.filter { $0 % 100 == 7 }.map { ids[$0] }
         let before = kept.map { clerk.task($0) }
         for id in ids where !kept.contains(id) { _ = try clerk.end(id) }
-        #expect(clerk.registry.table.entries.slotCount < 1000)
+        #expect(clerk.registry.footprint.slotCount < 1000)
         #expect(kept.map { clerk.task($0) } == before)
         #expect(clerk.registry.identifiers(of: Clerk.ann.owner) == kept)
-        #expect(clerk.registry.table.deadlines.count == kept.count)
-        let isConsistent = clerk.registry.table.deadlines.isConsistent
-        #expect(isConsistent)
+        #expect(clerk.registry.footprint.deadlineCount == kept.count)
         let holder = HolderID(rawValue: 2)
         clerk.call { $0.holderGone(holder, reason: .connectionClosed, at: $1, &$2) }
         let left = kept.filter { clerk.task($0)?.state != .ended }
         #expect(left.count == 40 && !clerk.registry.holds(holder))
         clerk.pass(.seconds(200))
         #expect(left.allSatisfy { clerk.task($0)?.outcome == .overrun })
-        #expect(clerk.registry.table.count == 0 && clerk.registry.table.owners.isEmpty)
+        let footprint = clerk.registry.footprint
+        #expect(footprint.taskCount == 0 && footprint.ownerCount == 0)
     }
 }

@@ -168,14 +168,14 @@ struct IntervalTests {
     @Test("what is kept of names that nothing follows is bounded")
     func bounded() throws {
         var clerk = Clerk()
-        for number in 0...TaskQueue.successesMax {
+        for number in 0...NameRules.successesMax {
             clerk.finish(
                 try clerk.queue("upload \(number)") {
                     $0.minimumInterval = IntervalTests.interval
                 })
         }
-        #expect(clerk.registry.table.queue.names.isEmpty)
-        #expect(clerk.registry.table.queue.successes.count <= TaskQueue.successesMax)
+        let counts = clerk.registry.footprint.nameCounts
+        #expect(counts.followed == 0 && counts.remembered <= NameRules.successesMax)
     }
 
     @Test("rule 25: a success that the disk refused counts, for who came before it and after it")
@@ -233,10 +233,8 @@ struct IntervalTests {
             if number % 3 == 0 { clerk.pass(.seconds(1)) }
             clerk.finish(id)
         }
-        let queue = clerk.registry.table.queue
-        #expect(queue.names.isEmpty && queue.lines.isEmpty && queue.entries.isEmpty)
-        #expect(queue.groups.isEmpty && queue.nextWake == nil)
-        #expect(clerk.registry.table.owners.isEmpty && clerk.registry.holders.ids.isEmpty)
-        #expect(clerk.registry.table.arrivingCount == 0)
+        let footprint = clerk.registry.footprint
+        #expect(footprint.isQueueForgotten && footprint.occupantIDs.isEmpty)
+        #expect(footprint.ownerCount == 0 && footprint.arrivingCount == 0)
     }
 }

@@ -18,7 +18,7 @@ struct PostponedTests {
         for _ in 0..<8 {
             #expect(clerk.task(id)?.state == .running)
             #expect(Self.postpone(id, &clerk))
-            #expect(clerk.ordered.last == .requeued(id))
+            #expect(clerk.ordered.last == .startUndone(id))
             #expect(clerk.run(id)?.attempt == 1 && clerk.task(id)?.isTicking == false)
             let until = clerk.registry.notBefore(id, at: clerk.now) ?? .zero
             pauses.append(Int(until.components.seconds))
@@ -101,6 +101,6 @@ struct PostponedTests {
         clerk.disk = .writes
         clerk.ordered = []
         clerk.heal()
-        #expect(clerk.ordered.first == .requeued(id))
+        #expect(clerk.ordered.first == .startUndone(id))
     }
 }

@@ -20,7 +20,7 @@ extension QueueModel {
         case .groupPaused(let group, let isPaused):
             if isPaused { paused.insert(group) } else { paused.remove(group) }
             settle()
-        case .requeued, .cancelling, .applicationSaved, .applicationForgotten,
+        case .startUndone, .cancelling, .applicationSaved, .applicationForgotten,
             .identifiersReserved:
             break
         }
@@ -44,7 +44,7 @@ extension QueueModel {
             if tasks[index].isWithdrawal { goOn(index) } else { end(index) }
         case .attemptEnded(let id):
             if let index = index(id) { tasks[index].isWithdrawn = false }
-        case .groupPaused, .requeued, .cancelling, .applicationSaved, .applicationForgotten,
+        case .groupPaused, .startUndone, .cancelling, .applicationSaved, .applicationForgotten,
             .identifiersReserved:
             break
         }
@@ -176,7 +176,7 @@ struct QueueDisk {
     ) {
         switch step {
         case .started: tasks[index].isBegun = true
-        case .requeued: tasks[index].isBegun = false
+        case .startUndone: tasks[index].isBegun = false
         case .cancelling: tasks[index].isCancelled = true
         case .ended:
             tasks[index].hasEnded = true

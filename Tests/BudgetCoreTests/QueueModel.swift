@@ -93,8 +93,8 @@ struct QueueModel {
     // MARK: - What holds a task back
 
     /// Every rule that holds a waiting task back, besides that no slot of the daemon is free.
-    func holds(_ task: Task) -> [Hold] {
-        var result: [Hold] = []
+    func holds(_ task: Task) -> [PendingReason] {
+        var result: [PendingReason] = []
         if isFaulty { result.append(.store(QueueSimulation.fault)) }
         if isDraining { result.append(.shutdown) }
         if shortageEndsAt > boot {
@@ -136,7 +136,7 @@ struct QueueModel {
         return result
     }
 
-    private func nameHold(_ task: Task) -> Hold? {
+    private func nameHold(_ task: Task) -> PendingReason? {
         let namesakes = tasks.filter { $0.hasSlot && name($0) == name(task) }
         if task.isUnique, namesakes.contains(where: \.isUnique) { return .replaced }
         guard let interval = task.queueing.minimumInterval else { return nil }

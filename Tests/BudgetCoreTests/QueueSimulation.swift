@@ -92,7 +92,7 @@ struct QueueSimulation {
 
     private mutating func write(_ step: StoreStep) -> QueueDisk.Write {
         switch step {
-        case .submitted(let id, _), .started(let id), .requeued(let id), .ended(let id),
+        case .submitted(let id, _), .started(let id), .startUndone(let id), .ended(let id),
             .attemptEnded(let id), .cancelling(let id):
             return QueueDisk.Write(step: step, record: held.registry.record(id))
         case .groupPaused, .applicationSaved, .applicationForgotten, .identifiersReserved:
@@ -109,10 +109,11 @@ struct QueueSimulation {
             return
         }
         let name = (known.submission.owner, known.submission.name)
-        let namesake = held.registry.holders.ids.compactMap { held.registry.record($0) }.first {
-            $0.task.id != id && ($0.task.owner, $0.task.name) == name
-                && $0.run?.queueing.unique != nil
-        }
+        let namesake = held.registry.footprint.occupantIDs.compactMap { held.registry.record($0) }
+            .first {
+                $0.task.id != id && ($0.task.owner, $0.task.name) == name
+                    && $0.run?.queueing.unique != nil
+            }
         if known.submission.queueing.unique != nil, let namesake {
             model.broken = "task \(id) was launched beside \(namesake.task.id)"
         }
@@ -187,8 +188,9 @@ struct QueueSimulation {
             if let difference = difference(task) { return "task \(task.id) \(difference)" }
         }
         let holders = Set(model.tasks.filter(\.hasSlot).map(\.id))
-        if held.registry.holders.ids != holders {
-            return "slots are with \(held.registry.holders.ids.sorted()), not \(holders.sorted())"
+        if held.registry.footprint.occupantIDs != holders {
+            return
+                "slots are with \(held.registry.footprint.occupantIDs.sorted()), not \(holders.sorted())"
         }
         return differenceOfSums()
     }
@@ -216,10 +218,9 @@ struct QueueSimulation {
     }
 
     private func differenceOfHolds(_ expected: QueueModel.Task) -> String? {
-        guard let slot = held.registry.table.slot(of: expected.id) else { return "has no slot" }
         // A time that has come holds nothing back, though it is named until the queue is next looked at.
         let boot = QueueSimulation.boot(model.boot)
-        let told = held.registry.holds(on: slot).filter {
+        let told = held.registry.pendingReasons(of: expected.id).filter {
             $0.until ?? .never > boot && $0 != .starting
         }
         var holds = expected.phase == .waiting ? model.holds(expected) : []

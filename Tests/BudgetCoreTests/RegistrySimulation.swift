@@ -60,7 +60,7 @@ struct RegistrySimulation {
             digest(at: now)
             held.registry.forgetExcess()
             // In half of the histories nobody keeps a slot for longer than a turn.
-            if isCompacted { held.registry.table.compact() }
+            if isCompacted { held.registry.compactTable() }
             for _ in 0..<3 { model.check() }
             model.forgetExcess()
             if let difference = difference() { return "step \(step), \(event): \(difference)" }

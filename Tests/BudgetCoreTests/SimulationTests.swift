@@ -44,9 +44,9 @@ struct SimulationTests {
         var clerk = Clerk()
         let keep = try clerk.begin()
         for _ in 0..<400_000 { _ = try clerk.end(clerk.begin()) }
-        #expect(clerk.registry.table.deadlines.count == 1)
-        #expect(clerk.registry.table.count == 1)
-        #expect(clerk.registry.ended.count == 10_000)
+        let footprint = clerk.registry.footprint
+        #expect(footprint.deadlineCount == 1 && footprint.taskCount == 1)
+        #expect(footprint.endedCount == 10_000)
         _ = try clerk.end(keep)
         #expect(clerk.registry.nextDeadline == nil)
     }

@@ -164,7 +164,7 @@ struct StoreTests {
         clerk.gone(first)
         clerk.call { $0.drain(keepsQueue: true, at: $1, &$2) }
         clerk.finishWriting()
-        #expect(clerk.steps == [.requeued(second)])
+        #expect(clerk.steps == [.startUndone(second)])
         #expect(clerk.task(second)?.state == .queued)
         #expect(clerk.registry.liveCount == 0)
         #expect(!clerk.history.contains(.launch(second)))
@@ -188,7 +188,7 @@ struct StoreTests {
         clerk.steps = end
         clerk.finishWriting(false)
         #expect(clerk.answers[second] == .notAccepting("the disk is full"))
-        #expect(clerk.ordered.last == .requeued(second))
+        #expect(clerk.ordered.last == .startUndone(second))
         #expect(clerk.task(second)?.state == .queued)
         #expect(clerk.registry.liveCount == 0)
         #expect(!clerk.history.contains(.launch(second)))

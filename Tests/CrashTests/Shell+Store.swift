@@ -12,7 +12,7 @@ extension Shell {
         case .started(let id), .submitted(let id, isStarted: true):
             starting.insert(id)
             try ledger.decided(id)
-        case .requeued(let id): ledger.startUndone(id)
+        case .startUndone(let id): ledger.startUndone(id)
         default: break
         }
     }

@@ -1,147 +1,5 @@
 internal import Containers
 
-/// A signal by its number, as signal(7) has it.
-package struct SignalNumber: RawRepresentable, Hashable, Sendable {
-    package let rawValue: Int32
-
-    package static let terminate = SignalNumber(rawValue: 15)
-    package static let kill = SignalNumber(rawValue: 9)
-
-    package init(rawValue: Int32) {
-        self.rawValue = rawValue
-    }
-}
-
-/// How the main process of a run task ended.
-package enum ProcessExit: Hashable, Sendable {
-    case status(Int32)
-    case signal(SignalNumber)
-}
-
-/// What the processes of a run task used of the machine, as the kernel counted it.
-package struct ResourceUse: Hashable, Sendable {
-    package var cpu: Duration
-    /// The most memory that they held at one time; `nil` where nothing counted it for them alone.
-    package var memoryPeakBytes: Int?
-
-    package init(cpu: Duration, memoryPeakBytes: Int? = nil) {
-        self.cpu = cpu
-        self.memoryPeakBytes = memoryPeakBytes
-    }
-}
-
-/// What the expiration handler of a run task does, in this order.
-package struct ExpirationHandler: Equatable, Sendable {
-    /// Sent to every process of the task; `nil` sends none.
-    package var signal: SignalNumber?
-    /// Run beside the task; the task ends when both have.
-    package var command: [String]?
-
-    package init(signal: SignalNumber? = .terminate, command: [String]? = nil) {
-        self.signal = signal
-        self.command = command
-    }
-}
-
-/// The groups of a submitter, as the kernel reported them; the command runs with these and no others.
-package struct SubmitterGroups: Equatable, Sendable {
-    package let primary: UInt32
-    package let supplementary: [UInt32]
-
-    package init(primary: UInt32, supplementary: [UInt32]) {
-        self.primary = primary
-        self.supplementary = supplementary
-    }
-}
-
-/// Who had a command registered, as far as it decides with which rights that is started; the core carries it and
-/// does not look inside.
-package struct Submitter: Equatable, Sendable {
-    /// The name of their account then; empty where the user database had none, `nil` where it was not asked.
-    package var name: String?
-    /// `nil`: those of the daemon, whose own user it was.
-    package var groups: SubmitterGroups?
-    /// Whether no program could give them rights that they had not (PR_SET_NO_NEW_PRIVS), nor can one the command.
-    package var hasNoNewPrivileges = false
-
-    package init(
-        name: String? = nil, groups: SubmitterGroups? = nil, hasNoNewPrivileges: Bool = false
-    ) {
-        self.name = name
-        self.groups = groups
-        self.hasNoNewPrivileges = hasNoNewPrivileges
-    }
-
-    /// The submitter of an application's command as somebody else has it launched: with the groups of the launcher,
-    /// and without new privileges where one of the two may have none. A message launches it as it was registered.
-    package func launched(by launcher: Submitter?) -> Submitter {
-        guard let launcher else { return self }
-        return Submitter(
-            name: name, groups: launcher.groups,
-            hasNoNewPrivileges: hasNoNewPrivileges || launcher.hasNoNewPrivileges)
-    }
-
-    /// What it takes in memory, about.
-    var byteCount: Int { (groups?.supplementary.count ?? 0) * 4 + (name?.utf8.count ?? 0) }
-}
-
-/// A command and what it needs to run; the core carries it and does not look inside.
-package struct Work: Equatable, Sendable {
-    package var command: [String]
-    package var directory: String?
-    package var environment: [String: String]
-    package var expiration: ExpirationHandler
-    package var submitter: Submitter
-
-    package init(
-        command: [String],
-        directory: String? = nil,
-        environment: [String: String] = [:],
-        expiration: ExpirationHandler = ExpirationHandler(),
-        submitter: Submitter = Submitter()
-    ) {
-        self.command = command
-        self.directory = directory
-        self.environment = environment
-        self.expiration = expiration
-        self.submitter = submitter
-    }
-
-    /// What it takes in memory, about.
-    package var byteCount: Int {
-        var count = (directory?.utf8.count ?? 0) + 16
-        for argument in command { count += argument.utf8.count + 16 }
-        if let command = expiration.command {
-            for argument in command { count += argument.utf8.count + 16 }
-        }
-        for (name, value) in environment { count += name.utf8.count + value.utf8.count + 32 }
-        return count + submitter.byteCount
-    }
-
-    /// What is kept of it once its task has ended.
-    var tombstone: Work { Work(command: shownCommand) }
-
-    /// The command in a length for people: what does not fit is cut, with a mark in its place.
-    package var shownCommand: [String] {
-        var room = Work.shownBytesMax
-        var shown: [String] = []
-        for argument in command {
-            room -= Work.argumentOverhead
-            guard argument.utf8.count <= room else {
-                let mark = "…"
-                return shown + [room < mark.utf8.count ? mark : argument.cut(toBytes: room)]
-            }
-            room -= argument.utf8.count
-            shown.append(argument)
-        }
-        return shown
-    }
-
-    private static let shownBytesMax = 4096
-    /// What an argument takes besides its text, so that there are not too many of them either.
-    private static let argumentOverhead = 16
-}
-
 /// What a run task has beyond a held one.
 ///
 /// Small and quick to copy: what was asked for is shared by all copies, and so is what comes about once the task
@@ -208,6 +66,29 @@ package struct RunTask: Equatable, Sendable {
     /// Goes on with stopping it; `nil` where it is not being stopped.
     mutating func withTeardown<Result>(_ change: (inout Teardown) -> Result) -> Result? {
         phase.withTeardown(change)
+    }
+
+    /// The outcome that the exit of its main process means. A process that had exited by itself before the kill at
+    /// the hard limit reached it is `expired`: only who is killed has overrun.
+    func outcome(on exit: ProcessExit, hasExpired: Bool) -> Outcome {
+        switch phase.outcome {
+        case .overrun?: exit == .signal(.kill) ? .overrun : .expired
+        case .interrupted?: exit == .signal(.kill) ? .interrupted : .expired
+        case .some(let outcome): outcome
+        case nil:
+            if hasExpired { .expired } else { exit == .status(0) ? .completed : .failed }
+        }
+    }
+
+    /// How long after an attempt that ends like this the next one may begin; `nil` where it is the last.
+    func delayBeforeRetry(after outcome: Outcome) -> Duration? {
+        guard let retry = queueing.retry, attempt < retry.attempts, phase.mayBeTriedAgain
+        else { return nil }
+        switch outcome {
+        case .failed, .expired, .overrun: return retry.delay(after: attempt)
+        case .interrupted: return retry.onInterruption ? retry.delay(after: attempt) : nil
+        case .completed, .cancelled, .abandoned: return nil
+        }
     }
 
     /// Makes it ready for another attempt.

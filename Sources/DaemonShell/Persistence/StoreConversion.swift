@@ -35,7 +35,7 @@ extension StoreChange {
         switch step {
         case .identifiersReserved(let last): self = .identifiersReserved(through: last)
         case .started(let id): self = .started(id, at: clocks.time)
-        case .requeued(let id): self = .startUndone(id)
+        case .startUndone(let id): self = .startUndone(id)
         case .submitted(_, let isStarted):
             guard let record, let run = record.run else { return nil }
             self = .submitted(

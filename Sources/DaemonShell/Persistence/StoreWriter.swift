@@ -245,7 +245,7 @@ extension StoreStep {
     /// The task that it is about.
     fileprivate var task: TaskID? {
         switch self {
-        case .submitted(let id, _), .started(let id), .requeued(let id), .ended(let id),
+        case .submitted(let id, _), .started(let id), .startUndone(let id), .ended(let id),
             .attemptEnded(let id), .cancelling(let id):
             id
         case .identifiersReserved, .groupPaused, .applicationSaved, .applicationForgotten: nil

@@ -5,14 +5,14 @@ internal import Systemd
 /// Follows whether the machine has little else to do. The kernel does not tell, so its averages are sampled.
 final class IdleSensor: ConditionSensor {
     private let probe: LoadProbe
-    private var judge = IdleJudge()
+    private var judge = IdleDetector()
     private var timer: TimerSource?
 
     private static let testInterval = Duration.milliseconds(100)
 
     init(_ loop: EventLoop, root: String?, _ listener: @escaping Listener) throws {
         probe = LoadProbe(root: root ?? "")
-        let interval = root == nil ? IdleJudge.samplingInterval : Self.testInterval
+        let interval = root == nil ? IdleDetector.samplingInterval : Self.testInterval
         try sample()
         timer = try loop.addTimer(priority: .clients) { [unowned self] in
             listener(

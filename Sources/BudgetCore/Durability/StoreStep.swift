@@ -1,0 +1,112 @@
+/// One thing that must be on disk: the shell writes it and answers with `stored` or `notStored`.
+///
+/// Steps are written in their order. Those of one turn may share a commit, and then succeed or fail as
+/// one. What a step says of a task is in the task's record at the moment of the action.
+package enum StoreStep: Hashable, Sendable {
+    /// A command was submitted; `isStarted` where it starts as soon as this is on disk, so that one
+    /// commit is enough for both.
+    case submitted(TaskID, isStarted: Bool)
+    /// A queued command starts as soon as this is on disk.
+    case started(TaskID)
+    /// A command whose start is on disk was not started after all; it is queued again.
+    case startUndone(TaskID)
+    /// A run task has ended, with the conclusion in its record.
+    case ended(TaskID)
+    /// An attempt of a run task has ended, with the conclusion in its record; the task waits for the next.
+    case attemptEnded(TaskID)
+    /// A running task that would be tried again is being cancelled, and is not to be.
+    case cancelling(TaskID)
+    /// A group is held back, or let go.
+    case groupPaused(String, Bool)
+    /// What is known of an application has changed; its record is that of the moment of the action.
+    case applicationSaved(ApplicationKey)
+    case applicationForgotten(ApplicationKey)
+    /// Ids up to and including this one may be handed out.
+    case identifiersReserved(through: TaskID)
+}
+
+/// How a run task ends, decided and not told yet: the disk has to know first.
+package struct Conclusion: Equatable, Sendable {
+    package let outcome: Outcome
+    package let reason: Reason?
+    package let endedAt: Instant
+    /// The same moment on the clock that goes on while the machine sleeps, also where it sleeps before the
+    /// disk knows.
+    package let endedAtBoot: BootInstant
+    /// How long after it the next attempt may begin; `nil` where there is none.
+    package let retryDelay: Duration?
+    /// Whether its processes were still there `RegistryLimits.stuckAfter` after they were killed.
+    let wasStuck: Bool
+}
+
+/// A run task as an earlier daemon left it on disk.
+package struct RestoredTask: Sendable {
+    package var id: TaskID
+    package var submission: Submission
+    package var profile: String
+    /// What was granted; `nil` where there is no limit.
+    package var budget: Budget?
+    package var grace: Duration
+    package var lifetimeMax: Duration?
+    package var isCutByLifetime: Bool
+    /// On the clock of this run, where it may lie before the machine's start.
+    package var submittedAt: Instant
+    /// When it was started; `nil` where it waited.
+    package var begunAt: Instant?
+    /// How it ended; `nil` where it had not.
+    package var end: RestoredEnd?
+    /// The present attempt, from 1.
+    package var attempt = 1
+    package var attempts: [EndedAttempt] = []
+    /// When it may start: its earliest begin, or the end of the delay before another attempt.
+    package var notBefore = BootInstant.distantPast
+    /// When a task of its owner and name last completed; of those that keep an interval.
+    package var lastSuccess: BootInstant?
+    /// Whether an order to cancel it was taken while it ran.
+    package var isCancelled = false
+
+    package init(
+        id: TaskID, submission: Submission, profile: String, budget: Budget?, grace: Duration,
+        lifetimeMax: Duration?, isCutByLifetime: Bool, submittedAt: Instant, begunAt: Instant?
+    ) {
+        self.id = id
+        self.submission = submission
+        self.profile = profile
+        self.budget = budget
+        self.grace = grace
+        self.lifetimeMax = lifetimeMax
+        self.isCutByLifetime = isCutByLifetime
+        self.submittedAt = submittedAt
+        self.begunAt = begunAt
+    }
+}
+
+/// The end of a run task as an earlier daemon recorded it, or an earlier hour of this one.
+package struct RestoredEnd: Sendable {
+    package var outcome: Outcome
+    package var reason: Reason?
+    package var exit: ProcessExit?
+    package var endedAt: Instant
+    package var used: Duration
+    package var use: ResourceUse?
+
+    package init(
+        outcome: Outcome, reason: Reason?, exit: ProcessExit?, endedAt: Instant, used: Duration,
+        use: ResourceUse? = nil
+    ) {
+        self.outcome = outcome
+        self.reason = reason
+        self.exit = exit
+        self.endedAt = endedAt
+        self.used = used
+        self.use = use
+    }
+}
+
+extension TaskRecord {
+    /// The record of an ended task; `nil` where it has not ended.
+    package init?(ended restored: RestoredTask) {
+        guard restored.end != nil else { return nil }
+        self.init(task: BackgroundTask(restored), run: RunTask(restored))
+    }
+}

@@ -1,0 +1,78 @@
+/// What must be so before a task starts; each is read from the kernel by the shell.
+package struct Conditions: OptionSet, Hashable, Sendable {
+    package let rawValue: UInt8
+
+    /// There is a default route.
+    package static let network = Conditions(rawValue: 1)
+    /// The machine is not on battery.
+    package static let externalPower = Conditions(rawValue: 2)
+    /// The machine has little else to do.
+    package static let idle = Conditions(rawValue: 4)
+
+    package static let all: Conditions = [.network, .externalPower, .idle]
+
+    package init(rawValue: UInt8) {
+        self.rawValue = rawValue
+    }
+}
+
+/// What happens to a submission whose name another task has that was submitted as unique and has not ended
+/// (rule 26 in docs/architecture.md).
+package enum Uniqueness: UInt8, Sendable {
+    /// That task stands for it.
+    case keep
+    /// That task is cancelled; the new one starts when it is gone.
+    case replace
+}
+
+/// How often and when a task is tried again that has not completed (rule 27 in docs/architecture.md).
+package struct Retry: Equatable, Sendable {
+    /// All attempts, the first included.
+    package var attempts: Int
+    /// Before the second attempt; twice as long before each one after it, up to `delayMax`.
+    package var delay: Duration
+    /// Whether it is tried again also where the daemon or the machine stopped under it.
+    package var onInterruption: Bool
+
+    package static let attemptsMax = 100
+    package static let delayUsual = Duration.seconds(30)
+    package static let delayMax = Duration.seconds(5 * 3600)
+
+    package init(attempts: Int, delay: Duration? = nil, onInterruption: Bool = false) {
+        self.attempts = attempts
+        self.delay = delay ?? Retry.delayUsual
+        self.onInterruption = onInterruption
+    }
+
+    /// How long after the end of an attempt the next one may begin.
+    ///
+    /// - Parameter attempt: the one that has ended, from 1.
+    package func delay(after attempt: Int) -> Duration {
+        var result = min(delay, Retry.delayMax)
+        for _ in 1..<max(attempt, 1) where result < Retry.delayMax { result = result * 2 }
+        return min(result, Retry.delayMax)
+    }
+}
+
+/// What decides when a queued task may run.
+package struct Queueing: Equatable, Sendable {
+    /// The group whose slots it takes, besides those of the daemon.
+    package var group: String?
+    /// Among the tasks of one owner the higher one runs first.
+    package var priority = 0
+    /// A lower bound, counted from the submission.
+    package var earliestBegin: Duration?
+    package var conditions: Conditions = []
+    /// Counted from the last successful end of this owner's tasks of the same name (rule 25 in docs/architecture.md).
+    package var minimumInterval: Duration?
+    package var unique: Uniqueness?
+    package var retry: Retry?
+
+    package init() {}
+
+    /// Whether other tasks of its name can hold it back.
+    var isByName: Bool { minimumInterval != nil || unique != nil }
+
+    /// How long it waits before anything else; `nil` where it need not.
+    var wait: Duration? { earliestBegin.flatMap { $0 > .zero ? $0 : nil } }
+}

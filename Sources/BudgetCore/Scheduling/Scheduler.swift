@@ -1,0 +1,317 @@
+/// Decides which of the queued tasks starts, and says what holds the others back.
+///
+/// Whether the disk takes writes and whether the daemon stops is asked elsewhere, before anything of this.
+struct Scheduler: Sendable {
+    private var queue = TaskQueue()
+    /// Commands that have a slot, or had one and have not ended.
+    private var occupants = SlotOccupants()
+    /// What the machine had no room for last.
+    private var shortage = Shortage()
+    /// Groups that are held back.
+    private var pausedGroups: Set<String> = []
+    /// Orders about groups that are on their way to the disk, the oldest first.
+    private var orderedPauses: [String: [Bool]] = [:]
+    /// What the kernel says of the machine.
+    private(set) var conditions: Conditions = []
+    /// The same in words, for `explain`; of those that the shell looks at.
+    var conditionReadings: [Conditions: String] = [:]
+
+    /// Tasks of the queue that go on in one go when their time has come.
+    private static let wakesAtOnce = 512
+
+    // MARK: - What waits
+
+    var isQueueEmpty: Bool { queue.isEmpty }
+
+    /// When the next one has waited for its time.
+    var nextWake: BootInstant? { queue.nextWake }
+
+    /// Conditions that tasks wait for whose own time has come.
+    var wantedConditions: Conditions { queue.wantedConditions }
+
+    /// Lets a task wait for its turn.
+    mutating func enqueue(_ slot: Int, _ task: BackgroundTask, _ run: RunTask) {
+        queue.add(slot, task, run)
+    }
+
+    mutating func dequeue(_ slot: Int) {
+        queue.remove(slot)
+    }
+
+    /// Gives back what grows with the slots of all tasks, once none is queued.
+    mutating func releaseMemory() {
+        queue.releaseMemory()
+    }
+
+    /// Lets those go on that have waited for their time.
+    ///
+    /// - Parameter limit: at most so many; `nil`: once an instant, and then so many that nothing else has to wait
+    ///   for long. What is left over has its turn with the deadlines.
+    mutating func wake(through boot: BootInstant, limit: Int?) {
+        guard limit != nil || queue.clock < boot else { return }
+        queue.wake(through: boot, limit: limit ?? Scheduler.wakesAtOnce)
+    }
+
+    mutating func replaceAccounts(_ accounts: Accounts) {
+        queue.replaceAccounts(accounts)
+    }
+
+    mutating func setConditions(_ conditions: Conditions) {
+        self.conditions = conditions
+    }
+
+    // MARK: - Slots
+
+    /// The commands that have been given a slot and have not ended, in no order that means anything.
+    var occupantIDs: Set<TaskID> { occupants.ids }
+    /// Those that take a slot now.
+    var idsInSlots: Set<TaskID> { occupants.inSlots }
+
+    /// A task takes a slot; it begins once the disk knows.
+    mutating func takeSlot(_ task: BackgroundTask, _ queueing: Queueing) {
+        guard occupants.insert(task.id) else { return }
+        queue.countRunning(task, queueing, 1)
+        queue.countSlot(task, queueing, 1)
+    }
+
+    /// Takes the slot of a task back, where it has one, and what it has of its owner's share.
+    mutating func freeSlot(_ task: BackgroundTask, _ queueing: Queueing) {
+        guard let hadSlot = occupants.remove(task.id) else { return }
+        queue.countRunning(task, queueing, -1)
+        if hadSlot { queue.countSlot(task, queueing, -1) }
+    }
+
+    /// Lets a command that begins, becomes dormant or stuck, or goes on, have a slot or not. It gets one back though
+    /// none may be free: then nothing else starts until there are as many as before.
+    ///
+    /// - Returns: whether a slot is free by it.
+    mutating func park(_ task: BackgroundTask, _ queueing: Queueing, _ isParked: Bool) -> Bool {
+        guard occupants.park(task.id, isParked) else { return false }
+        queue.countSlot(task, queueing, isParked ? -1 : 1)
+        return isParked
+    }
+
+    /// The task whose turn it is; `nil` where none may start.
+    ///
+    /// - Parameter liveCount: how many live tasks count against an owner's limit.
+    func next(_ limits: RegistryLimits, liveCount: (OwnerID) -> Int) -> Int? {
+        guard slotsReason(limits) == nil else { return nil }
+        return queue.next { owner, runningCount in
+            runningCount < limits.slotsMax(of: queue.payer(of: owner))
+                && liveCount(owner) < limits.tasksPerOwnerMax
+        } where: {
+            reason(for: $0, limits) == nil
+        }
+    }
+
+    /// Whether a submission starts at once. Those that waited before it have taken the slots that are free, or may
+    /// not start.
+    func mayStartAtOnce(
+        _ submission: Submission, _ limits: RegistryLimits, liveCount: Int, at boot: BootInstant
+    ) -> Bool {
+        let (owner, queueing) = (submission.owner, submission.queueing)
+        guard !queueing.isByName, queueing.wait == nil else { return false }
+        let isShort = shortage.present.map { $0.until > boot } ?? false
+        return !isShort && slotsReason(limits) == nil && shareReason(owner, limits) == nil
+            && ownerReason(liveCount, limits) == nil
+            && reason(for: EligibilityKey(queueing), limits) == nil
+    }
+
+    // MARK: - What holds a task back
+
+    /// The machine had no room, and is left alone for a while.
+    var shortageReason: PendingReason? {
+        guard let (reason, until) = shortage.present, until > queue.clock else { return nil }
+        return .shortage(reason, until: until)
+    }
+
+    /// Every rule of these that holds a queued task back now; the one that it is said to wait for in front.
+    func reasons(
+        for task: BackgroundTask, _ run: RunTask, _ limits: RegistryLimits, liveCount: Int
+    ) -> [PendingReason] {
+        let key = EligibilityKey(run.queueing)
+        var result = [shortageReason, pauseReason(key), timeReason(run)].compactMap { $0 }
+        result += conditionReasons(key)
+        result += [
+            nameReason(task, run), ownerReason(liveCount, limits),
+            ownShareReason(task.owner, limits), groupSlotsReason(key, limits),
+            slotsReason(limits),
+        ].compactMap { $0 }
+        return result
+    }
+
+    /// Whether a rule of time holds a queued task back.
+    func defers(_ task: BackgroundTask, _ run: RunTask) -> Bool {
+        timeReason(run) != nil || nameReason(task, run)?.defers == true
+    }
+
+    private func slotsReason(_ limits: RegistryLimits) -> PendingReason? {
+        occupants.slotsTaken < limits.slots ? nil : .slots(limits.slots)
+    }
+
+    private func shareReason(_ owner: OwnerID, _ limits: RegistryLimits) -> PendingReason? {
+        let max = limits.slotsMax(of: queue.payer(of: owner))
+        return queue.runningCount(of: owner) < max ? nil : .slotsPerOwnerMax(max)
+    }
+
+    /// The same to be told: where the share is all slots, and they are taken, that says it already.
+    private func ownShareReason(_ owner: OwnerID, _ limits: RegistryLimits) -> PendingReason? {
+        if slotsReason(limits) != nil, limits.slotsMax(of: queue.payer(of: owner)) >= limits.slots {
+            return nil
+        }
+        return shareReason(owner, limits)
+    }
+
+    private func ownerReason(_ liveCount: Int, _ limits: RegistryLimits) -> PendingReason? {
+        let max = limits.tasksPerOwnerMax
+        return liveCount < max ? nil : .tasksPerOwnerMax(max)
+    }
+
+    /// What holds back all tasks with a key.
+    private func reason(for key: EligibilityKey, _ limits: RegistryLimits) -> PendingReason? {
+        pauseReason(key) ?? conditionReasons(key).first ?? groupSlotsReason(key, limits)
+    }
+
+    private func pauseReason(_ key: EligibilityKey) -> PendingReason? {
+        guard let group = key.group, pausedGroups.contains(group) else { return nil }
+        return .paused(group: group)
+    }
+
+    /// A group that is not set any more has no limit of its own.
+    private func groupSlotsReason(
+        _ key: EligibilityKey, _ limits: RegistryLimits
+    ) -> PendingReason? {
+        guard let group = key.group, let slots = limits.groupSlots[group],
+            queue.runningCount(ofGroup: group) >= slots
+        else { return nil }
+        return .groupSlots(slots, group: group)
+    }
+
+    private func conditionReasons(_ key: EligibilityKey) -> [PendingReason] {
+        let missing = key.conditions.subtracting(conditions)
+        guard !missing.isEmpty else { return [] }
+        return [PendingReason.network, .externalPower, .idle].filter { reason in
+            reason.condition.map { missing.contains($0) } ?? false
+        }
+    }
+
+    private func timeReason(_ run: RunTask) -> PendingReason? {
+        guard run.notBefore > queue.clock else { return nil }
+        if let postponed = run.postponed {
+            return .postponed(postponed.reason, until: run.notBefore, count: postponed.count)
+        }
+        guard run.attempt > 1 else { return .earliestBegin(until: run.notBefore) }
+        return .retry(until: run.notBefore, attempt: run.attempt)
+    }
+
+    private func nameReason(_ task: BackgroundTask, _ run: RunTask) -> PendingReason? {
+        NameQueueKey(OwnedName(task), run.queueing).flatMap(queue.nameReason)
+    }
+
+    // MARK: - A machine without room
+
+    /// A start found no room.
+    ///
+    /// - Returns: whether a pause begins in which nothing is started.
+    mutating func foundNoRoom(_ reason: String, at boot: BootInstant) -> Bool {
+        shortage.found(reason, at: boot)
+    }
+
+    /// A command has been started: there is room.
+    mutating func foundRoom() {
+        shortage.isOver()
+    }
+
+    /// When a command is tried again that there was no room for so many times, one after the other.
+    ///
+    /// Where the machine had none, one that met that before lets others go before it, for it may be the one that
+    /// there is never room for.
+    func nextTry(
+        after count: Int, _ scope: ShortageScope, at boot: BootInstant
+    ) -> BootInstant {
+        let until = boot + Shortage.pause(after: count)
+        guard scope == .machine, count > 1 else { return until }
+        return max(until, shortage.present?.until ?? until) + .seconds(1)
+    }
+
+    // MARK: - Names
+
+    /// Whether a name is followed, since a task that is held back by name has not ended.
+    func follows(_ name: OwnedName) -> Bool { queue.follows(name) }
+
+    /// The task that has a unique name.
+    func uniqueTask(_ name: OwnedName) -> TaskID? { queue.uniqueTask(name) }
+
+    /// By how many different rules tasks of its name wait, or will, with those of a submission.
+    func ruleCount(with submission: Submission) -> Int {
+        NameQueueKey(OwnedName(submission), submission.queueing)
+            .map { queue.nameQueueCount(with: $0) } ?? 0
+    }
+
+    /// Follows the name of a task that others of its name can hold back.
+    ///
+    /// - Parameter live: for each task of the name that has a slot, whether it is unique; for a name that is not
+    ///   followed yet.
+    mutating func follow(_ task: BackgroundTask, _ queueing: Queueing, live: [Bool]) {
+        guard let key = NameQueueKey(OwnedName(task), queueing) else { return }
+        queue.follow(key, unique: key.isUnique ? task.id : nil, live: live)
+    }
+
+    mutating func unfollow(_ task: BackgroundTask, _ queueing: Queueing) {
+        guard let key = NameQueueKey(OwnedName(task), queueing) else { return }
+        queue.unfollow(key, unique: key.isUnique ? task.id : nil)
+    }
+
+    /// A task of that name has completed, now or before: an interval counts from there.
+    mutating func succeeded(_ name: OwnedName, at boot: BootInstant) {
+        queue.succeeded(name, at: boot)
+    }
+
+    /// The disk knows when a task of a name that is followed last completed.
+    mutating func recall(_ name: OwnedName, succeededAt boot: BootInstant) {
+        queue.recall(name, succeededAt: boot)
+    }
+
+    // MARK: - Groups
+
+    /// What there is of the groups that are set, by name, with the tasks that a caller may know of.
+    func groups(
+        _ limits: RegistryLimits, for caller: Caller
+    ) -> [(name: String, slots: Int, isPaused: Bool, use: GroupUse)] {
+        limits.groupSlots.sorted { $0.key < $1.key }.map { name, slots in
+            let use = queue.use(of: name, by: caller.seesAll ? nil : caller.owner)
+            return (name, slots, pausedGroups.contains(name), use)
+        }
+    }
+
+    func isPaused(_ group: String) -> Bool { pausedGroups.contains(group) }
+
+    /// Takes an order to hold back, or to let go, what is queued in a group; it is done once it is on disk.
+    ///
+    /// - Returns: whether there is something to do; else it is so already.
+    mutating func orderPause(_ group: String, _ isPaused: Bool) -> Bool {
+        let present = orderedPauses[group]?.last ?? pausedGroups.contains(group)
+        guard present != isPaused || orderedPauses[group] != nil else { return false }
+        orderedPauses[group, default: []].append(isPaused)
+        return true
+    }
+
+    /// The oldest order about a group is on disk, or is not.
+    mutating func pauseAnswered(_ group: String, _ isPaused: Bool, isStored: Bool) {
+        orderedPauses[group]?.removeFirst()
+        if orderedPauses[group]?.isEmpty == true { orderedPauses[group] = nil }
+        guard isStored else { return }
+        if isPaused { pausedGroups.insert(group) } else { pausedGroups.remove(group) }
+    }
+
+    mutating func restorePauses(_ groups: [String]) {
+        pausedGroups = Set(groups)
+    }
+
+    // MARK: - For tests
+
+    /// Whether nothing is kept of tasks that have ended, but the last successes of their names.
+    var isForgotten: Bool { queue.isForgotten && occupants.ids.isEmpty }
+
+    var nameCounts: (followed: Int, remembered: Int) { queue.nameCounts }
+}

@@ -1,0 +1,403 @@
+/// Who does the work of a background task.
+package enum TaskKind: UInt8, Sendable {
+    /// The client does it itself and holds the time: UIKit's begin and end.
+    case held
+    /// The daemon runs a command: begin at its start, end at its exit.
+    case run
+}
+
+/// Where a background task is between its begin and its end.
+package enum TaskState: UInt8, Sendable {
+    /// Run tasks only: waits for its turn.
+    case queued
+    /// Its application is in the foreground; the clock stands still.
+    case dormant
+    case running
+    /// The expiration handler has fired, or the task is being stopped.
+    case expiring
+    case ended
+}
+
+/// How a background task ended; every ended task has exactly one.
+package enum Outcome: UInt8, Sendable, CaseIterable {
+    /// Ended before its handler fired; a run task exited 0.
+    case completed
+    /// A run task exited non-zero, died of a signal that was not ours, or could not be started.
+    case failed
+    /// Ended after its handler fired and before the hard limit, whatever the exit status.
+    case expired
+    /// Still there at the hard limit, and stopped.
+    case overrun
+    /// Ended by a user's or operator's order.
+    case cancelled
+    /// The holder's connection or process went away without `end`.
+    case abandoned
+    /// The daemon or the machine stopped under it.
+    case interrupted
+}
+
+/// Why a task is stopped or was told to end, beyond its own end.
+package indirect enum Reason: Equatable, Sendable {
+    case budgetSpent
+    case applicationTimeSpent
+    case simulated
+    case shutdown
+    case cancelled(by: OwnerID, text: String?)
+    case connectionClosed
+    case processExited
+    /// The command could not be started; the text says what failed.
+    case notStarted(String)
+    /// A command that waited in the queue when a daemon stopped that keeps nothing on disk.
+    case queueLost
+    /// The daemon or the machine went down under it.
+    case daemonLost
+    /// The words that an earlier daemon recorded.
+    case recorded(String)
+
+    /// The daemon stopped, and no kill had ended its processes.
+    package static let stillThere = Reason.recorded(
+        "the daemon stopped while its processes, which were killed, were still there")
+
+    static let textBytesMax = 1024
+
+    /// The same with a text of the cause that is no longer than that.
+    func cut(toBytes bytesMax: Int) -> Reason {
+        switch self {
+        case .notStarted(let text): .notStarted(text.cut(toBytes: bytesMax))
+        case .recorded(let text): .recorded(text.cut(toBytes: bytesMax))
+        case .cancelled(let owner, let text):
+            .cancelled(by: owner, text: text?.cut(toBytes: bytesMax))
+        default: self
+        }
+    }
+}
+
+/// One entry of the `BackgroundTaskRegistry`: borrowed time with an id and a name.
+///
+/// There may be a million, so that what many have in common is shared, and what is small comes last.
+package struct BackgroundTask: Equatable, Sendable {
+    package private(set) var id: TaskID
+    /// What was granted.
+    private(set) var terms: Terms
+    package private(set) var name: String
+    package private(set) var reason: Reason?
+
+    /// When it was submitted, or begun where it never waited.
+    package private(set) var submittedAt: Instant
+    package private(set) var begunAt: Instant = .never
+    package private(set) var endedAt: Instant = .never
+    /// When its processes or its time were given back; the clock stands still after it.
+    private var usedNanoseconds: Int64 = 0
+    /// Since when its clock runs; `never` while it stands still.
+    private var clockTickingSince: Instant = .never
+
+    /// When the handler fires; `never` where it has fired or no limit applies.
+    package private(set) var handlerAt: Instant = .never
+    /// When the task is stopped.
+    package private(set) var hardAt: Instant = .never
+    /// The hard limit of the task's own budget, before an application's deadline cuts it.
+    private(set) var ownHardAt: Instant = .never
+    /// The end of what extensions can reach.
+    package private(set) var lifetimeEndsAt: Instant = .never
+    /// Since when it is dormant.
+    private var pausedAt: Instant = .never
+    /// When the task grows old enough to be named in the log; `never` once it has been.
+    private(set) var warnAt: Instant = .never
+
+    package private(set) var owner: OwnerID
+    /// The process that a held task lives with, where it is not a connection.
+    package private(set) var holderProcess: ProcessID?
+    package private(set) var kind: TaskKind
+    package private(set) var state: TaskState = .queued
+    package private(set) var outcome: Outcome?
+    /// What ends the remaining time first.
+    package private(set) var bound: Bound?
+    /// Whether its last grant was cut by the lifetime limit.
+    package private(set) var isCutByLifetime = false
+    /// Whether its terms name an application; asked for far more often than which.
+    private(set) var hasApplication: Bool
+
+    init(
+        id: TaskID, owner: OwnerID, kind: TaskKind, name: String, terms: Terms,
+        isCutByLifetime: Bool = false, at now: Instant
+    ) {
+        self.id = id
+        self.owner = owner
+        self.kind = kind
+        self.name = name
+        self.terms = terms
+        self.isCutByLifetime = isCutByLifetime
+        submittedAt = now
+        hasApplication = terms.application != nil
+    }
+
+    /// One that an earlier daemon left, or that had ended there.
+    init(_ restored: RestoredTask) {
+        let submission = restored.submission
+        self.init(
+            id: restored.id, owner: submission.owner, kind: .run, name: submission.name,
+            terms: Terms(
+                profile: restored.profile, application: submission.application,
+                budget: restored.budget, grace: restored.grace,
+                lifetimeMax: restored.lifetimeMax),
+            isCutByLifetime: restored.isCutByLifetime, at: restored.submittedAt)
+        guard let end = restored.end else { return }
+        begunAt = restored.begunAt ?? .never
+        usedNanoseconds = end.used.wholeNanoseconds
+        self.end(end.outcome, end.reason, at: end.endedAt)
+    }
+
+    /// One that has ended, as it is remembered.
+    init(
+        id: TaskID, owner: OwnerID, kind: TaskKind, name: String, terms: Terms,
+        holderProcess: ProcessID?, submittedAt: Instant, begunAt: Instant, bound: Bound?,
+        isCutByLifetime: Bool, usedNanoseconds: Int64
+    ) {
+        self.init(
+            id: id, owner: owner, kind: kind, name: name, terms: terms,
+            isCutByLifetime: isCutByLifetime, at: submittedAt)
+        self.holderProcess = holderProcess
+        self.begunAt = begunAt
+        self.bound = bound
+        self.usedNanoseconds = usedNanoseconds
+    }
+
+    /// That of a slot which is not in use.
+    static let vacant = BackgroundTask(
+        id: .invalid, owner: .root, kind: .held, name: "", terms: .none, at: .never)
+
+    /// Makes a vacant one that of a held task, in its place: copying it takes longer than all else of a begin.
+    @inline(__always)
+    mutating func occupy(
+        id: TaskID, owner: OwnerID, name: consuming String, terms: consuming Terms,
+        isCutByLifetime: Bool, holderProcess: ProcessID?, at now: Instant
+    ) {
+        self.holderProcess = holderProcess
+        self.isCutByLifetime = isCutByLifetime
+        self.id = id
+        self.owner = owner
+        hasApplication = terms.application != nil
+        self.name = name
+        self.terms = terms
+        submittedAt = now
+    }
+
+    /// Makes it a vacant one, but for the terms, which nobody asks for then.
+    mutating func vacate() {
+        id = .invalid
+        owner = .root
+        kind = .held
+        name = ""
+        submittedAt = .never
+        hasApplication = false
+        prepareAgain(isCut: false)
+        endedAt = .never
+        holderProcess = nil
+        outcome = nil
+    }
+
+    /// Moves the terms and the texts out by swapping, to avoid retain and release.
+    mutating func exchange(_ terms: inout Terms, _ name: inout String, _ reason: inout Reason?) {
+        swap(&self.terms, &terms)
+        swap(&self.name, &name)
+        swap(&self.reason, &reason)
+    }
+
+    package var application: String? { terms.application }
+    package var profile: String { terms.profile }
+    /// What was granted; `nil` where there is no limit.
+    package var budget: Budget? { terms.budget }
+    /// How long before the hard limit the handler fires, also where the task is stopped early.
+    package var grace: Duration { .nanoseconds(terms.graceNanoseconds) }
+    /// How long it may last over all its extensions.
+    package var lifetimeMax: Duration? { terms.lifetimeMax }
+
+    /// Whether the task counts as live: begun and not ended.
+    package var isLive: Bool { state != .queued && state != .ended }
+
+    /// Whether the clock of its budget runs.
+    package var isTicking: Bool { clockTickingSince != .never }
+
+    /// How long its clock has run.
+    package func used(at now: Instant) -> Duration { .nanoseconds(usedNanoseconds(at: now)) }
+
+    func usedNanoseconds(at now: Instant) -> Int64 {
+        guard isTicking else { return usedNanoseconds }
+        let (sum, overflow) = usedNanoseconds.addingReportingOverflow(
+            now.nanoseconds(since: clockTickingSince))
+        return overflow ? .max : sum
+    }
+
+    /// The time since the begin, since the submission while queued, up to the end.
+    package func age(at now: Instant) -> Duration {
+        let start = begunAt == .never ? submittedAt : begunAt
+        return (state == .ended ? endedAt : now) - start
+    }
+
+    /// What it has left, and the rule that bounds it.
+    func remaining(at now: Instant) -> Remaining {
+        guard isLive, hardAt != .never else { return .unlimited }
+        let untilHandler = state == .running ? handlerAt.nanoseconds(since: now) : 0
+        return Remaining(
+            untilHandlerNanoseconds: max(untilHandler, 0),
+            untilHardLimitNanoseconds: max(hardAt.nanoseconds(since: now), 0), bound: bound)
+    }
+
+    // MARK: - Its life
+
+    /// Its budget starts; where its application is in front, nothing of it is spent yet.
+    mutating func begin(isDormant: Bool, warnAfterNanoseconds: Int64, at now: Instant) {
+        begunAt = now
+        warnAt = now.later(byNanoseconds: warnAfterNanoseconds)
+        lifetimeEndsAt = now.later(byNanoseconds: terms.lifetimeNanoseconds)
+        if let budget = terms.budget {
+            ownHardAt = now.later(byNanoseconds: budget.durationNanoseconds)
+        }
+        if isDormant {
+            state = .dormant
+            pausedAt = now
+        } else {
+            state = .running
+            startClock(at: now)
+        }
+    }
+
+    /// An earlier daemon had begun it.
+    mutating func hadBegun(at begunAt: Instant) {
+        self.begunAt = begunAt
+    }
+
+    /// Makes it ready to begin anew.
+    mutating func prepareAgain(isCut: Bool) {
+        state = .queued
+        reason = nil
+        begunAt = .never
+        usedNanoseconds = 0
+        clockTickingSince = .never
+        (handlerAt, hardAt, ownHardAt, lifetimeEndsAt) = (.never, .never, .never, .never)
+        (pausedAt, warnAt) = (.never, .never)
+        isCutByLifetime = isCut
+        bound = nil
+    }
+
+    /// Its application comes to the front: nothing is spent there.
+    ///
+    /// - Returns: whether it was not dormant already.
+    mutating func becomeDormant(at now: Instant) -> Bool {
+        guard state != .dormant else { return false }
+        state = .dormant
+        reason = nil
+        stopClock(at: now)
+        pausedAt = now
+        return true
+    }
+
+    /// Its application has left the front: its limits are as much later as it was dormant.
+    ///
+    /// - Returns: whether it was dormant.
+    mutating func resume(at now: Instant) -> Bool {
+        guard state == .dormant else { return false }
+        let pause = now - pausedAt
+        ownHardAt = ownHardAt + pause
+        lifetimeEndsAt = lifetimeEndsAt + pause
+        state = .running
+        startClock(at: now)
+        return true
+    }
+
+    /// The handler fires.
+    mutating func expire(_ reason: Reason) {
+        state = .expiring
+        self.reason = reason
+    }
+
+    /// The handler fires before its time, and one grace is left.
+    ///
+    /// - Returns: whether it had not fired before.
+    mutating func expireEarly(_ reason: Reason, at now: Instant) -> Bool {
+        if state == .dormant { startClock(at: now) }
+        ownHardAt = min(ownHardAt, now + grace)
+        guard state == .expiring else { return true }
+        self.reason = reason
+        return false
+    }
+
+    /// Its processes are stopped by an order.
+    mutating func cancel(_ reason: Reason, at now: Instant) {
+        if state == .dormant { startClock(at: now) }
+        expire(reason)
+    }
+
+    /// Its processes are stopped.
+    mutating func stop() {
+        state = .expiring
+    }
+
+    /// Its hard limit is there.
+    mutating func cutLimit(to now: Instant) {
+        ownHardAt = min(ownHardAt, now)
+    }
+
+    /// It has time again after its handler had fired, and the handler is to fire for it.
+    mutating func runAgain() {
+        state = .running
+        reason = nil
+    }
+
+    /// Moves the hard limit of its own budget.
+    mutating func extend(to granted: Instant, asked: Instant) {
+        ownHardAt = granted
+        isCutByLifetime = granted < asked
+    }
+
+    /// It was named in the log, or was to be.
+    mutating func ageReported() {
+        warnAt = .never
+    }
+
+    /// Ends it: nothing is due any more.
+    mutating func end(_ outcome: Outcome, _ reason: Reason?, at endedAt: Instant) {
+        stopClock(at: endedAt)
+        state = .ended
+        self.outcome = outcome
+        self.reason = reason
+        self.endedAt = endedAt
+        handlerAt = .never
+        hardAt = .never
+    }
+
+    private mutating func startClock(at now: Instant) {
+        if clockTickingSince == .never { clockTickingSince = now }
+    }
+
+    mutating func stopClock(at now: Instant) {
+        usedNanoseconds = usedNanoseconds(at: now)
+        clockTickingSince = .never
+    }
+
+    /// Finds the hard limit as it applies, and when the handler fires.
+    ///
+    /// - Returns: whether its clock counts towards them.
+    mutating func findLimits(_ clock: ApplicationClock?) -> Bool {
+        guard isLive, state != .dormant else {
+            handlerAt = .never
+            hardAt = .never
+            bound = nil
+            return false
+        }
+        var handlerAt = ownHardAt.earlier(byNanoseconds: terms.graceNanoseconds)
+        var hardAt = ownHardAt
+        var bound: Bound? = hardAt == .never ? nil : .ownBudget
+        if isCutByLifetime { bound = .lifetimeLimit }
+        // One that the queue starts when it could not be warned in time has its own budget alone.
+        if case .background(let until, let grace)? = clock, begunAt <= until - grace {
+            if until - grace <= handlerAt { bound = .applicationBackgroundTime }
+            handlerAt = min(handlerAt, until - grace)
+            hardAt = min(hardAt, until)
+        }
+        self.handlerAt = state == .running ? handlerAt : .never
+        self.hardAt = hardAt
+        self.bound = bound
+        return true
+    }
+}

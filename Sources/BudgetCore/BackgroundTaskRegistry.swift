@@ -24,9 +24,9 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     /// CLOCK_MONOTONIC. Set by the shell before it says what happened.
     package var asleep: Duration = .zero
 
-    var applications = ApplicationTable()
-    package var applicationRules = ApplicationRules()
-    var applicationClocks: [ApplicationKey: ApplicationClock] = [:]
+    private var applications = ApplicationMachine()
+    /// What the place of an application in its lifecycle means for its tasks; most have none.
+    private var applicationClocks: [ApplicationKey: ApplicationClock] = [:]
 
     /// The daemon stops.
     private struct Drain: Sendable {
@@ -63,7 +63,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     /// Whose limits what an owner takes counts against, of what comes from now on.
     package mutating func replaceAccounts(_ accounts: Accounts) {
         table.replaceAccounts(accounts)
-        applications.accounts = accounts
+        applications.replaceAccounts(accounts)
         scheduler.replaceAccounts(accounts)
         ended.replaceAccounts(accounts)
     }
@@ -1455,6 +1455,479 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
             if followSlot(slot) { freesSlots = true }
         }
         if freesSlots { startQueued(at: now, &actions) }
+    }
+
+    /// An application went to the front, left it, or is not known any more (`nil`: its tasks have
+    /// their own budgets alone). While the registry drains, coming to the front saves no task.
+    package mutating func applicationMoved(
+        _ key: ApplicationKey,
+        to clock: ApplicationClock?,
+        at now: Instant,
+        _ actions: inout [Action]
+    ) {
+        applicationClocks[key] = clock
+        clockChanged(of: applications.tasks(of: key), to: clock, at: now, &actions)
+    }
+
+    /// What its application's place means for a task; most have none.
+    ///
+    /// It is mutating, though it changes nothing: others are called on a copy of the registry's thousand bytes,
+    /// and this one is called whenever a task begins.
+    mutating func applicationClock(of task: BackgroundTask) -> ApplicationClock? {
+        guard !applicationClocks.isEmpty, let key = ApplicationKey(task) else { return nil }
+        return applicationClocks[key]
+    }
+
+    /// Refuses a begin whose handler nobody could obey (rule 13 in docs/architecture.md).
+    mutating func checkBackgroundTime(
+        application: String?, owner: OwnerID, at now: Instant
+    ) throws(Refusal) {
+        guard !applicationClocks.isEmpty, let application else { return }
+        try checkBackgroundTime(ApplicationKey(owner: owner, id: application), at: now)
+    }
+
+    private func checkBackgroundTime(_ key: ApplicationKey, at now: Instant) throws(Refusal) {
+        switch applicationClocks[key] {
+        case .background(let until, let grace):
+            guard until - now >= grace else {
+                throw .tooLittleTime(remaining: max(until - now, .zero), needed: grace)
+            }
+        case .suspended: throw .tooLittleTime(remaining: .zero, needed: grace(of: key, at: now))
+        case .foreground, nil: return
+        }
+    }
+
+    private func applicationTurn(at now: Instant) -> ApplicationTurn {
+        ApplicationTurn(
+            at: now, boot: boot(at: now), isDraining: isDraining, storeFault: storeFault,
+            limits: limits, profiles: profiles)
+    }
+
+    /// Has the applications handle an event, and carries out what follows from it, also from one that is refused.
+    private mutating func handle<Result, Failure: Error>(
+        at now: Instant, _ actions: inout [Action],
+        _ event: (
+            inout ApplicationMachine, borrowing TaskTable, inout ApplicationTurn
+        ) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        var turn = applicationTurn(at: now)
+        let result: Swift.Result<Result, Failure>
+        do throws(Failure) {
+            result = .success(try event(&applications, table, &turn))
+        } catch {
+            result = .failure(error)
+        }
+        for (key, effect) in turn.effects {
+            switch effect {
+            case .order(let order): actions.append(.application(key, order))
+            case .save: actions.append(.store(.applicationSaved(key)))
+            case .forget: actions.append(.store(.applicationForgotten(key)))
+            case .clockChanged(let clock):
+                applicationMoved(key, to: clock, at: now, &actions)
+            }
+        }
+        return try result.get()
+    }
+
+    /// The same of an event that comes without a time, since nothing of what follows depends on it.
+    private mutating func handle<Result, Failure: Error>(
+        _ actions: inout [Action],
+        _ event: (
+            inout ApplicationMachine, borrowing TaskTable, inout ApplicationTurn
+        ) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try handle(at: .never, &actions, event)
+    }
+
+    // MARK: - Applications: what is known
+
+    package var applicationRules: ApplicationRules {
+        get { applications.rules }
+        set { applications.setRules(newValue) }
+    }
+
+    /// The application, where the caller may see it.
+    package func application(_ key: ApplicationKey) throws(Refusal) -> ManagedApplication {
+        try applications.known(key)
+    }
+
+    /// The applications of an owner, or all, sorted by owner and id.
+    package func applications(of owner: OwnerID?) -> [ManagedApplication] {
+        applications.known(of: owner)
+    }
+
+    /// The keys of those, in the same order.
+    package func applicationKeys(of owner: OwnerID?) -> [ApplicationKey] {
+        applications.known(of: owner).map(\.key)
+    }
+
+    /// How many tasks of an application are live.
+    package func taskCount(of key: ApplicationKey) -> Int { applications.taskCount(of: key) }
+
+    /// Applications that run, or are being started.
+    package var runningApplicationCount: Int { applications.runningCount }
+
+    /// What is to be on disk of an application.
+    package func applicationRecord(_ key: ApplicationKey) -> ApplicationRecord? {
+        applications[key]?.record
+    }
+
+    package func isSuspended(_ key: ApplicationKey) -> Bool {
+        applications[key]?.run?.phase == .frozen
+    }
+
+    package var suspendedApplicationCount: Int { applications.frozenCount }
+
+    /// Whether memory pressure would find an application to end, or to name where nothing is enforced.
+    package var looksAtMemory: Bool { applications.frozenCount + applications.heldBackCount > 0 }
+
+    /// Names the rule and the number that hold an application where it is, what is not enforced, and why it was
+    /// last stopped (rule 28 in docs/architecture.md).
+    package func explain(
+        _ key: ApplicationKey, at now: Instant
+    ) throws(Refusal) -> [Explanation] {
+        try applications.explain(key, applicationTurn(at: now))
+    }
+
+    // MARK: - Applications: what others ask for
+
+    /// Takes new rules; what is enforced from now on is done at once.
+    package mutating func replaceApplicationRules(_ rules: ApplicationRules, at now: Instant) {
+        applications.replaceRules(rules, applicationTurn(at: now))
+    }
+
+    /// Makes an application known, or gives it other settings.
+    ///
+    /// - Parameter number: of the call, which is answered when the disk has it.
+    package mutating func register(
+        _ key: ApplicationKey, _ registration: Registration, number: UInt64, at now: Instant,
+        _ actions: inout [Action]
+    ) throws(Refusal) {
+        try handle(at: now, &actions) { machine, _, turn throws(Refusal) in
+            try machine.register(key, registration, number: number, &turn)
+        }
+    }
+
+    /// Forgets an application that does not run; the call is answered when the disk has it.
+    package mutating func unregister(
+        _ key: ApplicationKey, number: UInt64, _ actions: inout [Action]
+    ) throws(Refusal) {
+        try handle(&actions) { machine, _, turn throws(Refusal) in
+            try machine.unregister(key, number: number, &turn)
+        }
+    }
+
+    /// Starts the command of an application, which comes to the front.
+    ///
+    /// - Returns: whether the call waits for it; else it is done.
+    package mutating func launch(
+        _ key: ApplicationKey, number: UInt64, at now: Instant, _ actions: inout [Action]
+    ) throws(Refusal) -> Bool {
+        try handle(at: now, &actions) { machine, _, turn throws(Refusal) in
+            try machine.launch(key, number: number, &turn)
+        }
+    }
+
+    /// Brings an application to the front; it is started or thawed where it has to be.
+    ///
+    /// - Returns: whether the call waits for it; else it is done.
+    package mutating func activate(
+        _ key: ApplicationKey, number: UInt64, at now: Instant, _ actions: inout [Action]
+    ) throws(Refusal) -> Bool {
+        try handle(at: now, &actions) { machine, _, turn throws(Refusal) in
+            try machine.activate(key, number: number, &turn)
+        }
+    }
+
+    /// Lays something over an application in front: it gets no events, and no budget runs.
+    package mutating func resign(
+        _ key: ApplicationKey, at now: Instant, _ actions: inout [Action]
+    ) throws(Refusal) {
+        try handle(at: now, &actions) { machine, _, turn throws(Refusal) in
+            try machine.resign(key, &turn)
+        }
+    }
+
+    /// Sends an application away from the front.
+    package mutating func enterBackground(
+        _ key: ApplicationKey, at now: Instant, _ actions: inout [Action]
+    ) throws(Refusal) {
+        try handle(at: now, &actions) { machine, _, turn throws(Refusal) in
+            try machine.enterBackground(key, &turn)
+        }
+    }
+
+    /// Ends an application by order.
+    ///
+    /// - Returns: whether the call waits for its end.
+    package mutating func terminate(
+        _ key: ApplicationKey, number: UInt64, at now: Instant, _ actions: inout [Action]
+    ) throws(Refusal) -> Bool {
+        try handle(at: now, &actions) { machine, tasks, turn throws(Refusal) in
+            try machine.terminate(key, number: number, tasks, &turn)
+        }
+    }
+
+    /// Refuses an adoption that cannot be; asked before the processes are looked at, and again after it.
+    package func checkAdoption(_ key: ApplicationKey) throws(Refusal) {
+        try applications.checkAdoption(key, applicationTurn(at: .never))
+    }
+
+    /// Processes that run already become an application, which comes to the front when the disk knows the
+    /// units that they live in.
+    ///
+    /// - Parameter number: of the call, which is answered then.
+    package mutating func adopt(
+        _ key: ApplicationKey, units: [AdoptedUnit], number: UInt64, _ actions: inout [Action]
+    ) throws(Refusal) {
+        try handle(&actions) { machine, _, turn throws(Refusal) in
+            try machine.adopt(key, units: units, number: number, &turn)
+        }
+    }
+
+    /// The call that was given this number is not waited for any more.
+    package mutating func forgetWaiter(_ number: UInt64, of key: ApplicationKey) {
+        applications.forgetWaiter(number, of: key)
+    }
+
+    /// Routes a message.
+    ///
+    /// - Parameters:
+    ///   - badge: the new badge, whatever becomes of the message.
+    ///   - number: of the call, for an answer that waits.
+    package mutating func push(
+        _ key: ApplicationKey, _ message: PushMessage, badge: Int?, number: UInt64, at now: Instant,
+        _ actions: inout [Action]
+    ) throws(Refusal) -> MessageReceipt {
+        try handle(at: now, &actions) { machine, _, turn throws(Refusal) in
+            try machine.push(key, message, badge: badge, number: number, &turn)
+        }
+    }
+
+    /// The application has finished with a message.
+    package mutating func delivered(
+        _ key: ApplicationKey, _ id: UInt64, at now: Instant
+    ) throws(Refusal) {
+        try applications.delivered(key, id, applicationTurn(at: now))
+    }
+
+    /// Sets the badge of an application.
+    ///
+    /// - Returns: whether the call waits for the disk.
+    package mutating func setBadge(
+        _ key: ApplicationKey, _ badge: Int, number: UInt64, _ actions: inout [Action]
+    ) throws(Refusal) -> Bool {
+        try handle(&actions) { machine, _, turn throws(Refusal) in
+            try machine.setBadge(key, badge, number: number, &turn)
+        }
+    }
+
+    /// Memory is short: suspended applications are killed, the least recently used first, and none that is
+    /// not suspended.
+    ///
+    /// - Parameters:
+    ///   - owner: whose applications; `nil`: everybody's.
+    ///   - count: at most so many.
+    /// - Returns: those that are being killed.
+    package mutating func memoryPressure(
+        on owner: OwnerID?, count: Int, at now: Instant, _ actions: inout [Action]
+    ) -> [ApplicationKey] {
+        handle(at: now, &actions) { machine, tasks, turn in
+            machine.memoryPressure(on: owner, count: count, tasks, &turn)
+        }
+    }
+
+    // MARK: - Applications: what the shell reports
+
+    /// The command of an application runs.
+    package mutating func applicationStarted(
+        _ key: ApplicationKey, at now: Instant, _ actions: inout [Action]
+    ) {
+        handle(at: now, &actions) { machine, _, turn in machine.started(key, &turn) }
+    }
+
+    /// The command of an application could not be started, which is told when the disk knows that it does not
+    /// run.
+    package mutating func applicationNotStarted(
+        _ key: ApplicationKey, _ reason: String, at now: Instant, _ actions: inout [Action]
+    ) {
+        handle(at: now, &actions) { machine, tasks, turn in
+            machine.notStarted(key, reason, tasks, &turn)
+        }
+    }
+
+    /// All processes are frozen: the kernel has said so.
+    package mutating func applicationFrozen(
+        _ key: ApplicationKey, _ number: UInt64, at now: Instant, _ actions: inout [Action]
+    ) {
+        handle(at: now, &actions) { machine, _, turn in machine.frozen(key, number, &turn) }
+    }
+
+    /// They could not all be frozen, and none is; it is tried again.
+    package mutating func applicationNotFrozen(
+        _ key: ApplicationKey, _ number: UInt64, _ reason: String, at now: Instant,
+        _ actions: inout [Action]
+    ) {
+        handle(at: now, &actions) { machine, _, turn in
+            machine.notFrozen(key, number, reason, &turn)
+        }
+    }
+
+    /// None of its processes is frozen.
+    package mutating func applicationThawed(
+        _ key: ApplicationKey, _ number: UInt64, at now: Instant, _ actions: inout [Action]
+    ) {
+        handle(at: now, &actions) { machine, tasks, turn in
+            machine.thawed(key, number, tasks, &turn)
+        }
+    }
+
+    /// Somebody else has thawed a suspended application: it is in the background again for a while.
+    package mutating func applicationThawedByOthers(
+        _ key: ApplicationKey, at now: Instant, _ actions: inout [Action]
+    ) {
+        handle(at: now, &actions) { machine, _, turn in machine.thawedByOthers(key, &turn) }
+    }
+
+    /// Its processes could not be thawed: whoever waits for that is told.
+    package mutating func applicationNotThawed(
+        _ key: ApplicationKey, _ number: UInt64, _ reason: String, at now: Instant,
+        _ actions: inout [Action]
+    ) {
+        handle(at: now, &actions) { machine, tasks, turn in
+            machine.notThawed(key, number, reason, tasks, &turn)
+        }
+    }
+
+    /// The main process of an application has ended: what remains of it is killed.
+    package mutating func applicationExited(
+        _ key: ApplicationKey, _ exit: ProcessExit, at now: Instant, _ actions: inout [Action]
+    ) {
+        handle(at: now, &actions) { machine, tasks, turn in
+            machine.exited(key, exit, tasks, &turn)
+        }
+    }
+
+    /// Nothing of an application is left, which is told when the disk knows how it ended.
+    package mutating func applicationGone(
+        _ key: ApplicationKey, at now: Instant, _ actions: inout [Action]
+    ) {
+        handle(at: now, &actions) { machine, tasks, turn in machine.gone(key, tasks, &turn) }
+    }
+
+    /// Takes over what an earlier daemon knew: what ran then was interrupted.
+    ///
+    /// Called once, before anything begins, when everything that daemon had frozen is thawed.
+    ///
+    /// - Parameter frozen: units that could not be thawed yet; they stay on disk for the daemon after this one.
+    package mutating func restore(
+        applications found: [(key: ApplicationKey, record: ApplicationRecord)],
+        frozen: Set<AdoptedUnit>, at now: Instant, _ actions: inout [Action]
+    ) {
+        handle(at: now, &actions) { machine, _, turn in
+            for (key, record) in found { machine.restore(key, record, frozen: frozen, &turn) }
+        }
+    }
+
+    // MARK: - Applications: what the disk answers
+
+    /// The oldest write of an application is on disk, or is refused by it.
+    mutating func applicationStored(
+        _ key: ApplicationKey, _ refusal: Refusal?, at now: Instant, _ actions: inout [Action]
+    ) {
+        handle(at: now, &actions) { machine, _, turn in machine.stored(key, refusal, &turn) }
+    }
+
+    /// The order to forget an application is on disk, or is refused by it.
+    mutating func forgettingStored(
+        _ key: ApplicationKey, _ refusal: Refusal?, _ actions: inout [Action]
+    ) {
+        handle(&actions) { machine, _, turn in
+            machine.forgettingStored(key, refusal, &turn)
+        }
+    }
+
+    /// The disk takes writes again.
+    mutating func saveApplicationsAgain(_ actions: inout [Action]) {
+        handle(&actions) { machine, _, turn in machine.saveAgain(&turn) }
+    }
+
+    // MARK: - Applications: what the tasks tell
+
+    /// A task has begun: its application is not frozen under it.
+    mutating func applicationTaskBegan(
+        _ task: BackgroundTask, at now: Instant, _ actions: inout [Action]
+    ) {
+        guard let key = ApplicationKey(task) else { return }
+        handle(at: now, &actions) { machine, _, turn in machine.taskBegan(task.id, of: key, &turn) }
+    }
+
+    /// A task has ended: its application is suspended promptly after the last one. One that never began, or
+    /// whose end was told of before, changes nothing.
+    mutating func applicationTaskEnded(_ task: BackgroundTask, at now: Instant) {
+        guard let key = ApplicationKey(task) else { return }
+        let abandoned = task.outcome == .abandoned ? HeldTask(task, at: now) : nil
+        applications.taskEnded(task.id, of: key, abandoned: abandoned, applicationTurn(at: now))
+    }
+
+    /// The handlers of its tasks fire: it is told as well, once.
+    mutating func tellBackgroundTimeExpiring(
+        _ task: BackgroundTask, at now: Instant, _ actions: inout [Action]
+    ) {
+        guard let key = ApplicationKey(task) else { return }
+        handle(at: now, &actions) { machine, _, turn in
+            machine.backgroundTimeExpires(key, &turn)
+        }
+    }
+
+    /// A task is still there at its hard limit; where that is the end of the background time, its application
+    /// has overrun.
+    mutating func backgroundTimeIsOver(
+        _ task: BackgroundTask, at now: Instant, _ actions: inout [Action]
+    ) {
+        guard let key = ApplicationKey(task) else { return }
+        handle(at: now, &actions) { machine, tasks, turn in
+            machine.taskOverran(hardAt: task.hardAt, of: key, tasks, &turn)
+        }
+    }
+
+    /// Does what is due for applications, the earliest first.
+    ///
+    /// - Returns: how many there were, at most `limit`.
+    mutating func applicationsDue(
+        at now: Instant, limit: Int, _ actions: inout [Action]
+    ) -> Int {
+        let (deadline, wake) = (applications.nextDeadline, applications.nextWake)
+        guard deadline ?? .never <= now || wake ?? .never <= boot(at: now) else { return 0 }
+        var handled = 0
+        while handled < limit, settleApplication(at: now, &actions) { handled += 1 }
+        while handled < limit, deliverMessage(at: now, &actions) { handled += 1 }
+        return handled
+    }
+
+    private mutating func settleApplication(
+        at now: Instant, _ actions: inout [Action]
+    ) -> Bool {
+        handle(at: now, &actions) { machine, tasks, turn in machine.settleNext(tasks, &turn) }
+    }
+
+    private mutating func deliverMessage(at now: Instant, _ actions: inout [Action]) -> Bool {
+        handle(at: now, &actions) { machine, _, turn in machine.deliverNext(&turn) }
+    }
+
+    /// Ends what was launched, and lets adopted applications go on thawed.
+    mutating func drainApplications(at now: Instant, _ actions: inout [Action]) {
+        handle(at: now, &actions) { machine, tasks, turn in machine.drain(tasks, &turn) }
+    }
+
+    /// Kills what a drain has not ended yet.
+    mutating func endApplicationGrace(at now: Instant, _ actions: inout [Action]) {
+        handle(at: now, &actions) { machine, tasks, turn in machine.endGrace(tasks, &turn) }
+    }
+
+    /// How long an application is told before its end.
+    func grace(of key: ApplicationKey, at now: Instant) -> Duration {
+        applications.grace(of: key, applicationTurn(at: now))
     }
 
     // MARK: - For tests

@@ -193,7 +193,7 @@ extension ApplicationSimulation {
             digest()
         }
         let isEmpty =
-            held.registry.applications.isEmpty && held.registry.applications.tasks.isEmpty
+            held.registry.applications.isEmpty && !held.registry.applications.haveTasks
             && held.registry.applicationClocks.isEmpty
             && held.registry.applications.count(of: Clerk.ann.owner) == 0
             && held.registry.applications.front(of: Clerk.ann.owner).isEmpty

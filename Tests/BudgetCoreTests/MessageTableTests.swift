@@ -228,4 +228,17 @@ struct MessageTableTests {
             try stage.push(PushMessage(kind: .alert, action: .tapped), to: Stage.key("adopted"))
         }
     }
+
+    @Test("the badge of a message that is refused is kept, and its observers and the disk know it")
+    func refusedWithBadge() throws {
+        var stage = try Self.stage(.active, .all)
+        let key = Stage.key("adopted")
+        try stage.register(key) { $0.command = nil }
+        #expect(throws: Refusal.notRegistered("adopted")) {
+            try stage.push(PushMessage(kind: .alert, action: .tapped), to: key, badge: 4)
+        }
+        #expect(stage.application(key)?.record.badge == 4)
+        #expect(stage.application(key)?.saved?.badge == 4)
+        #expect(stage.events[key]?.last?.badge == 4)
+    }
 }

@@ -368,3 +368,9 @@ struct TaskTable: ~Copyable, Sendable {
         if owners.isEmpty { _ = owners.takeAll() }
     }
 }
+
+extension TaskTable: HeldTaskSource {
+    func heldTask(_ id: TaskID, at now: Instant) -> HeldTask? {
+        slot(of: id).map { HeldTask(self[$0], at: now) }
+    }
+}

@@ -1,4 +1,4 @@
-/// Where an application is in its lifecycle (DESIGN.md section 3, rules 14 to 22).
+/// Where an application is in its lifecycle (rules 14 to 22 in docs/architecture.md).
 package enum ApplicationState: UInt8, Sendable, CaseIterable {
     case notRunning
     /// In front and without events, as under a system sheet.
@@ -76,6 +76,11 @@ package struct Registration: Equatable, Sendable {
         handles?.contains(callback) ?? true
     }
 
+    /// The form of didReceiveRemoteNotification that is called: of both only the one with a completion.
+    var remoteNotification: Callback? {
+        [.didReceiveRemoteNotificationFetch, .didReceiveRemoteNotification].first(where: handles)
+    }
+
     /// Bytes that it takes, as the kernel would count them for execve(2).
     var byteCount: Int {
         let texts = (command ?? []) + environment.flatMap { [$0.key, $0.value] }
@@ -99,6 +104,22 @@ package enum TerminationReason: UInt8, Sendable, CaseIterable {
     case interrupted
 }
 
+extension TerminationReason {
+    /// The reason in words, as they follow "because".
+    package var text: String {
+        switch self {
+        case .exited: "its main process ended"
+        case .crashed: "a signal ended its main process"
+        case .terminated: "it was terminated by order"
+        case .memoryPressure: "memory was short"
+        case .backgroundTimeOverrun: "it still held tasks when its background time was over"
+        case .messageOverrun: "it did not say in time that it had finished with a message"
+        case .exitsOnSuspend: "it exits where others are suspended"
+        case .interrupted: "the daemon or the machine stopped"
+        }
+    }
+}
+
 /// A task that an application held when it was ended.
 package struct HeldTask: Equatable, Sendable {
     package var id: TaskID
@@ -116,6 +137,12 @@ package struct HeldTask: Equatable, Sendable {
         self.age = age
         self.duration = duration
         self.grace = grace
+    }
+
+    init(_ task: BackgroundTask, at now: Instant) {
+        self.init(
+            id: task.id, name: task.name, age: task.age(at: now),
+            duration: task.budget?.duration, grace: task.budget?.grace)
     }
 }
 

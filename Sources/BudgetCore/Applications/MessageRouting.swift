@@ -29,7 +29,7 @@ package struct PushMessage: Equatable, Sendable {
     }
 }
 
-/// Where a message goes (DESIGN.md rule 22).
+/// Where a message goes (rule 22 in docs/architecture.md).
 struct MessageRoute: Equatable, Sendable {
     enum Preparation: Sendable {
         case nothing, launch, thaw
@@ -92,12 +92,5 @@ struct MessageRoute: Equatable, Sendable {
     ) {
         self.preparation = preparation
         self.callbacks = callbacks.compactMap(\.self).filter { registration?.handles($0) ?? false }
-    }
-}
-
-extension Registration {
-    /// The form of didReceiveRemoteNotification that is called: of both only the one with a completion.
-    var remoteNotification: Callback? {
-        [.didReceiveRemoteNotificationFetch, .didReceiveRemoteNotification].first(where: handles)
     }
 }

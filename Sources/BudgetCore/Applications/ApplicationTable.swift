@@ -6,7 +6,7 @@ struct ApplicationTable: ~Copyable, Sendable {
     private var freeSlots: [Int] = []
     private var slots: [ApplicationKey: Int] = [:]
     /// Who counts as whom, of those that come from now on.
-    var accounts = Accounts()
+    private var accounts = Accounts()
     /// By account.
     private var counts: [OwnerID: Int] = [:]
     /// Bytes of their registrations, by account.
@@ -15,7 +15,7 @@ struct ApplicationTable: ~Copyable, Sendable {
     private var wakes = SlotHeaps<Due<BootInstant>>()
     private var wakeHeap = SlotHeaps<Due<BootInstant>>.Heap()
     /// Live tasks that name an application, whether it is known or not.
-    private(set) var tasks: [ApplicationKey: Set<TaskID>] = [:]
+    private var tasks: [ApplicationKey: Set<TaskID>] = [:]
     /// Those in front, in the order in which they came there.
     private var inFront: [OwnerID: [ApplicationKey]] = [:]
     /// Those that run, or are being started.
@@ -25,7 +25,7 @@ struct ApplicationTable: ~Copyable, Sendable {
     private(set) var heldBackCount = 0
     private var useLast: UInt64 = 0
     /// Of freezes, thaws and deliveries.
-    private(set) var numberLast: UInt64 = 0
+    private var numberLast: UInt64 = 0
 
     var isEmpty: Bool { slots.isEmpty }
     /// All of them, sorted by owner and id.
@@ -46,7 +46,7 @@ struct ApplicationTable: ~Copyable, Sendable {
     /// When the last of those that are being ended is killed.
     var lastKill: Instant? {
         guard runningCount > 0 else { return nil }
-        return entries.lazy.compactMap { $0?.run?.killAt }.filter { $0 != .never }.max()
+        return entries.lazy.compactMap { $0?.run?.kill.due }.filter { $0 != .never }.max()
     }
 
     /// How many count against the limit of an owner.
@@ -66,20 +66,27 @@ struct ApplicationTable: ~Copyable, Sendable {
         return entries[first.slot]?.key
     }
 
+    /// Whether a freeze, a thaw or a delivery has had this number.
+    func hasGiven(_ number: UInt64) -> Bool { number > 0 && number <= numberLast }
+
     mutating func nextNumber() -> UInt64 {
         numberLast += 1
         return numberLast
     }
 
-    mutating func insert(_ application: ManagedApplication) {
+    mutating func replaceAccounts(_ accounts: Accounts) { self.accounts = accounts }
+
+    /// Makes an application known.
+    ///
+    /// - Parameter isSaved: whether the disk has its record.
+    mutating func insert(_ key: ApplicationKey, _ record: ApplicationRecord, isSaved: Bool) {
         let slot = freeSlots.popLast() ?? entries.count
         if slot == entries.count { entries.append(nil) }
-        let account = accounts.account(of: application.key.owner)
-        entries[slot] = application
-        entries[slot]?.account = account
-        slots[application.key] = slot
+        let account = accounts.account(of: key.owner)
+        entries[slot] = ManagedApplication(key, record, account: account, isSaved: isSaved)
+        slots[key] = slot
         counts[account, default: 0] += 1
-        byteCounts[account, default: 0] += application.registration.byteCount
+        byteCounts[account, default: 0] += record.registration.byteCount
     }
 
     /// Bytes that count against the limit of an owner.
@@ -132,7 +139,7 @@ struct ApplicationTable: ~Copyable, Sendable {
     /// Plans the delivery of the first message that waits for its hour.
     mutating func planWake(_ key: ApplicationKey, perHourMax: Int) {
         guard let slot = slots[key], let application = entries[slot] else { return }
-        let wake = application.wake(after: 0, perHourMax: perHourMax) ?? .distantPast
+        let wake = application.silent.wake(after: 0, perHourMax: perHourMax) ?? .distantPast
         setWake(application.deferred.isEmpty ? .never : wake, slot: slot)
     }
 
@@ -162,9 +169,13 @@ struct ApplicationTable: ~Copyable, Sendable {
             wakes.remove(slot, from: &wakeHeap)
         }
     }
-}
 
-extension ApplicationTable {
+    // MARK: Their tasks
+
+    var haveTasks: Bool { !tasks.isEmpty }
+
+    func taskCount(of key: ApplicationKey) -> Int { tasks[key]?.count ?? 0 }
+
     /// The tasks of an application, by their ids.
     func tasks(of key: ApplicationKey) -> [TaskID] { tasks[key]?.sorted() ?? [] }
 

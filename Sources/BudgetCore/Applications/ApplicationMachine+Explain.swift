@@ -1,18 +1,18 @@
-extension BackgroundTaskRegistry {
+extension ApplicationMachine {
     /// Names the rule and the number that hold an application where it is, what is not enforced, and why it was
-    /// last stopped (DESIGN.md rule 28).
-    package func explain(
-        _ key: ApplicationKey, at now: Instant
+    /// last stopped (rule 28 in docs/architecture.md).
+    func explain(
+        _ key: ApplicationKey, _ turn: ApplicationTurn
     ) throws(Refusal) -> [Explanation] {
-        let application = try application(key)
+        let application = try known(key)
         var explanations: [Explanation] = []
         if let run = application.run {
-            explanations.append(explain(application, run, at: now))
+            explanations.append(explain(application, run, turn))
             if let reason = run.freezeFailure {
                 explanations.append(
                     Explanation(
                         "freeze", "it could not be frozen: \(reason)",
-                        until: run.suspendAt, at: now))
+                        until: run.suspendAt, at: turn.now))
             }
         } else {
             explanations.append(Explanation("notRunning", "it is not running"))
@@ -21,9 +21,9 @@ extension BackgroundTaskRegistry {
             explanations.append(explain(last))
         }
         if !application.deferred.isEmpty {
-            explanations.append(explainDeferred(application, at: now))
+            explanations.append(explainDeferred(application, turn))
         }
-        if application.registration.hasBackgroundMode, !hasBackgroundMode(key) {
+        if application.registration.hasBackgroundMode, !hasBackgroundMode(key, turn) {
             explanations.append(
                 Explanation(
                     "unlimitedUsers",
@@ -34,14 +34,15 @@ extension BackgroundTaskRegistry {
     }
 
     private func explain(
-        _ application: ManagedApplication, _ run: ApplicationRun, at now: Instant
+        _ application: ManagedApplication, _ run: ApplicationRun, _ turn: ApplicationTurn
     ) -> Explanation {
         switch run.phase {
         case .starting: return Explanation("launch", "its command is being started")
         case .adopting: return Explanation("adopt", "its processes are being taken over")
         case .ending, .recording:
             let text = run.verdict.map { "it is being ended: \($0.reason.text)" }
-            return Explanation("end", text ?? "it is being ended", until: run.killAt, at: now)
+            return Explanation(
+                "end", text ?? "it is being ended", until: run.kill.due, at: turn.now)
         case .freezing: return Explanation("freeze", "its processes are being frozen")
         case .thawing: return Explanation("thaw", "its processes are being thawed")
         case .frozen:
@@ -52,14 +53,15 @@ extension BackgroundTaskRegistry {
         case .active: return Explanation("foreground", "it is in front, where no time is spent")
         case .inactive:
             return Explanation("foreground", "it is in front, with something over it")
-        default: return explainBackground(application, run, at: now)
+        case .notRunning, .background, .suspended:
+            return explainBackground(application, run, turn)
         }
     }
 
     private func explainBackground(
-        _ application: ManagedApplication, _ run: ApplicationRun, at now: Instant
+        _ application: ManagedApplication, _ run: ApplicationRun, _ turn: ApplicationTurn
     ) -> Explanation {
-        if hasBackgroundMode(application.key) {
+        if hasBackgroundMode(application.key, turn) {
             return Explanation("backgroundMode", "it has a background mode and is not suspended")
         }
         if run.wouldBeSuspended {
@@ -71,15 +73,16 @@ extension BackgroundTaskRegistry {
                 "backgroundTime",
                 "it holds tasks (\(count)); it is suspended when the last one has ended, and "
                     + "terminated when its background time is over",
-                value: count, until: run.backgroundUntil, at: now)
+                value: count, until: run.stay.until, at: turn.now)
         }
         if let due = run.deliveries.map(\.until).min() {
             return Explanation(
-                "message", "it has a message that it has not finished with", until: due, at: now)
+                "message", "it has a message that it has not finished with", until: due,
+                at: turn.now)
         }
         return Explanation(
             "suspendAfter", "it is suspended after the buffer",
-            value: applicationRules.suspendAfter.wholeMilliseconds, until: run.suspendAt, at: now)
+            value: rules.suspendAfter.wholeMilliseconds, until: run.suspendAt, at: turn.now)
     }
 
     private func explain(_ last: Termination) -> Explanation {
@@ -91,14 +94,14 @@ extension BackgroundTaskRegistry {
     }
 
     private func explainDeferred(
-        _ application: ManagedApplication, at now: Instant
+        _ application: ManagedApplication, _ turn: ApplicationTurn
     ) -> Explanation {
-        let limit = applicationRules.messagesPerHourMax
-        let due = application.wake(after: 0, perHourMax: limit)
+        let limit = rules.messagesPerHourMax
+        let due = application.silent.wake(after: 0, perHourMax: limit)
         return Explanation(
             rule: "messagesPerHourMax",
             text: "silent messages wait (\(application.deferred.count))", value: limit,
-            earliestChange: due.map { max($0 - boot(at: now), .zero) })
+            earliestChange: due.map { max($0 - turn.boot, .zero) })
     }
 }
 

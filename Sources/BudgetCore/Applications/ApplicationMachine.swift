@@ -1,0 +1,179 @@
+/// Decides where each application is in its lifecycle: what runs, what is in front, what is frozen, told and ended.
+///
+/// It does not know the tasks. It is told when one of an application begins, ends, or is at its limit, and says in the
+/// effects of a turn which clock the tasks of an application have from now on. What it must name of them when an
+/// application ends, it asks a `HeldTaskSource`.
+struct ApplicationMachine: ~Copyable, Sendable {
+    private var table = ApplicationTable()
+    private var settings = ApplicationRules()
+
+    // MARK: What is known
+
+    var rules: ApplicationRules { settings }
+
+    var isEmpty: Bool { table.isEmpty }
+    /// All of them, sorted by owner and id.
+    var keys: [ApplicationKey] { table.keys }
+
+    subscript(key: ApplicationKey) -> ManagedApplication? { table[key] }
+
+    /// Those of an owner, or all of them, that a caller may know of, sorted by owner and id.
+    func known(of owner: OwnerID?) -> [ManagedApplication] {
+        table.keys(of: owner).compactMap { table[$0] }.filter(\.isKnown)
+    }
+
+    /// The application, where a caller may know of it.
+    func known(_ key: ApplicationKey) throws(Refusal) -> ManagedApplication {
+        guard let application = table[key], application.isKnown else {
+            throw .noSuchApplication(key.id)
+        }
+        return application
+    }
+
+    /// Those that run, or are being started.
+    var runningCount: Int { table.runningCount }
+    var frozenCount: Int { table.frozenCount }
+    /// Those that would be suspended, if that was enforced.
+    var heldBackCount: Int { table.heldBackCount }
+
+    /// When something is due next; `nil` while nothing is.
+    var nextDeadline: Instant? { table.nextDeadline }
+    /// When a message that was deferred may be delivered; `nil` while there is none.
+    var nextWake: BootInstant? { table.nextWake }
+    /// When the last of those that are being ended is killed.
+    var lastKill: Instant? { table.lastKill }
+
+    /// The live tasks of an application, by their ids.
+    func tasks(of key: ApplicationKey) -> [TaskID] { table.tasks(of: key) }
+    func taskCount(of key: ApplicationKey) -> Int { table.taskCount(of: key) }
+    func hasTasks(_ key: ApplicationKey) -> Bool { table.hasTasks(key) }
+    /// Whether any live task names an application.
+    var haveTasks: Bool { table.haveTasks }
+
+    /// How many count against the limit of an owner.
+    func count(of owner: OwnerID) -> Int { table.count(of: owner) }
+
+    /// Those of an owner that are in front, in the order in which they came there.
+    func front(of owner: OwnerID) -> [ApplicationKey] { table.front(of: owner) }
+
+    /// Whether a message that was delivered has this number.
+    func hasGiven(_ number: UInt64) -> Bool { table.hasGiven(number) }
+
+    /// Refuses one application more of an owner who has as many as there may be.
+    func checkRoom(for owner: OwnerID) throws(Refusal) {
+        let limit = settings.applicationsPerOwnerMax
+        guard count(of: owner) < limit else {
+            throw .limitReached(limit: "applicationsPerOwnerMax", value: limit)
+        }
+    }
+
+    /// Refuses a registration that is too large, by itself or with the owner's others.
+    func checkSize(_ key: ApplicationKey, _ registration: Registration) throws(Refusal) {
+        guard registration.byteCount <= settings.registrationBytesMax else {
+            throw .limitReached(
+                limit: "registrationBytesMax", value: settings.registrationBytesMax)
+        }
+        let others = table.registeredBytes(of: key.owner) - table.bytes(of: key)
+        guard others + registration.byteCount <= settings.registrationBytesPerOwnerMax else {
+            throw .limitReached(
+                limit: "registrationBytesPerOwnerMax",
+                value: settings.registrationBytesPerOwnerMax)
+        }
+    }
+
+    // MARK: What changes
+
+    /// Whose limits what an owner takes counts against, of what comes from now on.
+    mutating func replaceAccounts(_ accounts: Accounts) { table.replaceAccounts(accounts) }
+
+    /// Takes new rules for what happens from now on.
+    mutating func setRules(_ rules: ApplicationRules) { settings = rules }
+
+    /// Makes an application known.
+    ///
+    /// - Parameter isSaved: whether the disk has its record.
+    mutating func insert(_ key: ApplicationKey, _ record: ApplicationRecord, isSaved: Bool) {
+        table.insert(key, record, isSaved: isSaved)
+    }
+
+    mutating func remove(_ key: ApplicationKey) { table.remove(key) }
+
+    /// Changes an application; one that is not known is left alone. What is due for it follows.
+    mutating func update(_ key: ApplicationKey, _ body: (inout ManagedApplication) -> Void) {
+        table.update(key, body)
+    }
+
+    /// Changes what the hour of a silent message depends on.
+    mutating func updateSilent(_ key: ApplicationKey, _ body: (inout SilentMessages) -> Void) {
+        table.update(key) { body(&$0.silent) }
+        table.planWake(key, perHourMax: settings.messagesPerHourMax)
+    }
+
+    /// Gives an application other settings.
+    mutating func setRegistration(_ key: ApplicationKey, _ registration: Registration) {
+        table.setRegistration(key, registration)
+    }
+
+    /// The number of the next freeze, thaw or delivery.
+    mutating func nextNumber() -> UInt64 { table.nextNumber() }
+
+    // MARK: Its tasks
+
+    /// A task has begun: its application is not frozen under it.
+    mutating func taskBegan(_ id: TaskID, of key: ApplicationKey, _ turn: inout ApplicationTurn) {
+        table.add(id, of: key)
+        guard let run = table[key]?.run else { return }
+        table.update(key) { $0.run?.staysAwake() }
+        if case .freezing = run.phase { thaw(key, &turn) }
+    }
+
+    /// A task has ended: its application is suspended promptly after the last one. One that never began, or
+    /// whose end was told of before, changes nothing.
+    ///
+    /// - Parameter abandoned: the task, where its holder went away without ending it.
+    mutating func taskEnded(
+        _ id: TaskID, of key: ApplicationKey, abandoned: HeldTask?, _ turn: ApplicationTurn
+    ) {
+        guard table.remove(id, of: key), table[key]?.run != nil else { return }
+        if let abandoned { table.update(key) { $0.run?.abandon(abandoned, at: turn.now) } }
+        planSuspension(key, promptly: true, turn)
+    }
+
+    // MARK: What is due
+
+    /// Does what is due first.
+    ///
+    /// - Returns: whether anything was.
+    mutating func settleNext(
+        _ tasks: borrowing some HeldTaskSource & ~Copyable, _ turn: inout ApplicationTurn
+    ) -> Bool {
+        guard let key = table.due(at: turn.now) else { return false }
+        settle(key, tasks, &turn)
+        return true
+    }
+
+    /// Delivers the first message whose hour has come.
+    ///
+    /// - Returns: whether there was one.
+    mutating func deliverNext(_ turn: inout ApplicationTurn) -> Bool {
+        guard let key = table.due(at: turn.boot) else { return false }
+        deliverDeferred(key, &turn)
+        return true
+    }
+
+    private mutating func settle(
+        _ key: ApplicationKey, _ tasks: borrowing some HeldTaskSource & ~Copyable,
+        _ turn: inout ApplicationTurn
+    ) {
+        guard let run = table[key]?.run else { return }
+        if run.kill.due <= turn.now { return kill(key, tasks, &turn) }
+        if run.thawAt <= turn.now { return thaw(key, &turn) }
+        if run.freezeLimitAt <= turn.now { return giveUpFreeze(key, &turn) }
+        if run.messages.isOverdue(at: turn.now) {
+            table.update(key) { $0.run?.messages.forgetOverdue(at: turn.now) }
+            planSuspension(key, promptly: true, turn)
+            return overrun(key, .messageOverrun, tasks, &turn)
+        }
+        if run.suspendAt <= turn.now { suspend(key, tasks, &turn) }
+    }
+}

@@ -24,9 +24,9 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     /// CLOCK_MONOTONIC. Set by the shell before it says what happened.
     package var asleep: Duration = .zero
 
-    private var applications = ApplicationMachine()
+    private(set) var applications = ApplicationMachine()
     /// What the place of an application in its lifecycle means for its tasks; most have none.
-    private var applicationClocks: [ApplicationKey: ApplicationClock] = [:]
+    private(set) var applicationClocks: [ApplicationKey: ApplicationClock] = [:]
 
     /// The daemon stops.
     private struct Drain: Sendable {

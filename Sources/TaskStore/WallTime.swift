@@ -1,7 +1,7 @@
 /// A date and time of day, in microseconds since 1970-01-01 00:00 UTC: for people, and for what is counted across
 /// restarts.
 ///
-/// No deadline of a run is set by it (DESIGN.md rule 7). After a restart there is nothing
+/// No deadline of a run is set by it (docs/architecture.md, rule 7). After a restart there is nothing
 /// else to go by; `elapsed` turns a recorded time into the time that has passed.
 package struct WallTime: Hashable, Comparable, Sendable {
     package let microseconds: Int64

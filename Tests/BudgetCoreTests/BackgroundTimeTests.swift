@@ -1,7 +1,7 @@
 import BudgetCore
 import Testing
 
-@Suite("DESIGN.md rules 13 and 15 to 17: background time")
+@Suite("docs/architecture.md, rules 13 and 15 to 17: background time")
 struct BackgroundTimeTests {
     static func stage(
         _ configure: (inout Registration) -> Void = { _ in },

@@ -1,7 +1,7 @@
 import BudgetCore
 import Testing
 
-@Suite("DESIGN.md rule 23: owners take turns")
+@Suite("docs/architecture.md, rule 23: owners take turns")
 struct FairnessTests {
     @Test(
         "rule 23: 10,000 queued tasks of one delay another's first by one task's length at most",

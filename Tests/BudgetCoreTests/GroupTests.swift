@@ -1,7 +1,7 @@
 import BudgetCore
 import Testing
 
-@Suite("DESIGN.md rule 23: slots, groups and priorities")
+@Suite("docs/architecture.md, rule 23: slots, groups and priorities")
 struct GroupTests {
     @Test("rule 23: a group has slots of its own; who waits for them lets others pass")
     func groupSlots() throws {

@@ -1,7 +1,7 @@
 import BudgetCore
 import Testing
 
-@Suite("DESIGN.md rules 24 and 28: what holds a task back, and why")
+@Suite("docs/architecture.md, rules 24 and 28: what holds a task back, and why")
 struct HoldTests {
     @Test("rule 24: an earliest begin is a lower bound, counted also while the machine sleeps")
     func earliestBegin() throws {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import BudgetCore
 
-@Suite("DESIGN.md rule 25: an interval since the last success")
+@Suite("docs/architecture.md, rule 25: an interval since the last success")
 struct IntervalTests {
     static let interval = Duration.seconds(600)
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import BudgetCore
 
-@Suite("DESIGN.md rules 14 to 21: the state table")
+@Suite("docs/architecture.md, rules 14 to 21: the state table")
 struct LifecycleTests {
     struct Row: Sendable {
         let state: ApplicationState

@@ -1,7 +1,7 @@
 import BudgetCore
 import Testing
 
-@Suite("DESIGN.md section 3, limits")
+@Suite("docs/architecture.md, limits")
 struct LimitTests {
     @Test("rule 12: the thousand and first live task of an owner is refused with the limit named")
     func tasksPerOwner() throws {

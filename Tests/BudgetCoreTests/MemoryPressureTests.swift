@@ -1,7 +1,7 @@
 import BudgetCore
 import Testing
 
-@Suite("DESIGN.md rule 20: memory pressure")
+@Suite("docs/architecture.md, rule 20: memory pressure")
 struct MemoryPressureTests {
     /// Applications of one owner or more, suspended in an order other than that of their names.
     private func stage(_ keys: [ApplicationKey]) throws -> Stage {

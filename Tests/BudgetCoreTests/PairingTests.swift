@@ -1,7 +1,7 @@
 import BudgetCore
 import Testing
 
-@Suite("DESIGN.md section 3, pairing")
+@Suite("docs/architecture.md, pairing")
 struct PairingTests {
     @Test("rule 1: begin returns ids above zero that are never used again")
     func identifiersAreUnique() throws {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import BudgetCore
 
-@Suite("DESIGN.md rule 27: retries where they are asked for")
+@Suite("docs/architecture.md, rule 27: retries where they are asked for")
 struct RetryTests {
     private func retried(
         _ clerk: inout Clerk, attempts: Int = 3, onInterruption: Bool = false

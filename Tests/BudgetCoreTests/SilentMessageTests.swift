@@ -2,7 +2,7 @@ import Testing
 
 @testable import BudgetCore
 
-@Suite("DESIGN.md rule 22: silent messages")
+@Suite("docs/architecture.md, rule 22: silent messages")
 struct SilentMessageTests {
     static let silent = PushMessage(kind: .silent, payload: "news")
     static let callback = "didReceiveRemoteNotificationFetch news"

@@ -1,6 +1,6 @@
 import BudgetCore
 
-/// The rules of DESIGN.md section 3 as a person would check them with a stopwatch: every tick, every
+/// The rules of docs/architecture.md as a person would check them with a stopwatch: every tick, every
 /// task in the order of the ids, every rule. Slow, and without a single clever structure.
 struct SlowModel {
     struct Task {

@@ -1,7 +1,7 @@
 import BudgetCore
 import Testing
 
-/// What the registry lets happen before, after and without the disk (DESIGN.md section 4).
+/// What the registry lets happen before, after and without the disk (docs/architecture.md, faults).
 @Suite("The registry and the disk")
 struct StoreTests {
     @Test("a submission is seen, answered and started once it is on disk, with one step")

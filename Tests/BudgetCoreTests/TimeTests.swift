@@ -1,7 +1,7 @@
 import BudgetCore
 import Testing
 
-@Suite("DESIGN.md section 3, time")
+@Suite("docs/architecture.md, time")
 struct TimeTests {
     @Test("the defaults: the handler at 175 s, the hard limit at 180 s")
     func defaults() throws {

@@ -1,7 +1,7 @@
 import BudgetCore
 import Testing
 
-@Suite("DESIGN.md rule 26: at most one task of a unique name")
+@Suite("docs/architecture.md, rule 26: at most one task of a unique name")
 struct UniqueTests {
     static let replaced = Reason.cancelled(by: Clerk.ann.owner, text: "replaced")
 

@@ -2,7 +2,7 @@ import Glibc
 import TestKit
 import Testing
 
-/// Nothing is lost, and nothing runs twice, wherever the daemon is stopped (DESIGN.md section 4).
+/// Nothing is lost, and nothing runs twice, wherever the daemon is stopped (docs/architecture.md, faults).
 @Suite("Stopped between any two actions and in any step of the store")
 struct CrashTests {
     /// Seeds of one argument, among which all that is tried comes about.

@@ -3,7 +3,7 @@ import TaskAPI
 import Testing
 import Varlink
 
-/// What was answered stays true over the end of a daemon (DESIGN.md section 4).
+/// What was answered stays true over the end of a daemon (docs/architecture.md, faults).
 @Suite("What a daemon leaves to the next")
 struct DurabilityTests {
     @Test(

@@ -2,7 +2,7 @@ import TaskAPI
 import Testing
 import Varlink
 
-/// What a daemon's end does to tasks that are tried again (DESIGN.md rule 27).
+/// What a daemon's end does to tasks that are tried again (docs/architecture.md, rule 27).
 @Suite("Tasks that are tried again by the next daemon")
 struct InterruptionTests {
     private static let script = """

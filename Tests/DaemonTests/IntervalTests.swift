@@ -3,7 +3,7 @@ import TaskAPI
 import Testing
 import Varlink
 
-/// "Upload what was measured, at most once in ten minutes" (DESIGN.md section 3, rule 25).
+/// "Upload what was measured, at most once in ten minutes" (docs/architecture.md, rule 25).
 @Suite("An interval between successes")
 struct IntervalTests {
     private static let interval = 600_000

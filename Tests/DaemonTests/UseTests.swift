@@ -3,7 +3,7 @@ import TaskAPI
 import Testing
 import Varlink
 
-/// What a task used of the machine is in its record (DESIGN.md section 3).
+/// What a task used of the machine is in its record.
 @Suite("What a task used")
 struct UseTests {
     /// A command that computes for 200 ms by its own count and holds 64 MiB.

@@ -144,7 +144,8 @@ struct RuleTests {
         #expect(lines(Rules.namelessEntries, text, path: "Sources/DaemonShell/A.swift") == [1])
         #expect(lines(Rules.namelessEntries, text).isEmpty)
         #expect(
-            lines(Rules.namelessEntries, "log.say(.a)", path: "Sources/DaemonShell/A.swift").isEmpty)
+            lines(Rules.namelessEntries, "log.say(.a)", path: "Sources/DaemonShell/A.swift").isEmpty
+        )
     }
 
     @Test("comments, strings and interpolations are told apart")

@@ -5,7 +5,7 @@ internal import Systemd
 
 /// Logs each action once: what happened to a task, with the fields that it can be found by.
 ///
-/// Programs go by MESSAGE_ID and the fields (DESIGN.md section 7); the message names the task for people.
+/// Programs go by MESSAGE_ID and the fields (docs/architecture.md, the journal); the message names the task for people.
 final class AuditTrail {
     let writer: JournalWriter
     /// What the log takes of each account, besides what its tasks print.

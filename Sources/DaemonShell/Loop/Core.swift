@@ -23,14 +23,25 @@ final class Core {
     /// The instant of the turn, or of the last one.
     private(set) var now = Instant(nanoseconds: .min)
     private var actions: [Action] = []
-    private var clock = SleepClock()
+    /// Nanoseconds of CLOCK_MONOTONIC, and how far CLOCK_BOOTTIME is ahead of it.
+    private let readClock: () -> (now: Int64, slept: Int64)
     private var hooks: Hooks?
     private var isInTurn = false
     private var isContinuing = false
 
-    init(_ registry: consuming BackgroundTaskRegistry) {
+    /// - Parameter readClock: another clock than the machine's, for tests.
+    init(
+        _ registry: consuming BackgroundTaskRegistry,
+        readClock: @escaping () -> (now: Int64, slept: Int64) = Core.machineClock()
+    ) {
         self.registry = registry
+        self.readClock = readClock
         advance()
+    }
+
+    private static func machineClock() -> () -> (now: Int64, slept: Int64) {
+        var clock = SleepClock()
+        return { clock.read() }
     }
 
     func connect(_ hooks: Hooks) { self.hooks = hooks }
@@ -52,7 +63,7 @@ final class Core {
 
     /// Begins the next instant within a turn that takes several batches one after the other.
     func advance() {
-        let (time, slept) = clock.read()
+        let (time, slept) = readClock()
         let next = Instant(nanoseconds: time)
         assert(next >= now, "time falls")
         now = max(now, next)

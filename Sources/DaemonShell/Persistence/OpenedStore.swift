@@ -5,7 +5,7 @@ package import TaskStore
 /// The store as the daemon finds it at its start.
 package struct OpenedStore {
     let store: TaskStore
-    /// Where ids are reserved: on disk also where `store` is in memory (DESIGN.md rule 1).
+    /// Where ids are reserved: on disk also where `store` is in memory (docs/architecture.md, rule 1).
     let identifierStore: TaskStore
     /// The ids of this run.
     let identifiers: ClosedRange<UInt64>

@@ -40,11 +40,11 @@ package struct SlotBuffer<Element: Sendable>: ~Copyable, @unchecked Sendable {
     @inlinable
     package subscript(slot: Int) -> Element {
         @inline(__always) _read {
-            precondition(UInt(bitPattern: slot) < UInt(bitPattern: count))
+            precondition(UInt(bitPattern: slot) < UInt(bitPattern: count), "no such slot")
             yield elements[slot]
         }
         @inline(__always) _modify {
-            precondition(UInt(bitPattern: slot) < UInt(bitPattern: count))
+            precondition(UInt(bitPattern: slot) < UInt(bitPattern: count), "no such slot")
             yield &elements[slot]
         }
     }

@@ -72,7 +72,7 @@ package struct SlotTable: ~Copyable, Sendable {
     /// Takes a slot out of use, which has to be in use.
     @inlinable
     package mutating func remove(_ slot: Int) {
-        precondition(count > 0)
+        precondition(count > 0, "a table has a slot")
         var hole = home(of: spread(numbers[slot]))
         while self.slot(in: hole) != slot { hole = next(after: hole) }
         var cell = next(after: hole)

@@ -1,7 +1,9 @@
 import BudgetCore
 import Testing
 
-@Suite("docs/architecture.md, rules 8 and 21: background modes, exits on suspend, and what is not enforced")
+@Suite(
+    "docs/architecture.md, rules 8 and 21: background modes, exits on suspend, and what is not enforced"
+)
 struct BackgroundModeTests {
     @Test("rule 8: a background mode lets tasks go without a limit, and nothing ends it")
     func unlimited() throws {

@@ -3,7 +3,8 @@ import Testing
 @testable import BudgetCore
 
 @Suite(
-    "docs/architecture.md, rule 22: where a message goes, by state, by what the user did and by the handlers")
+    "docs/architecture.md, rule 22: where a message goes, by state, by what the user did and by the handlers"
+)
 struct MessageTableTests {
     /// What an application implements of the message callbacks.
     enum Handlers: Sendable, CaseIterable {

@@ -1,7 +1,9 @@
 import BudgetCore
 import Testing
 
-@Suite("docs/architecture.md, rules 14 to 21: each sequence, with what is ordered and told in its order")
+@Suite(
+    "docs/architecture.md, rules 14 to 21: each sequence, with what is ordered and told in its order"
+)
 struct TransitionTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let testDescription: String

@@ -141,7 +141,7 @@ struct RuleTests {
 
     @Test("an entry without a message id", arguments: ["log.notice(\"a\")", "log.error(\n\"a\")"])
     func namelessEntries(text: String) {
-        #expect(lines(Rules.namelessEntries, text, path: "Sources/DaemonShell/A.swift") == [1])
+        #expect(lines(Rules.namelessEntries, text, path: "Sources/DaemonShell/A/A.swift") == [1])
         #expect(lines(Rules.namelessEntries, text).isEmpty)
         #expect(
             lines(Rules.namelessEntries, "log.say(.a)", path: "Sources/DaemonShell/A.swift").isEmpty

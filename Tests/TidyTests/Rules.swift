@@ -10,8 +10,8 @@ enum Rules {
     /// Files that may stop the program where it is wrong itself, each with what can be wrong. Never for what a peer
     /// says.
     static let preconditionOwners: [String: String] = [
-        "Sources/BudgetCore/SlotIndex.swift": "a table of no slots",
-        "Sources/BudgetCore/SlotRoom.swift": "a slot that is not there",
+        "Sources/Containers/SlotTable.swift": "a table of no slots",
+        "Sources/Containers/SlotBuffer.swift": "a slot that is not there",
         "Sources/LinuxSystem/DescriptorPair.swift": "a descriptor that is taken twice",
         "Sources/LinuxSystem/Epoll.swift": "an event that is not there",
         "Sources/Systemd/EventLoop.swift": "an exit status that the kernel does not know",
@@ -20,11 +20,6 @@ enum Rules {
         "Sources/bgtaskctl/Session/SignalInbox.swift": "two inboxes for the same signals",
         "Benchmarks/Sources/BenchmarkSockets/ByteBuffer.swift": "a buffer without room",
         "Benchmarks/Sources/microbenchmark/Stopwatch.swift": "a thread without a clock",
-    ]
-
-    /// Files whose preconditions have no message yet. One that has, or is gone, has to be taken out.
-    static let preconditionsWithoutMessage: Set<String> = [
-        "Sources/BudgetCore/SlotIndex.swift", "Sources/BudgetCore/SlotRoom.swift",
     ]
 
     static let all = [
@@ -85,11 +80,7 @@ enum Rules {
         name: "traps without a message",
         scope: .sources
     ) { file in
-        preconditionsWithoutMessage.contains(file.path) ? [] : linesOfBarePreconditions(in: file)
-    }
-
-    /// Where a precondition has no second argument, which is its message.
-    static func linesOfBarePreconditions(in file: SourceFile) -> [Int] {
+        // Its message is the second argument.
         let token = "precondition("
         return file.offsets(of: token).filter { offset in
             var depth = 1
@@ -174,7 +165,7 @@ enum Rules {
         name: "logs without a message id; say a DaemonMessage, with its text in the catalog",
         scope: .sources
     ) { file in
-        guard file.path.hasPrefix("Sources/DaemonShell/") else { return [] }
+        guard file.module == "bgtaskd" || file.module == "DaemonShell" else { return [] }
         let levels = ["trace", "debug", "info", "notice", "warning", "error", "critical", "log"]
         return file.lines(with: levels.map { "log.\($0)(" })
     }

@@ -42,10 +42,6 @@ struct TidyTests {
             #expect(files[path]?.lines(with: ["precondition("]).isEmpty == false, "\(path)")
             #expect(!reason.isEmpty)
         }
-        for path in Rules.preconditionsWithoutMessage {
-            let lines = files[path].map { Rules.linesOfBarePreconditions(in: $0) }
-            #expect(lines?.isEmpty == false, "\(path)")
-        }
     }
 
     @Test("every arrow between modules is used, and every module has its line")

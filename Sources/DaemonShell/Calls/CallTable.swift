@@ -146,19 +146,3 @@ extension TaskID {
         self = id
     }
 }
-
-extension Client {
-    /// Who asks, with the reach that the call asks for.
-    ///
-    /// - Throws: `PermissionDenied` where `all` is not the caller's to say, whatever else the call names.
-    func caller(all: Bool?) throws(CallFailure) -> Caller {
-        guard all == true else { return caller }
-        try requireOperator()
-        return Caller(owner: caller.owner, seesAll: true)
-    }
-
-    /// Refuses what is about the daemon as a whole to those who only have tasks of their own.
-    func requireOperator() throws(CallFailure) {
-        guard isOperator else { throw .service(.permissionDenied) }
-    }
-}

@@ -96,6 +96,22 @@ final class Client {
         connection = ServerConnection(limits: limits, frequent: CallTable.frequentMethods)
     }
 
+    // MARK: - What it may
+
+    /// Who asks, with the reach that the call asks for.
+    ///
+    /// - Throws: `PermissionDenied` where `all` is not the caller's to say, whatever else the call names.
+    func caller(all: Bool?) throws(CallFailure) -> Caller {
+        guard all == true else { return caller }
+        try requireOperator()
+        return Caller(owner: caller.owner, seesAll: true)
+    }
+
+    /// Refuses what is about the daemon as a whole to those who only have tasks of their own.
+    func requireOperator() throws(CallFailure) {
+        guard isOperator else { throw .service(.permissionDenied) }
+    }
+
     // MARK: - Its state
 
     /// Whether nobody waits for anything on it.
@@ -169,6 +185,55 @@ final class Client {
 
     func replyError<M: Message>(_ name: String, _ parameters: M) {
         settle(connection.replyError(name, parameters))
+    }
+
+    /// Answers the call in progress with what was wrong with it.
+    func reply(_ failure: CallFailure) {
+        switch failure {
+        case .service(let error): reply(error)
+        case .badSettings(let error): replyError(Manager.BadSettings.name, error)
+        case .cannotContain(let processID, let reason):
+            replyError(Applications.CannotContain(pid: Int(processID), reason: reason))
+        case .confined(let reason): replyError(Tasks.Confined(reason: reason))
+        case .refused(let refusal): reply(refusal)
+        }
+    }
+
+    private func reply(_ refusal: Refusal) {
+        switch refusal {
+        case .noSuchTask(let id): replyError(Tasks.NoSuchTask(id: id.number))
+        case .noSuchProfile(let name):
+            replyError(Tasks.NoSuchProfile(profile: Client.quoted(name)))
+        case .noSuchGroup(let name):
+            replyError(Tasks.NoSuchGroup(group: Client.quoted(name)))
+        case .limitReached(let limit, let value):
+            replyError(Tasks.LimitReached(limit: limit, value: value))
+        case .tooLittleTime(let remaining, let needed):
+            replyError(
+                Tasks.TooLittleTime(
+                    remainingMs: remaining.wholeMilliseconds, neededMs: needed.wholeMilliseconds))
+        case .alreadyEnded(let id, let outcome):
+            replyError(Tasks.AlreadyEnded(id: id.number, outcome: Tasks.Outcome(outcome)))
+        case .notAccepting(let reason): replyError(Tasks.NotAccepting(reason: reason))
+        case .invalidParameter(let name): reply(.invalidParameter(parameter: name))
+        case .permissionDenied: reply(ServiceError.permissionDenied)
+        case .noSuchApplication(let id):
+            replyError(Applications.NoSuchApplication(id: Client.quoted(id)))
+        case .notRegistered(let id): replyError(Applications.NotRegistered(id: Client.quoted(id)))
+        case .wrongState(let id, let state):
+            replyError(Applications.WrongState(id: Client.quoted(id), state: .init(state)))
+        case .cannotStart(let id, let reason):
+            replyError(Applications.CannotStart(id: Client.quoted(id), reason: reason))
+        }
+    }
+
+    /// What is repeated of a peer's own text.
+    private static func quoted(_ text: String) -> String {
+        text.cut(toBytes: ServiceError.quotedBytesMax)
+    }
+
+    private func replyError<E: WireError>(_ error: E) {
+        replyError(E.name, error)
     }
 
     /// The buffers of a client that is closed may be gone, and its call in progress with them.

@@ -175,6 +175,7 @@ let package = Package(
             name: "CrashTests",
             dependencies: [
                 "BudgetCore", "CFaultyVFS", "DaemonShell", "Settings", "TaskStore", "TestKit",
+                logging,
             ],
             swiftSettings: swiftSettings
         ),
@@ -276,7 +277,7 @@ let package = Package(
             name: "DaemonShellTests",
             dependencies: [
                 "BudgetCore", "DaemonShell", "LinuxSystem", "Settings", "Systemd", "TaskAPI",
-                "TestKit", "Varlink",
+                "TaskStore", "TestKit", "Varlink", logging,
             ],
             swiftSettings: swiftSettings
         ),

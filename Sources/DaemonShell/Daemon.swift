@@ -126,7 +126,7 @@ package final class Daemon {
             try add(children, .clients) { try processes.runners.takeChildren() }
         }
         try add(front.poll.descriptor, .clients) { [unowned self] in try serve() }
-        try add(storage.store.descriptor, .processes) { storage.store.takeProgress() }
+        try add(storage.thread.descriptor, .processes) { storage.store.takeProgress() }
         try add(storage.history.descriptor, .clients) { storage.lookups.takeAnswers() }
         try add(processes.users.descriptor, .processes) { processes.users.takeAnswers() }
         try add(processes.adopter.descriptor, .clients) { processes.adopter.takeAnswer() }
@@ -207,14 +207,10 @@ package final class Daemon {
     ///
     /// - Throws: `StoreError`, where it cannot be read or written.
     package func recover(_ opened: OpenedStore) throws(StoreError) {
-        let clocks = core.clocks
-        let applications = opened.found.applications.map {
-            (key: $0.key, record: ApplicationRecord($0, clocks))
+        let frozen = processes.units.thawLeftovers(opened.found.applications.flatMap(\.units))
+        try storage.store.recover(opened.found, frozen: frozen) { changes throws(StoreError) in
+            try StoreThread.write(changes, to: opened.store, opened.identifierStore)
         }
-        let frozen = processes.units.thawLeftovers(of: applications.map(\.record))
-        try storage.store.recover(
-            opened.found, applications: applications, frozen: frozen,
-            writingTo: opened.store, opened.identifierStore)
         if processes.tasks.hasLaunches { core.continueLater() }
     }
 

@@ -112,6 +112,7 @@ struct ProcessSide {
 
 /// What is kept on disk.
 struct Storage {
+    let thread: StoreThread
     let store: Persistence
     let history: HistoryThread
     let lookups: HistoryLookups
@@ -120,7 +121,7 @@ struct Storage {
         _ core: Core, _ outfit: Outfit, _ accounts: AccountSource, _ replies: PendingReplies,
         _ opened: OpenedStore
     ) throws(SystemError) {
-        let thread = try StoreThread(
+        thread = try StoreThread(
             opened.store, identifiers: opened.identifierStore,
             bounds: HistoryBounds(outfit.settings.settings, accounts.accounts))
         store = Persistence(core, thread, outfit.log)

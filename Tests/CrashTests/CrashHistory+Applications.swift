@@ -1,6 +1,8 @@
 import BudgetCore
 import TestKit
 
+@testable import DaemonShell
+
 // What happens to applications.
 extension CrashHistory {
     /// The last two are one text for Unicode, and two ids.
@@ -22,20 +24,26 @@ extension CrashHistory {
         case 8..<10: push(to: key, on: shell)
         case 10..<15: activate(key, on: shell)
         case 15..<25: try leave(running ?? key, on: shell)
-        case 25: try? shell.registry.resign(key, at: shell.now, &shell.actions)
+        case 25:
+            try? shell.core.update({ registry, now, actions throws(Refusal) in
+                try registry.resign(key, at: now, &actions)
+            })
         case 26..<28: terminate(running ?? key, on: shell)
         case 28..<31: unregister(key, on: shell)
         case 31..<36: try takeIn(key, on: shell)
         case 36..<38:
-            _ = shell.registry.memoryPressure(
-                on: nil, count: 1, at: shell.now, &shell.actions)
+            _ = shell.core.update({ registry, now, actions in
+                registry.memoryPressure(on: nil, count: 1, at: now, &actions)
+            })
         default: program(on: shell)
         }
     }
 
     /// It leaves the front, and often is frozen.
     private mutating func leave(_ key: ApplicationKey, on shell: Shell) throws {
-        try? shell.registry.enterBackground(key, at: shell.now, &shell.actions)
+        try? shell.core.update({ registry, now, actions throws(Refusal) in
+            try registry.enterBackground(key, at: now, &actions)
+        })
         guard !chance(3) else { return }
         try shell.endTurn(launchesMax: 1)
         shell.pass(.seconds(2))
@@ -57,8 +65,9 @@ extension CrashHistory {
         let number = shell.nextCall()
         let registration = someRegistration()
         do throws(Refusal) {
-            try shell.registry.register(
-                key, registration, number: number, at: shell.now, &shell.actions)
+            try shell.core.update({ registry, now, actions throws(Refusal) in
+                try registry.register(key, registration, number: number, at: now, &actions)
+            })
         } catch {
             return shell.ledger.count("registration refused")
         }
@@ -92,7 +101,9 @@ extension CrashHistory {
         let number = shell.nextCall()
         let waits: Bool
         do throws(Refusal) {
-            waits = try shell.registry.setBadge(key, badge, number: number, &shell.actions)
+            waits = try shell.core.update({ registry, _, actions throws(Refusal) in
+                try registry.setBadge(key, badge, number: number, &actions)
+            })
         } catch {
             return
         }
@@ -107,23 +118,26 @@ extension CrashHistory {
             kind: chance(2) ? .alert : .silent, action: chance(2) ? .tapped : .none)
         let badge = chance(2) ? Int.random(in: 0..<4, using: &random) : nil
         if let badge { shell.ledger.applications.pushed(key, badge) }
-        let receipt = try? shell.registry.push(
-            key, message, badge: badge, number: number, at: shell.now, &shell.actions)
+        let receipt = try? shell.core.update({ registry, now, actions throws(Refusal) in
+            try registry.push(key, message, badge: badge, number: number, at: now, &actions)
+        })
         guard receipt?.waits == true else { return }
         shell.ledger.applications.ordered(key, number, .other)
     }
 
     private mutating func activate(_ key: ApplicationKey, on shell: Shell) {
         let number = shell.nextCall()
-        let waits = try? shell.registry.activate(
-            key, number: number, at: shell.now, &shell.actions)
+        let waits = try? shell.core.update({ registry, now, actions throws(Refusal) in
+            try registry.activate(key, number: number, at: now, &actions)
+        })
         if waits == true { shell.ledger.applications.ordered(key, number, .other) }
     }
 
     private mutating func terminate(_ key: ApplicationKey, on shell: Shell) {
         let number = shell.nextCall()
-        let waits = try? shell.registry.terminate(
-            key, number: number, at: shell.now, &shell.actions)
+        let waits = try? shell.core.update({ registry, now, actions throws(Refusal) in
+            try registry.terminate(key, number: number, at: now, &actions)
+        })
         guard waits == true else { return }
         shell.ledger.applications.ordered(key, number, .other)
         shell.ledger.applications.terminateAsked(key)
@@ -132,7 +146,9 @@ extension CrashHistory {
     private mutating func unregister(_ key: ApplicationKey, on shell: Shell) {
         let number = shell.nextCall()
         do throws(Refusal) {
-            try shell.registry.unregister(key, number: number, &shell.actions)
+            try shell.core.update({ registry, _, actions throws(Refusal) in
+                try registry.unregister(key, number: number, &actions)
+            })
         } catch {
             return
         }
@@ -158,7 +174,9 @@ extension CrashHistory {
         let scope = AdoptedUnit(name: "\(name).scope", user: key.owner.rawValue)
         let units = chance(3) ? [service, scope] : chance(2) ? [service] : [scope]
         do throws(Refusal) {
-            try shell.registry.adopt(key, units: units, number: number, &shell.actions)
+            try shell.core.update({ registry, _, actions throws(Refusal) in
+                try registry.adopt(key, units: units, number: number, &actions)
+            })
         } catch {
             return
         }

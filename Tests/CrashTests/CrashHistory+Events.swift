@@ -1,6 +1,8 @@
 import BudgetCore
 import TestKit
 
+@testable import DaemonShell
+
 // What happens to a daemon.
 extension CrashHistory {
     mutating func event(_ shell: Shell) throws {
@@ -43,7 +45,9 @@ extension CrashHistory {
     private func submit(_ submission: Submission, to shell: Shell) throws {
         let submitted: Submitted
         do throws(Refusal) {
-            submitted = try shell.registry.submit(submission, at: shell.now, &shell.actions)
+            submitted = try shell.core.update({ registry, now, actions throws(Refusal) in
+                try registry.submit(submission, at: now, &actions)
+            })
         } catch {
             return shell.ledger.count("refused at once")
         }
@@ -107,15 +111,19 @@ extension CrashHistory {
     private mutating func hold(on shell: Shell) throws {
         let owner = CrashHistory.owners[1]
         if let id = holds.popLast(), Bool.random(using: &random) {
-            _ = try? shell.registry.end(
-                id, by: Caller(owner: owner), at: shell.now, &shell.actions)
+            _ = try? shell.core.update({ registry, now, actions throws(Refusal) in
+                try registry.end(id, by: Caller(owner: owner), at: now, &actions)
+            })
             return
         }
         var request = BeginRequest(name: "held", owner: owner, holder: HolderID(rawValue: 1))
         if !chance(3) {
             request.application = CrashHistory.applications.randomElement(using: &random)
         }
-        guard let id = try? shell.registry.begin(request, at: shell.now, &shell.actions)
+        guard
+            let id = try? shell.core.update({ registry, now, actions throws(Refusal) in
+                try registry.begin(request, at: now, &actions)
+            })
         else { return }
         try shell.ledger.handedOut(id)
         holds.append(id)
@@ -130,8 +138,9 @@ extension CrashHistory {
             }
         guard let id = candidates.randomElement(using: &random) else { return }
         let caller = Caller(owner: .root, seesAll: true)
-        let waits = try? shell.registry.cancel(
-            id, by: caller, text: nil, at: shell.now, &shell.actions)
+        let waits = try? shell.core.update({ registry, now, actions throws(Refusal) in
+            try registry.cancel(id, by: caller, text: nil, at: now, &actions)
+        })
         if let waits { shell.ledger.cancelAsked(id, waits: waits) }
     }
 
@@ -147,7 +156,9 @@ extension CrashHistory {
         else { return }
         if process.hasHandler, Bool.random(using: &random) {
             shell.processes[id]?.hasHandler = false
-            shell.registry.handlerExited(id, at: shell.now, &shell.actions)
+            shell.core.update({ registry, now, actions in
+                registry.handlerExited(id, at: now, &actions)
+            })
         } else if process.isMainThere {
             let exits: [ProcessExit] =
                 process.isKilled
@@ -155,18 +166,24 @@ extension CrashHistory {
             let exit = exits.randomElement(using: &random) ?? .status(0)
             shell.processes[id]?.isMainThere = false
             shell.ledger.exited(id, exit)
-            shell.registry.mainExited(id, exit, at: shell.now, &shell.actions)
+            shell.core.update({ registry, now, actions in
+                registry.mainExited(id, exit, at: now, &actions)
+            })
         } else if process.isKilled {
             shell.processes[id]?.isGone = true
             let use = ResourceUse(cpu: .milliseconds(Int.random(in: 0..<99, using: &random)))
             shell.ledger.gone(id, use)
-            shell.registry.used(id, use)
-            shell.registry.processesGone(id, at: shell.now, &shell.actions)
+            shell.core.update { registry, _, _ in registry.used(id, use) }
+            shell.core.update({ registry, now, actions in
+                registry.processesGone(id, at: now, &actions)
+            })
         }
     }
 
     private func stop(_ shell: Shell) {
         shell.ledger.isDraining = true
-        shell.registry.drain(keepsQueue: true, at: shell.now, &shell.actions)
+        shell.core.update({ registry, now, actions in
+            registry.drain(keepsQueue: true, at: now, &actions)
+        })
     }
 }

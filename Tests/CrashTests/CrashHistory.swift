@@ -132,7 +132,7 @@ struct CrashHistory {
 
     private mutating func turn(_ shell: Shell) throws {
         try shell.endTurn(launchesMax: Int.random(in: 0...3, using: &random))
-        if shell.registry.isDraining {
+        if shell.core.registry.isDraining {
             program(on: shell)
             try shell.perform()
         }

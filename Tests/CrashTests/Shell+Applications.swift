@@ -108,43 +108,59 @@ extension Shell {
         } else if let exit, !program.isFrozen {
             guard !program.isAdopted else { return gone(key) }
             ledger.applications.exited(key, exit)
-            registry.applicationExited(key, exit, at: now, &actions)
+            core.update({ registry, now, actions in
+                registry.applicationExited(key, exit, at: now, &actions)
+            })
         }
     }
 
     private func start(_ key: ApplicationKey, isWell: Bool) {
         if programs[key]?.isKilled == true { return gone(key) }
         programs[key]?.isStarting = false
-        guard !isWell else { return registry.applicationStarted(key, at: now, &actions) }
+        guard !isWell else {
+            return core.update({ registry, now, actions in
+                registry.applicationStarted(key, at: now, &actions)
+            })
+        }
         programs[key] = nil
-        registry.applicationNotStarted(key, "no such file", at: now, &actions)
+        core.update({ registry, now, actions in
+            registry.applicationNotStarted(key, "no such file", at: now, &actions)
+        })
     }
 
     private func gone(_ key: ApplicationKey) {
         machine.frozen.subtract(programs.removeValue(forKey: key)?.units ?? [])
-        registry.applicationGone(key, at: now, &actions)
+        core.update({ registry, now, actions in registry.applicationGone(key, at: now, &actions) })
     }
 
     private func thaw(_ key: ApplicationKey, _ number: UInt64, isWell: Bool) {
         programs[key]?.thaw = nil
         guard isWell else {
-            return registry.applicationNotThawed(
-                key, number, "the manager does not answer", at: now, &actions)
+            return core.update({ registry, now, actions in
+                registry.applicationNotThawed(
+                    key, number, "the manager does not answer", at: now, &actions)
+            })
         }
         machine.frozen.subtract(programs[key]?.units ?? [])
         programs[key]?.isFrozen = false
-        registry.applicationThawed(key, number, at: now, &actions)
+        core.update({ registry, now, actions in
+            registry.applicationThawed(key, number, at: now, &actions)
+        })
     }
 
     private func freeze(_ key: ApplicationKey, _ number: UInt64, isWell: Bool) {
         programs[key]?.freeze = nil
         guard isWell else {
             machine.frozen.subtract(programs[key]?.units ?? [])
-            return registry.applicationNotFrozen(
-                key, number, "the manager does not answer", at: now, &actions)
+            return core.update({ registry, now, actions in
+                registry.applicationNotFrozen(
+                    key, number, "the manager does not answer", at: now, &actions)
+            })
         }
         programs[key]?.isFrozen = true
-        registry.applicationFrozen(key, number, at: now, &actions)
+        core.update({ registry, now, actions in
+            registry.applicationFrozen(key, number, at: now, &actions)
+        })
     }
 
     // MARK: - Starts
@@ -156,10 +172,11 @@ extension Shell {
         ledger.count("left frozen")
     }
 
-    /// Thaws what an earlier daemon left frozen, and takes over what it knew.
+    /// Thaws what an earlier daemon left frozen.
     ///
     /// - Parameter canThaw: whether the units' managers answer.
-    func recoverApplications(canThaw: Bool) throws {
+    /// - Returns: what is frozen still.
+    func thawApplications(canThaw: Bool) throws -> Set<AdoptedUnit> {
         let found = opened.found.applications
         try ledger.applications.found(found, frozen: machine.frozen)
         if !machine.frozen.isEmpty { ledger.count("found frozen") }
@@ -167,9 +184,7 @@ extension Shell {
         for stored in found {
             leave(stored.units.filter(machine.frozen.contains), of: stored.key)
         }
-        let records = found.map { (key: $0.key, record: ApplicationRecord($0, clocks)) }
-        registry.restore(
-            applications: records, frozen: machine.frozen, at: now, &actions)
+        return machine.frozen
     }
 
     /// Whether the registry knows what was found, as it was, and what it says is on disk.
@@ -183,7 +198,7 @@ extension Shell {
                 expected.lastTermination = Termination(
                     reason: .interrupted, endedAt: machine.boot)
             }
-            let record = registry.applicationRecord(stored.key)
+            let record = core.registry.applicationRecord(stored.key)
             guard record == expected else {
                 throw Violation("\(stored) is taken over as \(record as Any)")
             }
@@ -194,7 +209,7 @@ extension Shell {
     /// What must be so when the disk works and has all that it was given.
     func checkApplications() throws {
         try ledger.applications.settled(running: programs.mapValues(\.units), left: left)
-        let known = registry.applications(of: nil)
+        let known = core.registry.applications(of: nil)
         guard known.map(\.key) == ledger.applications.disk.keys.sorted() else {
             throw Violation("\(known.map(\.key)) are known, and others on disk")
         }

@@ -6,39 +6,47 @@ import BudgetCore
 extension Shell {
     func pass(_ duration: Duration) {
         machine.pass(duration)
+        core.advance()
         timersFire()
     }
 
     /// The machine is suspended and wakes up again.
     func suspend(for duration: Duration) {
         machine.suspend(for: duration)
-        registry.asleep = machine.asleep
+        core.advance()
         ledger.count("slept")
         timersFire()
     }
 
     /// The timers are armed at what is due next, each on its clock.
     private func timersFire() {
-        let isDue = registry.nextDeadline ?? .never <= now
-        let isQueueDue = registry.nextQueueDeadline ?? .never <= machine.boot
-        if isDue || isQueueDue { registry.deadlineReached(at: now, &actions) }
-        guard store.nextDeadline <= now, store.deadlineReached(at: now, &registry) != nil else {
-            return
+        let (deadline, queueDeadline) = core.update { registry, _, _ in
+            (registry.nextDeadline ?? .never, registry.nextQueueDeadline ?? .never)
         }
+        let isDue = deadline <= now
+        let isQueueDue = queueDeadline <= machine.boot
+        if isDue || isQueueDue {
+            core.update({ registry, now, actions in registry.deadlineReached(at: now, &actions) })
+        }
+        guard store.nextDeadline ?? .never <= now, store.deadlineReached() else { return }
         ledger.count("disk silent")
         ledger.applications.silent()
     }
 
     func setConditions(_ conditions: Conditions) {
         ledger.conditions = conditions
-        registry.conditionsChanged(to: conditions, at: now, &actions)
+        core.update({ registry, now, actions in
+            registry.conditionsChanged(to: conditions, at: now, &actions)
+        })
     }
 
     /// An operator holds a group back, or lets it go.
     func setPaused(_ group: String, _ isPaused: Bool) throws {
         let waits: Bool
         do throws(Refusal) {
-            waits = try registry.setPaused(group, isPaused, &actions)
+            waits = try core.update({ registry, _, actions throws(Refusal) in
+                try registry.setPaused(group, isPaused, &actions)
+            })
         } catch {
             return ledger.count("pause refused at once")
         }

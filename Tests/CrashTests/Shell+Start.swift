@@ -16,26 +16,20 @@ extension Shell {
         else { throw Violation("the store answers \(found)") }
         machine.daemonStarts()
         try ledger.found(tasks, pausedGroups: found.pausedGroups)
-        registry.restore(ended: found.ended.map { RestoredTask($0, clocks) })
-        registry.restore(pausedGroups: found.pausedGroups)
-        let live = found.live.map { task in
-            RestoredTask(task, lastSuccess: found.lastSuccesses[task.id], clocks)
+        let frozen = try thawApplications(canThaw: canThaw)
+        _ = try Shell.starting(disk) { () throws(StoreError) in
+            try store.recover(found, frozen: frozen, by: commit) { steps in
+                attempt { try stored(steps) }
+            }
         }
-        registry.restore(live, at: now, &actions)
-        try recoverApplications(canThaw: canThaw)
-        var committed: [StoreStep]
-        repeat {
-            try perform()
-            committed = try commit()
-            try stored(committed)
-        } while !committed.isEmpty
+        try rethrow()
         for task in tasks.values { try checkTakenOver(task) }
         try checkApplicationsTakenOver()
     }
 
     /// Whether the registry knows a task that was found, as it was.
     private func checkTakenOver(_ stored: StoredTask) throws {
-        guard let record = registry.record(stored.id), let run = record.run else {
+        guard let record = core.registry.record(stored.id), let run = record.run else {
             throw Violation("\(stored.id) is not taken over")
         }
         let task = record.task
@@ -80,16 +74,13 @@ extension Shell {
         }
     }
 
-    /// Commits what the start has ordered.
-    private func commit() throws -> [StoreStep] {
-        try Shell.starting(disk) { () throws(StoreError) in
-            try store.commit(clocks, &registry, &actions) { changes throws(StoreError) in
-                ledger.applications.given(changes)
-                let applied = try opened.store.apply(changes)
-                ledger.applications.taken()
-                return applied
-            }
-        }
+    /// Writes what the start has ordered; one that has been stopped writes nothing.
+    private func commit(_ changes: [StoreChange]) throws(StoreError) -> Applied {
+        guard !isStopped else { return Applied() }
+        ledger.applications.given(changes)
+        let applied = try opened.store.apply(changes)
+        ledger.applications.taken()
+        return applied
     }
 
     /// Has the store do something at the start, where a fault of the disk is a reason not to start.

@@ -5,7 +5,7 @@ import TaskStore
 
 extension Shell {
     func order(_ step: StoreStep) throws {
-        guard store.enqueue(step, clocks, &registry, &actions) else {
+        guard store.order(step) else {
             throw Violation("what \(step) is about is not known")
         }
         switch step {
@@ -85,7 +85,7 @@ extension Shell {
     }
 
     private func takeProgress() throws {
-        let outcome = store.takeProgress(clocks, &registry, &actions)
+        let outcome = store.takeProgress()
         try stored(outcome.stored)
         if outcome.hasHealed {
             ledger.applications.healed()
@@ -94,7 +94,7 @@ extension Shell {
         if !outcome.stored.isEmpty, outcome.failure != nil { ledger.count("written in part") }
         for step in outcome.refused { refused(step) }
         guard outcome.failure != nil else { return }
-        ledger.applications.forgetEnds { registry.applicationRecord($0) != nil }
+        ledger.applications.forgetEnds { core.registry.applicationRecord($0) != nil }
     }
 
     private func refused(_ step: StoreStep) {
@@ -124,23 +124,23 @@ extension Shell {
 
     /// Whether the daemon ends now; where it does, the last that it does is done.
     func hasStopped() throws -> Bool {
-        guard registry.isDraining, registry.liveCount == 0, processes.isEmpty,
-            registry.runningApplicationCount == 0
+        guard core.registry.isDraining, core.registry.liveCount == 0, processes.isEmpty,
+            core.registry.runningApplicationCount == 0
         else { return false }
-        switch store.drain(at: now, hasUnstoredEnds: registry.hasUnstoredEnds) {
-        case .waiting: return false
-        case .done:
+        guard !store.isAwaited() else { return false }
+        if store.isGivenUp {
+            ledger.count("disk not waited for")
+        } else {
             try close()
             ledger.hasStopped = !hasRefused
             ledger.count("orderly stops")
-        case .givenUp: ledger.count("disk not waited for")
         }
         return true
     }
 
     /// The end of an orderly stop.
     private func close() throws {
-        let last = registry.identifierLast
+        let last = core.registry.identifierLast
         _ = try Shell.ask(disk) { () throws(StoreError) in
             try opened.reader.close()
             try opened.store.apply([.identifiersReserved(through: last)])

@@ -1,5 +1,6 @@
 import BudgetCore
 import Glibc
+import Logging
 import Settings
 import TaskStore
 import TestKit
@@ -14,14 +15,12 @@ struct Stopped: Error {
 /// The daemon does not start, since the disk is at fault.
 struct DoesNotStart: Error {}
 
-/// A miniature of the daemon: performs the registry's actions one by one, as `Daemon` does. What is to be on disk
-/// goes through the daemon's own `StoreWriter` to a store that is a real file; a commit ends some turns after it
-/// was ordered.
+/// A daemon whose processes and clients are the history's: the core with its turn and what goes to the disk are those
+/// that ship. The store is a real file; a commit ends some turns after it was ordered.
 final class Shell {
     let disk: Disk
-    var registry: BackgroundTaskRegistry
+    let core: Core
     var ledger: Ledger
-    var actions: [Action] = []
     var launches: [TaskID] = []
     var processes: [TaskID: Process] = [:]
     /// What runs of applications.
@@ -37,9 +36,13 @@ final class Shell {
     var hasRefused = false
 
     let opened: OpenedStore
-    /// What the daemon has written, and tells the registry of, by a thread that takes its steps here.
-    var store: StoreWriter
+    /// What goes to the disk, by a thread that takes its steps here.
+    let store: Persistence
     let thread = SteppedStore()
+    /// Commands that may be started at the end of this turn.
+    private var launchesMax = 0
+    /// What came up while the core had its orders performed; nothing is performed after it.
+    private var thrown: (any Error)?
     /// Tasks whose start is on its way to the disk.
     var starting: Set<TaskID> = []
     /// Whether the disk may have taken what it refused last.
@@ -61,16 +64,25 @@ final class Shell {
         self.ledger = ledger
         self.machine = machine
         self.actionsLeft = actionsLeft
-        store = StoreWriter(thread)
         opened = try Shell.starting(disk) { () throws(StoreError) in
             try Shell.open(disk, settings)
         }
-        registry = BackgroundTaskRegistry(
+        var registry = BackgroundTaskRegistry(
             limits: RegistryLimits(settings), profiles: Shell.profiles,
             identifiers: opened.identifiers)
-        registry.asleep = machine.asleep
         registry.applicationRules.suspendAfter = .seconds(2)
         registry.applicationRules.backgroundTime = .seconds(20)
+        core = Core(
+            registry,
+            Core.Clocks(
+                read: { (machine.now.nanoseconds, machine.asleep.wholeNanoseconds) },
+                timeOfDay: { machine.time }))
+        store = Persistence(core, thread, Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        core.connect(
+            Core.Hooks(
+                perform: { [unowned self] action in attempt { try perform(action) } },
+                finish: { [unowned self] in attempt(finishTurn) }, arrange: {},
+                continueLater: {}))
     }
 
     /// Opens the store. Children that tests beside this one are starting have its lock for a moment, until
@@ -96,40 +108,53 @@ final class Shell {
 
     var now: Instant { machine.now }
 
-    var clocks: ClockPair {
-        ClockPair(instant: now, boot: registry.boot(at: now), time: machine.time)
-    }
+    var clocks: ClockPair { core.clocks }
 
     /// Whether all that was ordered is on disk, and all that came of it is known.
-    private var isStoreIdle: Bool { store.isIdle && !store.isProbing && !thread.hasNews }
+    private var isStoreIdle: Bool { store.isIdle && !thread.hasNews }
 
     // MARK: - Turns
 
-    /// What every turn ends with.
+    /// A turn in which nothing more comes: what it ends with.
     func endTurn(launchesMax: Int) throws {
-        try perform()
+        self.launchesMax = launchesMax
+        core.turn {}
+        try rethrow()
+    }
+
+    /// What the daemon does at the end of a turn, as far as it is about tasks and the disk.
+    private func finishTurn() throws {
+        core.perform()
+        try rethrow()
         for _ in 0..<launchesMax where !launches.isEmpty {
             try launch(launches.removeFirst())
-            try perform()
+            core.perform()
+            try rethrow()
         }
-        store.flush(at: now)
-        registry.forgetExcess()
-        guard isStoreIdle, registry.storeFault == nil, launches.isEmpty else { return }
+        store.flush()
+        _ = core.update { registry, _, _ in registry.forgetExcess() }
+        guard isStoreIdle, core.registry.storeFault == nil, launches.isEmpty else { return }
         // The other owner may hold time, which counts as live too.
         try ledger.settled(.root)
         try checkApplications()
     }
 
     func perform() throws {
-        var index = 0
-        while index < actions.count {
-            try burn()
-            let action = actions[index]
-            index += 1
-            try perform(action)
-        }
-        actions.removeAll()
+        core.perform()
+        try rethrow()
     }
+
+    /// Does something for the core, which takes no errors: the first is kept, and then nothing is done any more.
+    func attempt(_ body: () throws -> Void) {
+        guard thrown == nil else { return }
+        do { try body() } catch { thrown = error }
+    }
+
+    /// Throws what has come up meanwhile.
+    func rethrow() throws { if let thrown { throw thrown } }
+
+    /// Whether the shell has been stopped, or something is wrong.
+    var isStopped: Bool { thrown != nil }
 
     /// A moment in which the shell may be stopped.
     private func burn() throws {
@@ -138,6 +163,7 @@ final class Shell {
     }
 
     private func perform(_ action: Action) throws {
+        try burn()
         switch action {
         case .tell(.handlerFired, let id): try ledger.handlerFired(id)
         case .tell(.ended, let id): try tellEnd(of: id)
@@ -146,11 +172,13 @@ final class Shell {
         case .answerGroup(let group, let refusal):
             try ledger.groups.answered(group, refusal, mayBeTaken: mayHaveTaken)
         case .launch(let id):
-            guard !registry.isDraining else { throw Violation("\(id) begins in a drain") }
+            guard !core.registry.isDraining else { throw Violation("\(id) begins in a drain") }
             launches.append(id)
         case .launchHandler(let id):
             guard processes[id] != nil else {
-                return registry.handlerExited(id, at: now, &actions)
+                return core.update({ registry, now, actions in
+                    registry.handlerExited(id, at: now, &actions)
+                })
             }
             processes[id]?.hasHandler = true
         case .signal(let id, _): try launchNow(id)
@@ -165,20 +193,20 @@ final class Shell {
     }
 
     private func tellEnd(of id: TaskID) throws {
-        guard let task = registry.record(id)?.task, let outcome = task.outcome else {
+        guard let task = core.registry.record(id)?.task, let outcome = task.outcome else {
             throw Violation("the end of \(id) has no record")
         }
         if task.kind == .run { try ledger.told(id, outcome) }
         // A daemon that stops does not wait for ever for what no kill ends.
         if let process = processes.removeValue(forKey: id), process.isMainThere {
-            guard registry.isDraining, process.isKilled, outcome == .interrupted else {
+            guard core.registry.isDraining, process.isKilled, outcome == .interrupted else {
                 throw Violation("\(id) has ended and its process runs")
             }
         }
     }
 
     private func tellAttempt(of id: TaskID) throws {
-        guard let ended = registry.record(id)?.run?.attempts.last else {
+        guard let ended = core.registry.record(id)?.run?.attempts.last else {
             throw Violation("an attempt of \(id) is told, and has no record")
         }
         try ledger.attemptEnded(id, ended)
@@ -194,16 +222,20 @@ final class Shell {
     }
 
     private func launch(_ id: TaskID) throws {
-        guard let record = registry.record(id), record.task.isLive, let run = record.run
+        guard let record = core.registry.record(id), record.task.isLive, let run = record.run
         else { return }
         guard processes[id] == nil else { throw Violation("\(id) runs twice at once") }
         try ledger.launched(id, run.attempt, couldStart: canStart)
         try burn()
         guard canStart else {
             canStart = true
-            return registry.startFailed(id, "no such file", at: now, &actions)
+            return core.update({ registry, now, actions in
+                registry.startFailed(id, "no such file", at: now, &actions)
+            })
         }
         processes[id] = Process()
-        registry.started(id, as: ProcessID(rawValue: 77), at: now, &actions)
+        core.update({ registry, now, actions in
+            registry.started(id, as: ProcessID(rawValue: 77), at: now, &actions)
+        })
     }
 }

@@ -1,3 +1,4 @@
+import BudgetCore
 import TaskStore
 
 @testable import DaemonShell
@@ -19,6 +20,10 @@ final class SteppedStore: StoreBackend {
         hasNews = false
         return orders.takeProgress()
     }
+
+    func keep(_ bounds: HistoryBounds) {}
+
+    func close(used last: TaskID) -> Bool { true }
 
     // MARK: - Steps
 

@@ -4,6 +4,7 @@ import LinuxSystem
 import Logging
 import Settings
 import Systemd
+import TaskStore
 import Testing
 import Varlink
 
@@ -35,7 +36,11 @@ final class Scene {
             limits: RegistryLimits(),
             profiles: [Profile(name: "default", budget: budget, lifetimeMax: nil)],
             identifiers: 1...1024)
-        core = Core(registry) { [clock] in (clock.seconds * 1_000_000_000, 0) }
+        core = Core(
+            registry,
+            Core.Clocks(
+                read: { [clock] in (clock.seconds * 1_000_000_000, 0) },
+                timeOfDay: { WallTime(microseconds: 1_800_000_000_000_000) }))
         poll = try DescriptorPoll()
         accounts = try AccountSource(path: nil)
         refusals = RefusalLog(core, accounts, log)

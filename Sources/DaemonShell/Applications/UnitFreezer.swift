@@ -123,8 +123,8 @@ final class UnitFreezer {
     /// start up for some seconds.
     ///
     /// - Returns: those that may be frozen still; they are tried again while it serves.
-    func thawLeftovers(of records: [ApplicationRecord]) -> Set<BudgetCore.AdoptedUnit> {
-        let units = Dictionary(grouping: records.flatMap(\.units), by: name(ofManagerOf:))
+    func thawLeftovers(_ units: [BudgetCore.AdoptedUnit]) -> Set<BudgetCore.AdoptedUnit> {
+        let units = Dictionary(grouping: units, by: name(ofManagerOf:))
         let until = Instant.measured() + Self.startLimit
         for (manager, units) in units {
             let limit = max(until - Instant.measured(), Self.startLimitMin)

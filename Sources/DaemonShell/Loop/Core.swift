@@ -1,5 +1,6 @@
 internal import BudgetCore
 internal import LinuxSystem
+internal import TaskStore
 
 /// The core as the daemon's parts see it: what it knows, the turn's one instant, and its orders.
 ///
@@ -18,30 +19,33 @@ final class Core {
         var continueLater: () -> Void
     }
 
+    /// The clocks that a turn goes by.
+    struct Clocks {
+        /// Nanoseconds of CLOCK_MONOTONIC, and how far CLOCK_BOOTTIME is ahead of it.
+        let read: () -> (now: Int64, slept: Int64)
+        let timeOfDay: () -> WallTime
+
+        static func machine() -> Clocks {
+            var clock = SleepClock()
+            return Clocks(read: { clock.read() }, timeOfDay: WallClock.now)
+        }
+    }
+
     /// What the core knows. Changed by `update` alone.
     private(set) var registry: BackgroundTaskRegistry
     /// The instant of the turn, or of the last one.
     private(set) var now = Instant(nanoseconds: .min)
     private var actions: [Action] = []
-    /// Nanoseconds of CLOCK_MONOTONIC, and how far CLOCK_BOOTTIME is ahead of it.
-    private let readClock: () -> (now: Int64, slept: Int64)
+    private let time: Clocks
     private var hooks: Hooks?
     private var isInTurn = false
     private var isContinuing = false
 
-    /// - Parameter readClock: another clock than the machine's, for tests.
-    init(
-        _ registry: consuming BackgroundTaskRegistry,
-        readClock: @escaping () -> (now: Int64, slept: Int64) = Core.machineClock()
-    ) {
+    /// - Parameter time: other clocks than the machine's, for tests.
+    init(_ registry: consuming BackgroundTaskRegistry, _ time: Clocks = .machine()) {
         self.registry = registry
-        self.readClock = readClock
+        self.time = time
         advance()
-    }
-
-    private static func machineClock() -> () -> (now: Int64, slept: Int64) {
-        var clock = SleepClock()
-        return { clock.read() }
     }
 
     func connect(_ hooks: Hooks) { self.hooks = hooks }
@@ -63,8 +67,8 @@ final class Core {
 
     /// Begins the next instant within a turn that takes several batches one after the other.
     func advance() {
-        let (time, slept) = readClock()
-        let next = Instant(nanoseconds: time)
+        let (nanoseconds, slept) = time.read()
+        let next = Instant(nanoseconds: nanoseconds)
         assert(next >= now, "time falls")
         now = max(now, next)
         registry.asleep = .nanoseconds(slept)
@@ -115,7 +119,7 @@ final class Core {
 
     /// The clocks of the turn, for what is told in the time of day.
     var clocks: ClockPair {
-        ClockPair(instant: now, boot: registry.boot(at: now), time: WallClock.now())
+        ClockPair(instant: now, boot: registry.boot(at: now), time: time.timeOfDay())
     }
 }
 

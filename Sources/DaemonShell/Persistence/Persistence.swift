@@ -7,33 +7,37 @@ internal import TaskStore
 /// What the core wants on disk, from its orders to what came of them.
 final class Persistence {
     private let core: Core
-    private let thread: StoreThread
+    private let backend: any StoreBackend
     private let log: Logger
     private var writer: StoreWriter
 
-    init(_ core: Core, _ thread: StoreThread, _ log: Logger) {
+    init(_ core: Core, _ backend: any StoreBackend, _ log: Logger) {
         self.core = core
-        self.thread = thread
+        self.backend = backend
         self.log = log
-        writer = StoreWriter(thread)
+        writer = StoreWriter(backend)
     }
 
-    /// Readable when the disk has something to tell.
-    var descriptor: Int32 { thread.descriptor }
-
     /// Has what must be on disk before it is true written at the end of the turn.
-    func order(_ step: StoreStep) {
+    ///
+    /// - Returns: whether there is what it is about; else it is refused at once.
+    @discardableResult
+    func order(_ step: StoreStep) -> Bool {
         let clocks = core.clocks
-        core.update { registry, _, actions in
-            _ = writer.enqueue(step, clocks, &registry, &actions)
+        return core.update { registry, _, actions in
+            writer.enqueue(step, clocks, &registry, &actions)
         }
     }
 
     /// Gives the disk what has been ordered.
     func flush() { writer.flush(at: core.now) }
 
+    /// Whether nothing is on its way to the disk, and a disk that failed is not being looked at.
+    var isIdle: Bool { writer.isIdle && !writer.isProbing }
+
     /// Takes what the disk has to tell.
-    func takeProgress() {
+    @discardableResult
+    func takeProgress() -> StoreWriter.Outcome {
         let clocks = core.clocks
         let outcome = core.update { registry, _, actions in
             writer.takeProgress(clocks, &registry, &actions)
@@ -45,32 +49,42 @@ final class Persistence {
             log.say(.storeFailed, [.reason: "\(failure)"])
         }
         if outcome.hasHealed { log.say(.storeHealed) }
+        return outcome
     }
 
     /// Has the history kept within bounds.
-    func keep(_ bounds: HistoryBounds) { thread.keep(bounds) }
+    func keep(_ bounds: HistoryBounds) { backend.keep(bounds) }
 
     // MARK: - Time
 
     /// When something is due about the disk.
     var nextDeadline: Instant? { writer.nextDeadline }
 
-    func deadlineReached() {
+    /// Does what is due.
+    ///
+    /// - Returns: whether a disk that was well until now has not answered.
+    @discardableResult
+    func deadlineReached() -> Bool {
         let reason = core.update { registry, now, _ in
             writer.deadlineReached(at: now, &registry)
         }
         if let reason { log.say(.storeFailed, [.reason: reason]) }
+        return reason != nil
     }
 
     // MARK: - Start and end
 
     /// Takes over what an earlier daemon left, and has it on disk before anybody is served.
     ///
-    /// - Parameter frozen: units of applications that an earlier daemon froze, and that are frozen still.
+    /// - Parameters:
+    ///   - frozen: units of applications that an earlier daemon froze, and that are frozen still.
+    ///   - write: writes changes in one commit.
+    ///   - committed: told what is on disk then.
     /// - Throws: `StoreError`, where it cannot be written.
     func recover(
-        _ found: FoundTasks, applications: [(key: ApplicationKey, record: ApplicationRecord)],
-        frozen: Set<BudgetCore.AdoptedUnit>, writingTo store: TaskStore, _ identifiers: TaskStore
+        _ found: FoundTasks, frozen: Set<BudgetCore.AdoptedUnit>,
+        by write: ([StoreChange]) throws(StoreError) -> Applied,
+        committed: ([StoreStep]) -> Void = { _ in }
     ) throws(StoreError) {
         core.advance()
         let clocks = core.clocks
@@ -81,17 +95,19 @@ final class Persistence {
                 RestoredTask(task, lastSuccess: found.lastSuccesses[task.id], clocks)
             }
             registry.restore(live, at: now, &actions)
+            let applications = found.applications.map {
+                (key: $0.key, record: ApplicationRecord($0, clocks))
+            }
             registry.restore(applications: applications, frozen: frozen, at: now, &actions)
         }
         var isDone = false
         while !isDone {
             core.perform()
-            let committed = try core.update { registry, _, actions throws(StoreError) in
-                try writer.commit(clocks, &registry, &actions) { changes throws(StoreError) in
-                    try StoreThread.write(changes, to: store, identifiers)
-                }
+            let steps = try core.update { registry, _, actions throws(StoreError) in
+                try writer.commit(clocks, &registry, &actions, by: write)
             }
-            isDone = committed.isEmpty
+            committed(steps)
+            isDone = steps.isEmpty
         }
     }
 
@@ -107,10 +123,13 @@ final class Persistence {
         }
     }
 
+    /// Whether a stop has waited for the disk in vain.
+    var isGivenUp: Bool { writer.isGivenUp }
+
     /// Ends the threads of the disk; a disk that was waited for in vain has been told of.
     func close(_ history: HistoryThread) {
         guard !writer.isGivenUp else { return }
-        let isClosed = history.close() && thread.close(used: core.registry.identifierLast)
+        let isClosed = history.close() && backend.close(used: core.registry.identifierLast)
         if !isClosed || core.registry.unstoredEndCount > 0 { log.say(.storeNotWaitedFor) }
     }
 }

@@ -1,3 +1,4 @@
+internal import BudgetCore
 internal import TaskStore
 
 /// Where changes are put on disk, in its own time.
@@ -13,6 +14,14 @@ protocol StoreBackend: AnyObject {
 
     /// What has come of the orders since the last call.
     func takeProgress() -> StoreProgress
+
+    /// Has the history kept within bounds.
+    func keep(_ bounds: HistoryBounds)
+
+    /// Ends it, with the last id that was given out.
+    ///
+    /// - Returns: whether all that it was given is done, and in time.
+    func close(used last: TaskID) -> Bool
 }
 
 /// What has come of orders to a store.

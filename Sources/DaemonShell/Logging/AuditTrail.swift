@@ -143,6 +143,63 @@ final class AuditTrail {
             identity(of: record.task) + [(.reason, .string(reason))])
     }
 
+    // MARK: - Applications
+
+    /// Logs what an application was told.
+    func write(_ event: ApplicationEvent, of key: ApplicationKey, at now: Instant) {
+        guard let message = ApplicationMessage(event) else { return }
+        write(message, of: key, [(.state, .string("\(event.state)"))], at: now)
+    }
+
+    /// Logs what only the log is told of an application.
+    func write(
+        _ note: ApplicationNote, of key: ApplicationKey, _ record: ApplicationRecord?,
+        at now: Instant
+    ) {
+        var fields: Fields = []
+        if case .ended = note { fields = self.fields(of: record?.lastTermination?.exit) }
+        write(ApplicationMessage(note, record), of: key, fields, at: now)
+    }
+
+    private func write(
+        _ message: ApplicationMessage, of key: ApplicationKey, _ more: Fields, at now: Instant
+    ) {
+        guard writer.writes(message.level), takesEntry(about: key.owner, at: now) else { return }
+        var fields = identity(of: key) + more
+        if let reason = message.reason { fields.append((.reason, .string(reason))) }
+        writer.write(
+            JournalEntry(
+                level: message.level,
+                message: .string("Application \(key.id) \(message.predicate)"),
+                messageID: message.id, fields: fields))
+    }
+
+    /// Passes a line that an application printed on.
+    func output(_ line: OutputLine, _ stream: OutputStream, of key: ApplicationKey) {
+        let entry = JournalEntry(
+            .output,
+            level: line.level ?? stream.level,
+            message: .bytes(Array(line.text)),
+            identifier: AuditTrail.identifier(ofOutputOf: key.owner),
+            fields: identity(of: key) + [(.stream, .string(stream.rawValue))])
+        writer.write(entry, as: line.passingLevel(on: stream))
+    }
+
+    /// Says how many lines of an application were left out.
+    func outputNotLogged(_ count: Int, of key: ApplicationKey, at now: Instant) {
+        guard writer.writes(.warning), takesEntry(about: key.owner, at: now) else { return }
+        write(
+            .warning, JournalMessage.outputNotLogged,
+            "Lines of an application's output were not logged",
+            identity(of: key) + [(.reason, .string("\(count) lines, over the rate"))])
+    }
+
+    private func identity(of key: ApplicationKey) -> Fields {
+        [(.application, .string(key.id)), (.owner, .integer(Int64(key.owner.rawValue)))]
+    }
+
+    // MARK: - Fields
+
     typealias Fields = [(key: JournalField, value: JournalValue)]
 
     func write(

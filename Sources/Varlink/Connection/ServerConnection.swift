@@ -171,6 +171,19 @@ package struct ServerConnection: Sendable {
         return result
     }
 
+    /// Replies to the call in progress with parameters that others get too; for the last time, unless the reply
+    /// continues.
+    ///
+    /// - Parameter number: the reader's own, where the message has one.
+    package mutating func reply(
+        _ message: SharedMessage, number: Int = 0, continues: Bool
+    ) -> ReplyResult {
+        let result = begunReply(continues: continues)
+        if result == .queued { output.writer.shared(message, number) }
+        endReply(result, continues: continues)
+        return result
+    }
+
     /// Writes what comes before the parameters of a reply, if it is sent.
     @usableFromInline
     mutating func begunReply(continues: Bool) -> ReplyResult {

@@ -73,18 +73,3 @@ extension JSONWriter {
         }
     }
 }
-
-extension ServerConnection {
-    /// Replies to the call in progress with parameters that others get too; for the last time, unless the reply
-    /// continues.
-    ///
-    /// - Parameter number: the reader's own, where the message has one.
-    package mutating func reply(
-        _ message: SharedMessage, number: Int = 0, continues: Bool
-    ) -> ReplyResult {
-        let result = begunReply(continues: continues)
-        if result == .queued { output.writer.shared(message, number) }
-        endReply(result, continues: continues)
-        return result
-    }
-}

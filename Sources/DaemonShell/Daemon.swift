@@ -103,6 +103,9 @@ package final class Daemon {
         deadlines.add(next: { processes.notify.nextDeadline }) {
             processes.notify.resumeThrottled()
         }
+        deadlines.add(next: { processes.applications.nextDeadline }) {
+            processes.applications.tellThawed()
+        }
         deadlines.add(next: { journal.nextReport }) { journal.reportMissed(at: core.now) }
         deadlines.add(next: { front.refusals.nextReport }) { front.refusals.report() }
         deadlines.add(next: { processes.notify.nextReport }) { processes.notify.reportDrops() }

@@ -5,6 +5,9 @@ internal import Systemd
 
 /// Starts, freezes, thaws and ends applications as the core orders, and tells it what becomes of them.
 final class ApplicationRunner {
+    /// What a process that is killed may take to be gone.
+    private static let killTime = Duration.milliseconds(100)
+
     private let core: Core
     private let runners: ProcessRunner
     private let output: OutputPump
@@ -18,6 +21,8 @@ final class ApplicationRunner {
     private let log: Logger
     /// Who has ordered the launch that comes next.
     private var nextLauncher: (key: ApplicationKey, submitter: Submitter)?
+    /// Applications that nobody here has thawed, and when it is looked at them again.
+    private var thawedByOthers = Deadlines<UInt64>()
     /// Called where the processes have ended of what is not an application yet.
     private var adoptedEnded: (RunnerID) -> Void = { _ in }
     /// Called where an application has ended: what was to become another of its name does not.
@@ -299,17 +304,33 @@ final class ApplicationRunner {
         // Read again: what was told may have been undone since.
         guard application.processes.isFrozen == isFrozen else { return }
         guard let order = application.order else {
-            if isFrozen { return }
-            return core.update { registry, now, actions in
-                registry.applicationThawedByOthers(application.key, at: now, &actions)
-            }
+            // Who is killed is thawed first, and gone a moment later.
+            thawedByOthers[application.id.number] = isFrozen ? nil : core.now + Self.killTime
+            return
         }
         guard order.isFreeze == isFrozen, application.units.isEmpty else { return }
         confirm(application)
     }
 
+    /// When an application is looked at again that others have thawed.
+    var nextDeadline: Instant? { thawedByOthers.first }
+
+    /// Tells of those that others have thawed, and that are there still.
+    func tellThawed() {
+        for number in thawedByOthers.due(at: core.now) {
+            thawedByOthers[number] = nil
+            guard let application = applications[RunnerID(number: number)],
+                application.order == nil, !application.processes.isFrozen
+            else { continue }
+            core.update { registry, now, actions in
+                registry.applicationThawedByOthers(application.key, at: now, &actions)
+            }
+        }
+    }
+
     /// Lets go of the processes of an application.
     private func forget(_ application: RunningApplication) {
+        thawedByOthers[application.id.number] = nil
         applications.remove(application)
         if let runner = application.runner {
             runners.forget(runner)

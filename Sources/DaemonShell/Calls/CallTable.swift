@@ -92,8 +92,7 @@ struct CallTable {
 
     /// Answers a call of somebody who is not served, and says so once for each connection.
     private func deny(_ client: Client) {
-        if !client.isDenialLogged {
-            client.isDenialLogged = true
+        if client.isDeniedFirst() {
             refusals.say(.userNotServed, client.credentials, "access.users")
         }
         client.reply(.permissionDenied)

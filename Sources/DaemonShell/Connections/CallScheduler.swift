@@ -36,7 +36,7 @@ final class CallScheduler {
         let until = MonotonicClock.now() + Self.callsTime
         var isInTime = true
         while isInTime, let client = nextClient() {
-            client.queues.remove(.calls)
+            client.leave(.calls)
             guard !client.isClosed else { continue }
             isInTime = takeCalls(of: client, until)
             pool.markDirty(client)
@@ -52,10 +52,9 @@ final class CallScheduler {
 
     /// Lets a client that has calls to take wait for its turn.
     private func enqueue(_ client: Client) {
-        guard !client.queues.contains(.calls), client.connection.callsWaiting > 0,
-            mayTakeCall(of: client)
+        guard !client.isIn(.calls), client.connection.callsWaiting > 0, mayTakeCall(of: client)
         else { return }
-        client.queues.insert(.calls)
+        client.enter(.calls)
         runQueue.add(client, of: client.ownerUse.owner)
     }
 
@@ -98,7 +97,7 @@ final class CallScheduler {
             while let client = pool.nextDirty() {
                 pool.send(client)
                 streams.readerHasRoom(client)
-                client.queues.remove(.dirty)
+                client.leave(.dirty)
                 enqueue(client)
                 pool.settle(client)
             }

@@ -50,20 +50,20 @@ final class Client {
     private(set) var isInputAtEnd = false
     private(set) var isClosed = false
     /// What keeps it in the poll; `nil` before and after.
-    var registration: DescriptorPoll.Registration?
+    private var registration: DescriptorPoll.Registration?
     /// What the poll waits for.
-    var interest = Client.readInterest
+    private var interest = Client.readInterest
     /// Whether it is counted for its account no longer.
-    var hasLeft = false
+    private var hasLeft = false
     /// In which queues it is, each of which has a flag here so as not to take it twice.
-    var queues: Queues = []
+    private var queues: Queues = []
     /// What was last counted of its buffers for its owner.
-    var accountedBytes = 0
+    private(set) var accountedBytes = 0
     /// The application whose process has opened it; `nil` where it is of none.
-    var origin: ConnectionOrigin?
+    private(set) var origin: ConnectionOrigin?
     /// What confines its process; `nil` before it has had a command registered.
-    var standing: PeerStanding?
-    var isDenialLogged = false
+    private(set) var standing: PeerStanding?
+    private var isDenialLogged = false
 
     /// The queues that a connection may be in.
     struct Queues: OptionSet {
@@ -110,6 +110,62 @@ final class Client {
     /// Refuses what is about the daemon as a whole to those who only have tasks of their own.
     func requireOperator() throws(CallFailure) {
         guard isOperator else { throw .service(.permissionDenied) }
+    }
+
+    /// Whether a call of it is denied for the first time, which is logged.
+    func isDeniedFirst() -> Bool {
+        defer { isDenialLogged = true }
+        return !isDenialLogged
+    }
+
+    /// It was found out whose process it comes from.
+    func comes(from origin: ConnectionOrigin?) { self.origin = origin }
+
+    /// It was found out what confines its process.
+    func wasSeen(_ standing: PeerStanding) { self.standing = standing }
+
+    // MARK: - Where it is followed
+
+    func follow(in poll: DescriptorPoll, _ handler: any DescriptorHandler) throws(SystemError) {
+        registration = try poll.add(descriptor.rawValue, interest, handler)
+    }
+
+    /// Has the poll wait for something else.
+    func follow(_ wanted: Readiness, in poll: DescriptorPoll) throws(SystemError) {
+        guard wanted != interest, let registration else { return }
+        try poll.modify(registration, wanted)
+        interest = wanted
+    }
+
+    /// Ends it: the descriptor is closed with the client, and until then the poll must not name it.
+    ///
+    /// - Returns: whether it was followed.
+    func unfollow(in poll: DescriptorPoll) -> Bool {
+        guard let registration else { return false }
+        poll.remove(registration)
+        self.registration = nil
+        return true
+    }
+
+    func isIn(_ queue: Queues) -> Bool { queues.contains(queue) }
+
+    /// - Returns: whether it was not in that queue before.
+    @discardableResult
+    func enter(_ queue: Queues) -> Bool { queues.insert(queue).inserted }
+
+    func leave(_ queue: Queues) { queues.remove(queue) }
+
+    /// - Returns: whether it was counted for its account until now.
+    func leavesAccount() -> Bool {
+        defer { hasLeft = true }
+        return !hasLeft
+    }
+
+    /// By how much it holds more than was last counted for its owner; counted from now on.
+    func takeGrowth() -> Int {
+        let growth = heldBytes - accountedBytes
+        accountedBytes += growth
+        return growth
     }
 
     // MARK: - Its state

@@ -71,8 +71,7 @@ final class ConnectionPool {
 
     /// Serves a connection from now on.
     func add(_ client: Client) throws(SystemError) {
-        client.registration = try poll.add(
-            client.descriptor.rawValue, client.interest, ClientHandler(client, of: self))
+        try client.follow(in: poll, ClientHandler(client, of: self))
         clients.add(client)
         client.ownerUse.join(client)
         owners[client.ownerUse.owner] = client.ownerUse
@@ -96,8 +95,7 @@ final class ConnectionPool {
 
     /// Counts a connection no longer for its account.
     private func leave(_ client: Client) {
-        guard !client.hasLeft else { return }
-        client.hasLeft = true
+        guard client.leavesAccount() else { return }
         let use = client.ownerUse
         if use.leave(client), owners[use.owner] === use { owners[use.owner] = nil }
     }
@@ -147,8 +145,7 @@ final class ConnectionPool {
 
     /// Has a client's part of this turn done: what is for it sent, and what it waits for arranged.
     func markDirty(_ client: Client) {
-        guard !client.queues.contains(.dirty) else { return }
-        client.queues.insert(.dirty)
+        guard client.enter(.dirty) else { return }
         dirty.append(client)
     }
 
@@ -216,10 +213,8 @@ final class ConnectionPool {
             }
         }
         if client.connection.pendingOutputCount > 0 { wanted.insert(.output) }
-        guard wanted != client.interest, let registration = client.registration else { return }
         do {
-            try poll.modify(registration, wanted)
-            client.interest = wanted
+            try client.follow(wanted, in: poll)
         } catch {
             log.say(.clientNotWatched, [.reason: "\(error)"])
             close(client)
@@ -228,12 +223,9 @@ final class ConnectionPool {
 
     /// Ends a connection: what it held is abandoned.
     private func close(_ client: Client) {
-        guard let registration = client.registration else { return }
-        client.registration = nil
+        guard client.unfollow(in: poll) else { return }
         clients.remove(client)
         client.endAbruptly()
-        // The descriptor is closed with the client; until then the poll must not name it.
-        poll.remove(registration)
         leave(client)
         closed(client)
         client.closeCall()
@@ -340,7 +332,7 @@ final class ConnectionPool {
     private func isDeadlocked(_ use: OwnerUse) -> Bool {
         use.members.all.allSatisfy { client in
             client.accountedBytes - client.groupBytes < Self.bufferShare
-                || client.queues.contains(.room) && !canDrain(client)
+                || client.isIn(.room) && !canDrain(client)
         }
     }
 

@@ -30,16 +30,13 @@ final class OriginSearch {
                 peerOf: client.descriptor.rawValue, client.credentials,
                 withAncestors: withAncestors)
         else { return }
-        client.origin = applications.origin(process, of: owner)
+        client.comes(from: applications.origin(process, of: owner))
     }
 
     /// Has connections looked at once more, a few in a turn.
     func findAnew(_ clients: some Sequence<Client>, of owner: OwnerID) {
         for client in clients
-        where client.origin == nil && client.caller.owner == owner
-            && !client.queues.contains(.origins)
-        {
-            client.queues.insert(.origins)
+        where client.origin == nil && client.caller.owner == owner && client.enter(.origins) {
             waiting.add(client, of: owner)
         }
     }
@@ -49,7 +46,7 @@ final class OriginSearch {
         guard waiting.count > 0 else { return }
         var count = 0
         while count < Self.turnMax, let client = waiting.next() {
-            client.queues.remove(.origins)
+            client.leave(.origins)
             count += 1
             if !client.isClosed, client.origin == nil { find(of: client) }
         }

@@ -31,10 +31,8 @@ final class OwnerUse {
     ///
     /// - Returns: by how many bytes that is more than before.
     func account(_ client: Client) -> Int {
-        let growth = client.heldBytes - client.accountedBytes
-        guard growth != 0 else { return 0 }
+        let growth = client.takeGrowth()
         bufferedBytes += growth
-        client.accountedBytes += growth
         return growth
     }
 
@@ -51,15 +49,14 @@ final class OwnerUse {
 
     /// Leaves a client unread until there is room.
     func waitForRoom(_ client: Client) {
-        guard !client.queues.contains(.room) else { return }
-        client.queues.insert(.room)
+        guard client.enter(.room) else { return }
         unread.append(client, as: client.number)
     }
 
     /// The next to be read again.
     func nextUnread() -> Client? {
         guard let client = unread.popFirst() else { return nil }
-        client.queues.remove(.room)
+        client.leave(.room)
         return client
     }
 
@@ -67,6 +64,6 @@ final class OwnerUse {
 
     func forget(_ client: Client) {
         unread.remove(client.number)
-        client.queues.remove(.room)
+        client.leave(.room)
     }
 }

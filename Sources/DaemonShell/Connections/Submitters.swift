@@ -32,7 +32,7 @@ final class Submitters {
         } else {
             standing = standings.standing(
                 of: client, beyond: access.measure(for: client.credentials), at: core.now)
-            client.standing = standing
+            client.wasSeen(standing)
         }
         return try access.submitter(standing, client.credentials)
     }

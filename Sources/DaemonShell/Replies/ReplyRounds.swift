@@ -30,15 +30,14 @@ struct ReplyRounds {
 
     /// Lets a client wait for its turn, once.
     mutating func add(_ client: Client) {
-        guard !client.queues.contains(.replies) else { return }
-        client.queues.insert(.replies)
+        guard client.enter(.replies) else { return }
         rounds.add(client, of: client.ownerUse.owner)
     }
 
     /// The client who is next; `nil` where the turn is over.
     mutating func next() -> Client? {
         guard left > 0, let client = rounds.next() else { return nil }
-        client.queues.remove(.replies)
+        client.leave(.replies)
         return client
     }
 

@@ -102,7 +102,7 @@ final class ReplyStreams {
     /// events alone.
     private func write(_ entry: EventLine.Entry, for client: Client, of stream: EventStream) {
         // Several for one reader are sent together.
-        let isSentAlone = !client.queues.contains(.dirty)
+        let isSentAlone = !client.isIn(.dirty)
         rounds.charge(entry.byteCount + (isSentAlone ? ReplyRounds.replyCost : 0))
         switch entry {
         case .event(let message):

@@ -196,7 +196,7 @@ final class Subscriptions {
         guard !streams.isEmpty, let task = core.registry.record(id)?.task else { return false }
         return all(of: task).contains { client in
             if let stream = client.eventStream { return stream.tellsOutput && stream.isWaiting }
-            return client.pager != nil && client.queues.contains(.replies)
+            return client.pager != nil && client.isIn(.replies)
         }
     }
 

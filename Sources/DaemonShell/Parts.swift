@@ -143,10 +143,9 @@ struct Service {
         let (loop, configuration, log) = (outfit.loop, outfit.configuration, outfit.log)
         status = try ServiceStatus(core, loop, configuration, log)
         reloader = SettingsReloader(
-            SettingsReloader.Parts(
-                core: core, configuration: configuration, settings: outfit.settings,
-                accounts: accounts, containment: outfit.host.containment, store: store,
-                status: status, journal: outfit.journal, log: log))
+            core: core, configuration: configuration, settings: outfit.settings,
+            accounts: accounts, containment: outfit.host.containment, store: store,
+            status: status, journal: outfit.journal, log: log)
         conditions = ConditionMonitor(core, loop, configuration, log)
         pressure = MemoryPressureMonitor(core, loop, configuration, log)
     }
@@ -178,25 +177,22 @@ struct CallSide {
         let tasks = TaskCalls(
             core, front.holders, submitters, front.subscriptions, front.replies, journal)
         let queries = QueryCalls(
-            QueryCalls.Parts(
-                core: core, pool: front.pool, streams: front.streams,
-                subscriptions: front.subscriptions, replies: front.replies,
-                lookups: storage.lookups, outputs: outputs, tasks: processes.tasks))
+            core: core, pool: front.pool, streams: front.streams,
+            subscriptions: front.subscriptions, replies: front.replies,
+            lookups: storage.lookups, outputs: outputs, tasks: processes.tasks)
         let applications = ApplicationCalls(
-            ApplicationCalls.Parts(
-                core: core, pool: front.pool, streams: front.streams,
-                subscriptions: front.subscriptions, replies: front.replies,
-                submitters: submitters, applications: front.applications,
-                runner: processes.applications, adopter: processes.adopter))
+            core: core, pool: front.pool, streams: front.streams,
+            subscriptions: front.subscriptions, replies: front.replies,
+            submitters: submitters, applications: front.applications,
+            runner: processes.applications, adopter: processes.adopter)
         let manager = ManagerCalls(
-            ManagerCalls.Parts(
-                core: core, configuration: outfit.configuration,
-                containment: outfit.host.containment, settings: outfit.settings,
-                reloader: service.reloader,
-                statistics: Statistics(
-                    core: core, pool: front.pool, listener: listener, streams: front.streams,
-                    refusals: front.refusals),
-                journal: journal, log: log))
+            core: core, configuration: outfit.configuration,
+            containment: outfit.host.containment, settings: outfit.settings,
+            reloader: service.reloader,
+            statistics: Statistics(
+                core: core, pool: front.pool, listener: listener, streams: front.streams,
+                refusals: front.refusals),
+            journal: journal, log: log)
         scheduler = CallScheduler(
             core, front.pool, front.streams,
             CallTable(

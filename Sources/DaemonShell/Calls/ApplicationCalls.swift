@@ -5,41 +5,16 @@ internal import TaskAPI
 internal import Varlink
 
 /// Calls about applications.
-final class ApplicationCalls {
-    private let core: Core
-    private let pool: ConnectionPool
-    private let streams: ReplyStreams
-    private let subscriptions: Subscriptions
-    private let replies: PendingReplies
-    private let submitters: Submitters
-    private let applications: RunningApplications
-    private let runner: ApplicationRunner
-    private let adopter: ApplicationAdopter
-
-    /// What it needs of the others.
-    struct Parts {
-        let core: Core
-        let pool: ConnectionPool
-        let streams: ReplyStreams
-        let subscriptions: Subscriptions
-        let replies: PendingReplies
-        let submitters: Submitters
-        let applications: RunningApplications
-        let runner: ApplicationRunner
-        let adopter: ApplicationAdopter
-    }
-
-    init(_ parts: Parts) {
-        core = parts.core
-        pool = parts.pool
-        streams = parts.streams
-        subscriptions = parts.subscriptions
-        replies = parts.replies
-        submitters = parts.submitters
-        applications = parts.applications
-        runner = parts.runner
-        adopter = parts.adopter
-    }
+struct ApplicationCalls {
+    let core: Core
+    let pool: ConnectionPool
+    let streams: ReplyStreams
+    let subscriptions: Subscriptions
+    let replies: PendingReplies
+    let submitters: Submitters
+    let applications: RunningApplications
+    let runner: ApplicationRunner
+    let adopter: ApplicationAdopter
 
     // MARK: - Registration
 
@@ -50,7 +25,7 @@ final class ApplicationCalls {
         guard registration.command != nil else { return try register(key, registration, client) }
         registration.submitter = try submitters.submitter(client)
         let ready = registration
-        try submitters.withAccountName(of: client) { [unowned self] name throws(CallFailure) in
+        try submitters.withAccountName(of: client) { name throws(CallFailure) in
             var registration = ready
             registration.submitter.name = name
             try register(key, registration, client)

@@ -7,38 +7,15 @@ internal import TaskAPI
 internal import Varlink
 
 /// Calls about the daemon itself.
-final class ManagerCalls {
-    private let core: Core
-    private let configuration: Configuration
-    private let containment: Containment
-    private let settings: CurrentSettings
-    private let reloader: SettingsReloader
-    private let statistics: Statistics
-    private let journal: AuditTrail
-    private let log: Logger
-
-    /// What it needs of the others.
-    struct Parts {
-        let core: Core
-        let configuration: Configuration
-        let containment: Containment
-        let settings: CurrentSettings
-        let reloader: SettingsReloader
-        let statistics: Statistics
-        let journal: AuditTrail
-        let log: Logger
-    }
-
-    init(_ parts: Parts) {
-        core = parts.core
-        configuration = parts.configuration
-        containment = parts.containment
-        settings = parts.settings
-        reloader = parts.reloader
-        statistics = parts.statistics
-        journal = parts.journal
-        log = parts.log
-    }
+struct ManagerCalls {
+    let core: Core
+    let configuration: Configuration
+    let containment: Containment
+    let settings: CurrentSettings
+    let reloader: SettingsReloader
+    let statistics: Statistics
+    let journal: AuditTrail
+    let log: Logger
 
     func describe(_ client: Client, _ call: Call) throws(CallFailure) {
         _ = try call.read(Manager.Describe.Input.self)

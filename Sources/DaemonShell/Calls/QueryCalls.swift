@@ -4,38 +4,15 @@ internal import TaskStore
 internal import Varlink
 
 /// Calls that only ask about tasks.
-final class QueryCalls {
-    private let core: Core
-    private let pool: ConnectionPool
-    private let streams: ReplyStreams
-    private let subscriptions: Subscriptions
-    private let replies: PendingReplies
-    private let lookups: HistoryLookups
-    private let outputs: OutputPager.Parts
-    private let tasks: TaskRunner
-
-    /// What it needs of the others.
-    struct Parts {
-        let core: Core
-        let pool: ConnectionPool
-        let streams: ReplyStreams
-        let subscriptions: Subscriptions
-        let replies: PendingReplies
-        let lookups: HistoryLookups
-        let outputs: OutputPager.Parts
-        let tasks: TaskRunner
-    }
-
-    init(_ parts: Parts) {
-        core = parts.core
-        pool = parts.pool
-        streams = parts.streams
-        subscriptions = parts.subscriptions
-        replies = parts.replies
-        lookups = parts.lookups
-        outputs = parts.outputs
-        tasks = parts.tasks
-    }
+struct QueryCalls {
+    let core: Core
+    let pool: ConnectionPool
+    let streams: ReplyStreams
+    let subscriptions: Subscriptions
+    let replies: PendingReplies
+    let lookups: HistoryLookups
+    let outputs: OutputPager.Parts
+    let tasks: TaskRunner
 
     // MARK: - One task
 

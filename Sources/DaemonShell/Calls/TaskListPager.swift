@@ -10,8 +10,8 @@ final class TaskListPager: Pager {
     private let core: Core
     private let pool: ConnectionPool
     private let streams: ReplyStreams
-    private var cursor: ListCursor
-    private var isReleased = false
+    /// `nil` once the client is being closed.
+    private var cursor: ListCursor?
 
     init(
         _ core: Core, _ pool: ConnectionPool, _ streams: ReplyStreams, _ cursor: ListCursor
@@ -22,11 +22,11 @@ final class TaskListPager: Pager {
         self.cursor = cursor
     }
 
-    var heldBytes: Int { isReleased ? 0 : cursor.heldBytes }
+    var heldBytes: Int { cursor?.heldBytes ?? 0 }
 
     func readerHasRoom(_ client: Client) { streams.enqueue(client) }
 
-    func release() { isReleased = true }
+    func release() { cursor = nil }
 
     func ended(for client: Client) {}
 
@@ -42,17 +42,18 @@ final class TaskListPager: Pager {
         while rows < Self.scanMax {
             rows += 1
             guard pool.mayMakeMore(for: client) else { return pool.account(client) }
-            guard let id = cursor.next(in: core.registry) else { return finish(client) }
-            guard let record = core.registry.record(id), cursor.includes(record, at: core.now)
+            guard let id = cursor?.next(in: core.registry) else { return finish(client) }
+            guard let record = core.registry.record(id),
+                cursor?.includes(record, at: core.now) == true
             else { continue }
             let task = Tasks.Task(record, in: core.registry, at: core.now)
-            guard cursor.collected != nil else {
+            guard cursor?.collected != nil else {
                 var output = Tasks.List.Output()
                 output.task = task
                 client.reply(output, continues: true)
                 continue
             }
-            guard cursor.collected?.take(task) == true else { return finish(client) }
+            guard cursor?.collected?.take(task) == true else { return finish(client) }
         }
         pool.account(client)
         if !client.isClosed { streams.enqueue(client) }
@@ -61,8 +62,8 @@ final class TaskListPager: Pager {
     private func finish(_ client: Client) {
         client.closeCall()
         var output = Tasks.List.Output()
-        output.tasks = cursor.collected?.tasks
-        output.truncated = cursor.collected?.isTruncated == true ? true : nil
+        output.tasks = cursor?.collected?.tasks
+        output.truncated = cursor?.collected?.isTruncated == true ? true : nil
         client.reply(output)
         pool.resume(client)
     }

@@ -39,6 +39,8 @@ final class Core {
     private let time: Clocks
     private var hooks: Hooks?
     private var isInTurn = false
+    /// Whether nothing has come since what this instant has left was done.
+    private var isFinished = true
     private var isContinuing = false
 
     /// - Parameter time: other clocks than the machine's, for tests.
@@ -57,7 +59,7 @@ final class Core {
         guard !isInTurn else { return try body() }
         isInTurn = true
         defer {
-            hooks?.finish()
+            if !isFinished { finish() }
             hooks?.arrange()
             isInTurn = false
         }
@@ -72,10 +74,14 @@ final class Core {
         assert(next >= now, "time falls")
         now = max(now, next)
         registry.asleep = .nanoseconds(slept)
+        isFinished = false
     }
 
     /// Ends an instant within a turn: what it has left is done.
-    func finish() { hooks?.finish() }
+    func finish() {
+        hooks?.finish()
+        isFinished = true
+    }
 
     /// Asks for another turn, where this one had no room for everything.
     func continueLater() {

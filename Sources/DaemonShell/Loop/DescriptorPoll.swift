@@ -71,7 +71,7 @@ final class DescriptorPoll {
         slots[index].handler = nil
         slots[index].generation &+= 1
         free.append(UInt32(index))
-        // A descriptor that was followed can be followed no longer without fail.
+        // It was added, so that this does not fail.
         try? epoll.remove(registration.descriptor)
     }
 

@@ -1,4 +1,5 @@
 internal import BudgetCore
+internal import Containers
 
 /// The answers that are owed: calls that wait for something to happen, each with a ticket.
 ///
@@ -35,7 +36,7 @@ final class PendingReplies {
     private let numbers: NumberSource
     private var pending: [Ticket: Pending] = [:]
     /// The oldest first.
-    private var tickets: [Subject: [Ticket]] = [:]
+    private var tickets: [Subject: KeyedQueue<Ticket, Ticket>] = [:]
     private var deadlines = Deadlines<UInt64>()
 
     init(_ pool: ConnectionPool, _ numbers: NumberSource) {
@@ -59,7 +60,7 @@ final class PendingReplies {
         let ticket = ticket ?? newTicket()
         pending[ticket] = Pending(
             client: client, subject: subject, completion: completion, dropped: dropped)
-        if let subject { tickets[subject, default: []].append(ticket) }
+        if let subject { tickets[subject, default: KeyedQueue()].append(ticket, as: ticket) }
         if until != .never { deadlines[ticket.number] = until }
         client.open(.reply(ticket))
     }
@@ -82,7 +83,7 @@ final class PendingReplies {
 
     /// Answers all that are about something.
     func resolveAll(_ subject: Subject, _ refusal: Refusal?) {
-        for ticket in tickets[subject] ?? [] { resolve(ticket, refusal.map { .refused($0) }) }
+        for ticket in waiting(for: subject) { resolve(ticket, refusal.map { .refused($0) }) }
     }
 
     /// Answers the oldest that is about something.
@@ -96,7 +97,7 @@ final class PendingReplies {
 
     /// Answers all that are about something with what they all get.
     func resolveAll(_ subject: Subject, by reply: Completion) {
-        for ticket in tickets[subject] ?? [] {
+        for ticket in waiting(for: subject) {
             guard let client = remove(ticket)?.client, !client.isClosed else { continue }
             client.closeCall()
             reply(client)
@@ -121,11 +122,15 @@ final class PendingReplies {
         remove(ticket)?.dropped?()
     }
 
+    private func waiting(for subject: Subject) -> [Ticket] {
+        tickets[subject].map { Array($0.all) } ?? []
+    }
+
     @discardableResult
     private func remove(_ ticket: Ticket) -> Pending? {
         guard let reply = pending.removeValue(forKey: ticket) else { return nil }
         if let subject = reply.subject {
-            tickets[subject]?.removeAll { $0 == ticket }
+            tickets[subject]?.remove(ticket)
             if tickets[subject]?.isEmpty == true { tickets[subject] = nil }
         }
         deadlines[ticket.number] = nil

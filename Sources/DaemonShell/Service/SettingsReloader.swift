@@ -7,41 +7,16 @@ internal import TaskAPI
 internal import TaskStore
 
 /// Reads the settings again, and has all parts go by them.
-final class SettingsReloader {
-    private let core: Core
-    private let configuration: Configuration
-    private let settings: CurrentSettings
-    private let accounts: AccountSource
-    private let containment: Containment
-    private let store: Persistence
-    private let status: ServiceStatus
-    private let journal: AuditTrail
-    private let log: Logger
-
-    /// What it needs of the others.
-    struct Parts {
-        let core: Core
-        let configuration: Configuration
-        let settings: CurrentSettings
-        let accounts: AccountSource
-        let containment: Containment
-        let store: Persistence
-        let status: ServiceStatus
-        let journal: AuditTrail
-        let log: Logger
-    }
-
-    init(_ parts: Parts) {
-        core = parts.core
-        configuration = parts.configuration
-        settings = parts.settings
-        accounts = parts.accounts
-        containment = parts.containment
-        store = parts.store
-        status = parts.status
-        journal = parts.journal
-        log = parts.log
-    }
+struct SettingsReloader {
+    let core: Core
+    let configuration: Configuration
+    let settings: CurrentSettings
+    let accounts: AccountSource
+    let containment: Containment
+    let store: Persistence
+    let status: ServiceStatus
+    let journal: AuditTrail
+    let log: Logger
 
     /// Reads the settings again; what is refused leaves all of them as they were.
     ///

@@ -1154,6 +1154,8 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         guard let slot = table.slot(of: id), let phase = table.phase(slot) else { return }
         if case .withdrawing = phase {
             advance(slot, on: .withdrawalNotStored)
+            // It waits again, and its time may have come meanwhile.
+            scheduler.wake(through: boot(at: now), limit: nil)
             actions.append(.answer(id, .notAccepting(reason)))
             beginLaunch(slot, at: now, &actions)
             return launchIfBegun(slot, &actions)

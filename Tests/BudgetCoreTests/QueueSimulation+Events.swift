@@ -150,9 +150,10 @@ extension QueueSimulation {
         return "no room for \(id) (\(scope))"
     }
 
-    /// What was killed goes before it is stuck, which another simulation is about.
-    private mutating func endKilled() {
-        let patience = model.isDraining ? 0 : 20
+    /// What was killed goes before it is stuck or given up, which another simulation is about.
+    ///
+    /// - Parameter patience: how many ticks after it was killed.
+    private mutating func endKilled(after patience: Int) {
         for task in model.tasks {
             guard let killedAt = task.killedAt, model.now - killedAt >= patience,
                 let index = model.index(task.id)
@@ -175,6 +176,7 @@ extension QueueSimulation {
             model.endGrace()
             return "end of grace"
         }
+        endKilled(after: QueueSimulation.ticks(TeardownStep.drainWait))
         turn { $0.drain(keepsQueue: true, at: $1, &$2) }
         model.drain()
         return "drain"
@@ -184,7 +186,7 @@ extension QueueSimulation {
 
     /// Time passes, or the machine sleeps; the shell serves what is due each tick, or late.
     private mutating func pass() -> String {
-        endKilled()
+        endKilled(after: model.isDraining ? 0 : 20)
         let ticks = Int.random(in: 1...6, using: &random)
         let isAsleep = chance(4)
         let isLate = isAsleep || chance(2)

@@ -10,7 +10,7 @@ struct CrashTests {
 
     @Test(
         "what was answered, run and told stays true over all restarts",
-        arguments: 0..<Effort.choose(10, 300))
+        arguments: 0..<Effort.choose(10, 340))
     func histories(number: UInt64) throws {
         var counts: [String: Int] = [:]
         for seed in number * Self.block..<(number + 1) * Self.block {

@@ -1019,9 +1019,9 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         }
     }
 
-    /// The disk has not answered for long. What is on its way waits on; nothing more is taken in until
-    /// `storeHealed`.
-    package mutating func storeSilent(_ reason: String) {
+    /// The disk has not answered for long, or is about to be said to have failed. What is on its way waits on;
+    /// nothing more is taken in or started until `storeHealed`.
+    package mutating func storeInDoubt(_ reason: String) {
         durability.stalled(reason)
     }
 

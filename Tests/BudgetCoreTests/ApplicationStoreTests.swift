@@ -285,4 +285,20 @@ struct ApplicationStoreTests {
         try stage.launch(Stage.key("b"))
         #expect(stage.last(Stage.key("b")) == end)
     }
+
+    @Test("a stop does not give up one that was killed, is gone, and waits for the disk")
+    func drainBeforeEndIsStored() throws {
+        var stage = Stage { $0.isForegroundSingle = false }
+        try stage.register(Stage.key("other"))
+        try stage.launch(Stage.key("other"))
+        try stage.adopt()
+        stage.held = [.kill]
+        try stage.play([.terminate, .pass(30)])
+        stage.clerk.disk = .waits
+        try stage.play([.gone, .cut, .drain, .pass(30)])
+        let said = stage.take()
+        #expect(!said.contains { $0.hasPrefix("release") }, "\(said)")
+        finish(&stage, isStored: true)
+        #expect(stage.last()?.reason == .terminated)
+    }
 }

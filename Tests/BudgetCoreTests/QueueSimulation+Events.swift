@@ -258,7 +258,7 @@ extension QueueSimulation {
     }
 
     private mutating func silence() -> String {
-        held.registry.storeSilent(QueueSimulation.fault)
+        held.registry.storeInDoubt(QueueSimulation.fault)
         model.isFaulty = true
         return "silence"
     }

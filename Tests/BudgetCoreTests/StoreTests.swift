@@ -220,7 +220,7 @@ struct StoreTests {
         clerk.disk = .waits
         let first = try clerk.run()
         let second = try clerk.run()
-        clerk.registry.storeSilent("the disk is silent")
+        clerk.registry.storeInDoubt("the disk is silent")
         #expect(throws: Refusal.notAccepting("the disk is silent")) { try clerk.run() }
         #expect(clerk.answers.isEmpty)
         clerk.disk = .writes

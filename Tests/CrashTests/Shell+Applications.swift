@@ -43,9 +43,10 @@ extension Shell {
             guard programs[key] != nil else { throw Violation("\(key) is killed and not there") }
             programs[key]?.isKilled = true
         case .release:
-            guard let program = programs.removeValue(forKey: key), program.isAdopted else {
-                throw Violation("\(key) is let go and was not adopted")
-            }
+            // A daemon that stops does not wait for ever for what no kill ends.
+            guard let program = programs.removeValue(forKey: key),
+                program.isAdopted || program.isKilled && core.registry.isDraining
+            else { throw Violation("\(key) is let go and was not adopted") }
             let isLeft = program.isKilled || !machine.frozen.isDisjoint(with: program.units)
             if isLeft { leave(program.units, of: key) }
         case .tell(let event): try tell(event, to: key)

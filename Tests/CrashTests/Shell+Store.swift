@@ -54,7 +54,10 @@ extension Shell {
             case .success where wasFailing:
                 throw Violation("a probe finds nothing wrong with a disk that is \(disk.fault)")
             case .success: thread.probed()
-            case .failure(let error): thread.failed(error)
+            case .failure(let error):
+                // With it, what was ordered behind it is refused.
+                hasRefused = true
+                thread.failed(error)
             }
         }
     }

@@ -181,7 +181,8 @@ extension ApplicationMachine {
     ) {
         guard runningCount > 0 else { return }
         for key in keys {
-            guard let run = self[key]?.run else { continue }
+            // One of which nothing is left waits for the disk alone.
+            guard let run = self[key]?.run, run.hasProcesses else { continue }
             if run.kill.hasBegun {
                 update(key) { $0.run?.kill.hasten(at: turn.now) }
                 continue

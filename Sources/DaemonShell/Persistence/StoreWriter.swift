@@ -138,6 +138,9 @@ struct StoreWriter: ~Copyable {
         let progress = backend.takeProgress()
         var outcome = Outcome()
         outcome.complaint = progress.complaint
+        let wasWell = registry.storeFault == nil
+        // What was written before it failed lets nothing start that would be written to it next.
+        if let failure = progress.failure { registry.storeInDoubt(Self.reason(failure.text)) }
         if progress.writtenCount > 0 {
             outcome.stored = Array(inFlight.prefix(progress.writtenCount))
             inFlight = Array(inFlight.dropFirst(progress.writtenCount))
@@ -148,6 +151,7 @@ struct StoreWriter: ~Copyable {
         }
         if let failure = progress.failure {
             outcome.failure = failure
+            outcome.isNewFailure = wasWell
             fail(failure, &outcome, at: clocks.instant, &registry, &actions)
         }
         if progress.isProbed {
@@ -162,14 +166,12 @@ struct StoreWriter: ~Copyable {
         _ failure: StoreError, _ outcome: inout Outcome, at now: Instant,
         _ registry: inout BackgroundTaskRegistry, _ actions: inout [Action]
     ) {
-        let wasWell = registry.storeFault == nil
         // What was ordered since may rest on it.
         outcome.refused = inFlight + steps
         (inFlight, steps, changes) = ([], [], [])
         for step in outcome.refused {
             registry.notStored(step, Self.reason(failure.text), at: now, &actions)
         }
-        outcome.isNewFailure = wasWell && registry.storeFault != nil
         commitDueAt = nil
         probe = .due(now + Self.probeInterval)
     }
@@ -200,7 +202,7 @@ struct StoreWriter: ~Copyable {
         commitDueAt = nil
         let text =
             "the disk has not answered for \(Self.commitTimeout.components.seconds) s"
-        defer { registry.storeSilent(Self.reason(text)) }
+        defer { registry.storeInDoubt(Self.reason(text)) }
         return registry.storeFault == nil ? text : nil
     }
 

@@ -15,53 +15,28 @@ VM := .build/vm
 SWIFT_FILES := $(wildcard Package.swift Sources Tests Examples Benchmarks)
 
 .PHONY: build completions install uninstall files test test-long demo fuzz fuzz-live sanitize torture torture-vm
-.PHONY: bench microbenchmark instruction-counts format lint deps small-parts
+.PHONY: bench microbenchmark instruction-counts format lint deps
 
 PROGRAMS := bgtaskd bgtaskctl bgtask-supervisor
 
-# The folder of the programs.
-BUILD := .build/release
+# The folder of the programs to install.
+BUILD := .build/stripped
 
-# What keeps them small: the toolchain's own linker, no functions exported, which lets go of what nobody calls,
-# no index for exceptions, which nothing throws, short relocations where this machine's C library reads them,
-# and no Foundation; and no symbols, and functions that are the same kept once, which a profile would not
-# show as they are.
-SMALL_PARTS := $(CURDIR)/.build/small/$(shell cat Sources/SmallFoundation/*.swift | cksum | cut -d' ' -f1)
-RELOCATIONS := $(shell getconf GNU_LIBC_VERSION | awk '$$2 >= 2.36 { \
-    print "-Xlinker -z -Xlinker pack-relative-relocs" }')
-SMALL := -Xswiftc -use-ld=lld -Xlinker --no-export-dynamic -Xlinker --no-eh-frame-hdr $(RELOCATIONS) \
-    -Xswiftc -I -Xswiftc $(SMALL_PARTS) -Xlinker $(SMALL_PARTS)/libSmallFoundation.a
-SMALLER := -Xlinker -s -Xlinker --icf=all
-
-# Looking for overlapping accesses at run time, which the tests do, is a tenth of what a call costs.
-QUICK := -Xswiftc -enforce-exclusivity=unchecked
-
-# One file a program, with the Swift runtime inside: .build/release/bgtaskd and its like.
-build: deps small-parts
+# One file a program, with the Swift runtime inside: .build/release/bgtaskd and its like, with their symbols, and in
+# .build/stripped what is installed, with the symbols beside it.
+build: deps
 	for program in $(PROGRAMS); do \
-	    $(SWIFT) build -c release --static-swift-stdlib $(SMALL) $(SMALLER) $(QUICK) --product $$program \
-	        || exit 1; \
+	    $(SWIFT) build -c release --static-swift-stdlib --product $$program || exit 1; \
 	done
-	@$(MAKE) --no-print-directory completions BUILD=.build/release
+	@config/strip .build/release $(BUILD) $(PROGRAMS)
+	@$(MAKE) --no-print-directory completions
 
-# What swift-argument-parser finds under Foundation's name: the little that it uses of 4.4 MB. Made anew
-# each time, for the compiler of the day; in a folder that is named after the sources, because SwiftPM builds
-# anew only what has other arguments.
-small-parts:
-	@mkdir -p $(SMALL_PARTS)
-	@$(SWIFTC) -O -wmo -swift-version 6 -parse-as-library -static -emit-library -emit-module \
-	    -module-name FoundationEssentials \
-	    -emit-module-path $(SMALL_PARTS)/FoundationEssentials.swiftmodule \
-	    -o $(SMALL_PARTS)/libSmallFoundation.a $(wildcard Sources/SmallFoundation/*.swift)
-
-# What the shells know of the command lines, as the programs tell it.
+# What the shells know of the command line of bgtaskctl, as it tells it; that of the daemon is in config/completions.
 completions:
 	@mkdir -p $(BUILD)/completions
-	@for program in bgtaskd bgtaskctl; do \
-	    for shell in bash zsh fish; do \
-	        $(BUILD)/$$program --generate-completion-script $$shell \
-	            >$(BUILD)/completions/$$program.$$shell || exit 1; \
-	    done; \
+	@for shell in bash zsh fish; do \
+	    $(BUILD)/bgtaskctl --generate-completion-script $$shell \
+	        >$(BUILD)/completions/bgtaskctl.$$shell || exit 1; \
 	done
 
 # What `make install` copies, and where to: KIND SOURCE DESTINATION. systemd, man and the shells look below
@@ -71,11 +46,15 @@ SYSCONFDIR ?= /etc
 FISH := $(if $(filter /usr,$(PREFIX)),/usr/share/fish/vendor_completions.d,$(SYSCONFDIR)/fish/completions)
 SHARE := $(PREFIX)/share
 UNITS := $(PREFIX)/lib/systemd
+DEBUG := /usr/lib/debug
 
 define FILES
 program  $(BUILD)/bgtaskd                      $(PREFIX)/bin/bgtaskd
 program  $(BUILD)/bgtaskctl                    $(PREFIX)/bin/bgtaskctl
 program  $(BUILD)/bgtask-supervisor            $(PREFIX)/libexec/bgtaskd/bgtask-supervisor
+debug    $(BUILD)/bgtaskd.debug                $(DEBUG)$(PREFIX)/bin/bgtaskd.debug
+debug    $(BUILD)/bgtaskctl.debug              $(DEBUG)$(PREFIX)/bin/bgtaskctl.debug
+debug    $(BUILD)/bgtask-supervisor.debug      $(DEBUG)$(PREFIX)/libexec/bgtaskd/bgtask-supervisor.debug
 settings config/bgtaskd.toml                   $(SYSCONFDIR)/bgtaskd/bgtaskd.toml
 unit     systemd/system/bgtaskd.socket         $(UNITS)/system/bgtaskd.socket
 unit     systemd/system/bgtaskd.service        $(UNITS)/system/bgtaskd.service
@@ -83,11 +62,11 @@ unit     systemd/system/bgtaskd.slice          $(UNITS)/system/bgtaskd.slice
 text     systemd/system/hardened.conf          $(SHARE)/doc/bgtaskd/hardened.conf
 unit     systemd/user/bgtaskd.socket           $(UNITS)/user/bgtaskd.socket
 unit     systemd/user/bgtaskd.service          $(UNITS)/user/bgtaskd.service
-built    $(BUILD)/completions/bgtaskd.bash     $(SHARE)/bash-completion/completions/bgtaskd
+text     config/completions/bgtaskd.bash        $(SHARE)/bash-completion/completions/bgtaskd
 built    $(BUILD)/completions/bgtaskctl.bash   $(SHARE)/bash-completion/completions/bgtaskctl
-built    $(BUILD)/completions/bgtaskd.zsh      $(SHARE)/zsh/site-functions/_bgtaskd
+text     config/completions/bgtaskd.zsh         $(SHARE)/zsh/site-functions/_bgtaskd
 built    $(BUILD)/completions/bgtaskctl.zsh    $(SHARE)/zsh/site-functions/_bgtaskctl
-built    $(BUILD)/completions/bgtaskd.fish     $(FISH)/bgtaskd.fish
+text     config/completions/bgtaskd.fish        $(FISH)/bgtaskd.fish
 built    $(BUILD)/completions/bgtaskctl.fish   $(FISH)/bgtaskctl.fish
 text     systemd/bgtaskd.catalog               $(UNITS)/catalog/bgtaskd.catalog
 text     systemd/man/bgtaskd.8                 $(SHARE)/man/man8/bgtaskd.8
@@ -220,10 +199,9 @@ bench:
 	@Benchmarks/deps
 	@Benchmarks/bench $(BENCH)
 
-# The daemon's parts alone, to be measured: with the daemon's flags, so that what `make build` has compiled is
-# not compiled again.
-microbenchmark: deps small-parts
-	BGTASKD_MEASURED=1 $(SWIFT) build -c release --static-swift-stdlib $(SMALL) $(QUICK) --product $@
+# The daemon's parts alone, to be measured.
+microbenchmark: deps
+	BGTASKD_MEASURED=1 $(SWIFT) build -c release --static-swift-stdlib --product $@
 
 # Counts what a begin and end, and reading calls, cost in instructions and allocations, and fails where that is
 # more than 5 % away from what Tests/InstructionCount has recorded. RECORD=yes records it anew.

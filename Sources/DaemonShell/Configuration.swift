@@ -121,6 +121,7 @@ package struct Configuration {
 
 /// How the program ends where it does not serve (sysexits.h).
 package enum ExitStatus {
+    package static let usage: Int32 = 64
     package static let unavailable: Int32 = 69
     package static let noPermission: Int32 = 77
     package static let software: Int32 = 70

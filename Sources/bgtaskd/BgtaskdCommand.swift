@@ -1,4 +1,3 @@
-internal import ArgumentParser
 internal import DaemonShell
 internal import Glibc
 internal import LinuxSystem
@@ -6,70 +5,71 @@ internal import Settings
 internal import Systemd
 internal import TaskAPI
 
-/// The daemon's command line.
+/// The daemon's program.
 @main
-struct BgtaskdCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "bgtaskd",
-        abstract: "Lends programs a limited time to finish background work, and takes it back.",
-        version: Version.current
-    )
-
-    @Option(help: ArgumentHelp("Read the settings in FILE and FILE.d.", valueName: "FILE"))
-    var config: String?
-
-    @Flag(help: "Whom to serve. root: the system, everyone else: themselves.")
-    var scope: ScopeFlag?
-
-    @Option(help: ArgumentHelp("Listen here.", valueName: "PATH"))
-    var socket: String?
-
-    @Option(help: ArgumentHelp("Keep the state here.", valueName: "DIR"))
-    var stateDir: String?
-
-    @Flag(help: "Say what is wrong with the settings, and end.")
-    var checkConfig = false
-
-    enum ScopeFlag: EnumerableFlag {
-        case user, system
+enum BgtaskdCommand {
+    static func main() {
+        do throws(Options.UsageError) {
+            let options = try Options(CommandLine.arguments.dropFirst())
+            switch options.order {
+            case .showHelp: print(Options.help, terminator: "")
+            case .showVersion: print(Version.current)
+            case .serve, .checkConfig: exit(run(options))
+            }
+        } catch {
+            exit(end("\(error.text); see: bgtaskd --help", ExitStatus.usage))
+        }
     }
 
-    mutating func run() throws {
+    /// Serves until it is told to stop, or checks whether it would.
+    ///
+    /// - Returns: the exit status.
+    private static func run(_ options: Options) -> Int32 {
         let environment = ProcessEnvironment.variables()
         let scope: Configuration.Scope =
-            switch self.scope {
+            switch options.scope {
             case .user: .user
             case .system: .system
             case nil: geteuid() == 0 ? .system : .user
             }
         // Before all that may fail: who called is told then.
-        let inherited = checkConfig ? [] : try ListenDescriptor.take()
+        let inherited: [ListenDescriptor]
+        let checkConfig = options.order == .checkConfig
+        do {
+            inherited = checkConfig ? [] : try ListenDescriptor.take()
+        } catch {
+            return end("\(error)", ExitStatus.software)
+        }
         let callers = WaitingCallers(inherited)
         do {
             var configuration = try Configuration(
-                scope: scope, config: config, socket: socket, stateFolder: stateDir,
+                scope: scope, config: options.config, socket: options.socket,
+                stateFolder: options.stateFolder,
                 environment: environment)
             let loaded = try SettingsLoader(location: configuration.settingsLocation).load()
             let checks = Preflight(
                 configuration: configuration, settings: loaded.settings, isStart: !checkConfig)
             let findings = checks.findings()
-            if !findings.isEmpty { throw Self.end(findings, all: checkConfig) }
+            if !findings.isEmpty { return end(findings, all: checkConfig) }
             if checkConfig {
-                return print(([Self.sayFine(loaded)] + checks.notes()).joined(separator: "\n"))
+                print(([sayFine(loaded)] + checks.notes()).joined(separator: "\n"))
+                return 0
             }
             configuration.operatorsGroup = try checks.operatorsGroup()
             configuration.access = try checks.access()
-            let status = try Bootstrap.serve(configuration, loaded, inherited)
-            throw ExitCode(status)
+            return try Bootstrap.serve(configuration, loaded, inherited)
         } catch let failure as StartFailure {
             callers.sendAway()
-            throw Self.end(failure.description, failure.status)
+            return end(failure.description, failure.status)
         } catch let error as SettingsErrors {
             callers.sendAway()
-            throw Self.end(error.description, ExitStatus.settings)
+            return end(error.description, ExitStatus.settings)
         } catch let error as Configuration.Missing {
             callers.sendAway()
-            throw Self.end(error.description, ExitStatus.settings)
+            return end(error.description, ExitStatus.settings)
+        } catch {
+            callers.sendAway()
+            return end("\(error)", ExitStatus.software)
         }
     }
 
@@ -80,7 +80,7 @@ struct BgtaskdCommand: ParsableCommand {
     }
 
     /// All that was found wrong, or for a start the first of it; the status is the first's.
-    private static func end(_ findings: [StartFailure], all: Bool) -> ExitCode {
+    private static func end(_ findings: [StartFailure], all: Bool) -> Int32 {
         let told = all ? findings : Array(findings.prefix(1))
         return end(
             told.map(\.description).joined(separator: "\n"),
@@ -88,12 +88,12 @@ struct BgtaskdCommand: ParsableCommand {
     }
 
     /// One plain line on standard error for each thing that is wrong, and a status of its own.
-    private static func end(_ text: String, _ status: Int32) -> ExitCode {
+    private static func end(_ text: String, _ status: Int32) -> Int32 {
         for line in text.split(separator: "\n") {
             let bytes = Array("bgtaskd: \(line)\n".utf8)
             _ = write(STDERR_FILENO, bytes, bytes.count)
         }
-        return ExitCode(status)
+        return status
     }
 }
 

@@ -1,6 +1,7 @@
 import Glibc
 import JSON
 import TaskAPI
+import TestKit
 import Testing
 import Varlink
 
@@ -17,7 +18,7 @@ struct ApplicationReaderTests {
     ) throws {
         let script =
             "exec \"$0\" --json --socket \"$BGTASK_SOCKET\" app watch \(other) > $HOME/\(id)"
-        try client.register(id, ["sh", "-c", script, DaemonProcess.buildFolder + "/bgtaskctl"]) {
+        try client.register(id, ["sh", "-c", script, Programs.path("bgtaskctl")]) {
             $0.environment = ["HOME": daemon.folder.path]
         }
     }
@@ -90,7 +91,7 @@ struct ApplicationReaderTests {
             "app",
             [
                 "sh", "-c", "unset BGTASK_APPLICATION; exec \(hold) sleep 1000",
-                DaemonProcess.buildFolder + "/bgtaskctl",
+                Programs.path("bgtaskctl"),
             ])
         try client.order(Applications.Launch.self, "app")
         try eventually("it holds a task") {

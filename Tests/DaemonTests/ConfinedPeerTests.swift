@@ -1,5 +1,6 @@
 import Glibc
 import TaskAPI
+import TestKit
 import Testing
 import Varlink
 
@@ -55,7 +56,7 @@ struct CommandLineRun {
     ) throws {
         let folder = try TemporaryFolder()
         let words =
-            wrapper + [DaemonProcess.buildFolder + "/bgtaskctl", "--socket", daemon.socketPath]
+            wrapper + [Programs.path("bgtaskctl"), "--socket", daemon.socketPath]
             + arguments
         let child = try Child(
             words[0], Array(words.dropFirst()),
@@ -158,7 +159,7 @@ struct ConfinedPeerTests {
         for words in [["register", "other", "--", "sleep", "1"], ["launch", "known"]] {
             let all =
                 wrapper + [
-                    DaemonProcess.buildFolder + "/bgtaskctl", "--socket", daemon.socketPath, "app",
+                    Programs.path("bgtaskctl"), "--socket", daemon.socketPath, "app",
                 ]
             let folder = try TemporaryFolder()
             let child = try Child(

@@ -1,5 +1,6 @@
 import Glibc
 import Varlink
+import TestKit
 
 /// How a daemon of a test keeps the processes of a task together.
 enum ContainmentMode: String, CaseIterable, CustomStringConvertible {
@@ -136,16 +137,7 @@ final class DaemonProcess {
         return Processes.all(with: socket, "BGTASK_ID=\(id)")
     }
 
-    /// What the test program and the daemon stand beside each other in.
-    static let buildFolder: String = {
-        var buffer = [CChar](repeating: 0, count: 4096)
-        let count = readlink("/proc/self/exe", &buffer, buffer.count)
-        let own = String(
-            decoding: buffer.prefix(max(count, 0)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        return own.lastIndex(of: "/").map { String(own[..<$0]) } ?? "."
-    }()
-
-    static let program = buildFolder + "/bgtaskd"
+    static let program = Programs.path("bgtaskd")
 }
 
 // The daemon's control groups.

@@ -1,5 +1,6 @@
 import Glibc
 import TaskAPI
+import TestKit
 import Testing
 import Varlink
 
@@ -47,7 +48,7 @@ private struct FaultyService {
         let output = folder.path + "/control"
         unlink(output)
         let child = try Child(
-            DaemonProcess.buildFolder + "/bgtaskctl",
+            Programs.path("bgtaskctl"),
             ["--socket", daemon.socketPath] + arguments, output: output, error: output)
         #expect(try child.waitForEnd() == .status(0))
         return Files.text(output)

@@ -1,5 +1,6 @@
 import Glibc
 import TaskAPI
+import TestKit
 import Testing
 import Varlink
 
@@ -104,7 +105,7 @@ struct LeavingTests {
         /// Puts the program of the tests where all users can run it.
         func installChild() throws -> String {
             let child = daemon.folder.path + "/child"
-            try Files.copy(DaemonProcess.buildFolder + "/process-test-child", to: child)
+            try Files.copy(Programs.path("process-test-child"), to: child)
             chmod(child, 0o755)
             return child
         }

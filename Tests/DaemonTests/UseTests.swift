@@ -1,5 +1,6 @@
 import Glibc
 import TaskAPI
+import TestKit
 import Testing
 import Varlink
 
@@ -8,7 +9,7 @@ import Varlink
 struct UseTests {
     /// A command that computes for 200 ms by its own count and holds 64 MiB.
     private static func burn(_ mode: String = "burn") -> [String] {
-        [DaemonProcess.buildFolder + "/process-test-child", mode, "200", "64"]
+        [Programs.path("process-test-child"), mode, "200", "64"]
     }
 
     private func expectUse(_ task: Tasks.Task?) throws {

@@ -1,4 +1,5 @@
 import Foundation
+import TestKit
 import Testing
 
 @Suite("The examples", .timeLimit(.minutes(15)))
@@ -37,7 +38,7 @@ struct ExampleTests {
     func swift() throws {
         let daemon = try Daemon()
         let example = try Program(
-            Place.programs + "/hold-example", [daemon.socket, "600", "400"])
+            Programs.path("hold-example"), [daemon.socket, "600", "400"])
         let (status, text) = example.waitForEnd()
         #expect(status == 0, "\(text)")
         #expect(text.contains("gave the time back: expired"), "\(text)")
@@ -59,7 +60,7 @@ struct ExampleTests {
         _ daemon: Daemon, _ arguments: String...
     ) throws -> (status: Int32, text: String) {
         try Program(
-            Place.programs + "/bgtaskctl", arguments, variables: ["BGTASK_SOCKET": daemon.socket]
+            Programs.path("bgtaskctl"), arguments, variables: ["BGTASK_SOCKET": daemon.socket]
         ).waitForEnd()
     }
 
@@ -68,7 +69,7 @@ struct ExampleTests {
         let nowhere = ["BGTASK_SOCKET": "/nonexistent/socket"]
         let examples = [
             try Program(Place.examples + "/hold.py", ["/dev/null"], variables: nowhere),
-            try Program(Place.programs + "/hold-example", ["/nonexistent/socket"]),
+            try Program(Programs.path("hold-example"), ["/nonexistent/socket"]),
         ]
         for example in examples {
             let (status, text) = example.waitForEnd()

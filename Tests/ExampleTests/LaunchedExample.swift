@@ -1,6 +1,7 @@
 import JSON
 import TaskAPI
 import Varlink
+import TestKit
 
 /// The languages that each example of an application is written in.
 enum Language: String, CaseIterable {
@@ -8,7 +9,7 @@ enum Language: String, CaseIterable {
 
     func program(_ name: String) -> String {
         switch self {
-        case .swift: Place.programs + "/" + name + "-example"
+        case .swift: Programs.path("\(name)-example")
         case .python: Place.examples + "/" + name + ".py"
         }
     }

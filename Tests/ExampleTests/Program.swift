@@ -1,14 +1,11 @@
 import Foundation
+import TestKit
 
-/// Where the examples and the built programs are.
+/// Where the examples are.
 enum Place {
     static let examples = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .appendingPathComponent("Examples").path
-
-    /// The programs are built beside the tests.
-    static let programs = URL(fileURLWithPath: "/proc/self/exe")
-        .resolvingSymlinksInPath().deletingLastPathComponent().path
 }
 
 /// A program that a test runs, with both of its streams in one; ended with the value.
@@ -21,7 +18,7 @@ final class Program {
     /// - Parameter variables: what its environment has besides the test's own.
     init(_ path: String, _ arguments: [String], variables: [String: String] = [:]) throws {
         var environment = ProcessInfo.processInfo.environment
-        environment["BGTASKD_BIN_DIR"] = Place.programs
+        environment["BGTASKD_BIN_DIR"] = Programs.folder
         process.environment = environment.merging(variables) { _, new in new }
         process.executableURL = URL(fileURLWithPath: path)
         process.arguments = arguments
@@ -76,7 +73,7 @@ final class Daemon {
         let file = folder + "/bgtaskd.toml"
         try settings.write(toFile: file, atomically: true, encoding: .utf8)
         program = try Program(
-            Place.programs + "/bgtaskd",
+            Programs.path("bgtaskd"),
             ["--config", file, "--socket", folder + "/socket", "--state-dir", folder + "/state"])
         guard program.waitForOutput("serving") else { throw DidNotStart() }
     }

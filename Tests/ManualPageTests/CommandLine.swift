@@ -1,4 +1,5 @@
 import Foundation
+import TestKit
 
 /// A program's command line, as swift-argument-parser tells it of the program itself.
 struct CommandLine: Decodable {
@@ -37,7 +38,7 @@ struct CommandLine: Decodable {
     var command: Command
 
     static func of(_ program: String) throws -> Command {
-        let text = try Program.said(by: Program.own(program), ["--experimental-dump-help"])
+        let text = try Program.said(by: Programs.path(program), ["--experimental-dump-help"])
         return try JSONDecoder().decode(CommandLine.self, from: text).command
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import TestKit
 import Testing
 
 @Suite("The manual pages of the programs")
@@ -64,11 +65,32 @@ struct CommandPageTests {
 
     @Test("bgtaskd(8) has each option in its synopsis, and explains it")
     func daemonOptions() throws {
-        let options = try CommandLine.of("bgtaskd").options
+        let options = try Self.daemonOptions()
         let page = try ManualPage("bgtaskd.8")
         #expect(Self.explained([page.section("OPTIONS")]) == options)
         let usage = CommandLine.options(in: page.section("SYNOPSIS").usage)
         #expect(usage == options.subtracting(["-h", "--help", "--version"]))
+    }
+
+    @Test("the shells complete each option of bgtaskd", arguments: ["bash", "zsh", "fish"])
+    func daemonCompletions(shell: String) throws {
+        let file = ManualPage.folder.appendingPathComponent(
+            "../../config/completions/bgtaskd.\(shell)")
+        let text = try String(contentsOf: file, encoding: .utf8)
+        for option in try Self.daemonOptions() where option != "-h" {
+            let name = option.dropFirst(2)
+            #expect(text.contains(shell == "fish" ? "-l \(name)" : option), "\(option)")
+        }
+    }
+
+    /// The options of the daemon, as it tells them itself.
+    private static func daemonOptions() throws -> Set<String> {
+        let help = try Program.said(by: Programs.path("bgtaskd"), ["--help"])
+        let lines = String(decoding: help, as: UTF8.self).split(separator: "\n")
+        let options = lines.filter { $0.hasPrefix("  -") }.map { line in
+            line.dropFirst(2).prefix(16)
+        }
+        return CommandLine.options(in: options.joined(separator: " "))
     }
 
     @Test("bgtaskd(8) explains each field of the journal")

@@ -119,13 +119,8 @@ struct ManualPage {
     }
 }
 
-/// A program of ours, beside the tests where the build leaves it, or of the system.
+/// A program of ours or of the system.
 enum Program {
-    private static let buildFolder = URL(fileURLWithPath: "/proc/self/exe")
-        .resolvingSymlinksInPath().deletingLastPathComponent().path
-
-    static func own(_ name: String) -> String { "\(buildFolder)/\(name)" }
-
     /// What a program says, errors included.
     static func said(by path: String, _ arguments: [String]) throws -> Data {
         let process = Process()

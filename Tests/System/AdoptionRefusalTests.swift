@@ -1,3 +1,4 @@
+import TestKit
 import Testing
 
 extension SystemTests {
@@ -134,7 +135,7 @@ extension SystemTests {
             defer {
                 _ = try? Box.execRaw("systemctl", "kill", "--kill-who=main", "-s", "CONT", manager)
             }
-            let call = "\(Box.buildFolder)/bgtaskctl --system app adopt counter \(processID) 2>&1"
+            let call = "\(Programs.path("bgtaskctl")) --system app adopt counter \(processID) 2>&1"
             let both = try stage.shell("\(call) & \(call); wait").output
             #expect(both.contains("application counter is being adopted"), "\(both)")
             #expect(

@@ -1,3 +1,4 @@
+import TestKit
 import Testing
 
 /// A daemon in the box, a unit that counts, and who has the one adopt the other.
@@ -109,7 +110,7 @@ enum AdoptionStage: String, CaseIterable, CustomTestStringConvertible {
     }
 
     private var program: String {
-        "\(Box.buildFolder)/bgtaskctl \(self == .ownDaemon ? "--user" : "--system")"
+        "\(Programs.path("bgtaskctl")) \(self == .ownDaemon ? "--user" : "--system")"
     }
 
     /// Adopts the counter.

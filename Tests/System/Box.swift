@@ -1,4 +1,5 @@
 import Foundation
+import TestKit
 import Testing
 
 /// A real systemd to test in: a container over this machine's own root, made by `systemd-box`.
@@ -19,10 +20,6 @@ enum Box {
     struct Failed: Error, CustomStringConvertible {
         var description: String
     }
-
-    /// The folder of this test program, where SwiftPM puts all others; bound into the box.
-    static let buildFolder = URL(fileURLWithPath: "/proc/self/exe")
-        .resolvingSymlinksInPath().deletingLastPathComponent().path
 
     /// The project's own folder; bound into the box.
     static let project = URL(fileURLWithPath: #filePath)
@@ -63,7 +60,8 @@ enum Box {
         let started = try script(
             [
                 "start", "--owner", "\(getpid())", "--timeout", "180", "--lock-wait", "300",
-                "--bind-ro", project.path, "--bind-ro", buildFolder,
+                "--bind-ro", project.path, "--bind-ro", Programs.buildFolder,
+                "--bind-ro", Programs.folder,
             ]
         )
         guard started.status == 0 else {

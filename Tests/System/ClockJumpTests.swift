@@ -1,4 +1,5 @@
 import Foundation
+import TestKit
 import Testing
 
 extension VirtualMachineTests {
@@ -19,7 +20,7 @@ extension VirtualMachineTests {
         private static let budget = ["--budget", "240s", "--grace", "120s"]
         /// When the handlers are due, after the begin.
         private static let handlerMs = 120_000
-        private static let bgtaskctl = ["\(Box.buildFolder)/bgtaskctl", "--system"]
+        private static let bgtaskctl = ["\(Programs.path("bgtaskctl"))", "--system"]
 
         @Test("3.7: no deadline moves when the clock is set a day ahead, and then two days back")
         func clockJumps() throws {
@@ -51,7 +52,7 @@ extension VirtualMachineTests {
                 "systemd-run", "--quiet", "--unit=bgtaskd", "-p", "Type=notify", "-p",
                 "Delegate=yes",
                 "-p", "KillMode=mixed", "-p", "StateDirectory=bgtaskd", "-p", "WatchdogSec=300",
-                "\(Box.buildFolder)/bgtaskd", "--system")
+                "\(Programs.path("bgtaskd"))", "--system")
             try #require(started.status == 0, "\(started.errors)")
         }
 

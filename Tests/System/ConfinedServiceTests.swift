@@ -1,4 +1,5 @@
 import Foundation
+import TestKit
 import Testing
 
 extension SystemTests {
@@ -21,7 +22,7 @@ extension SystemTests {
             return try Installation.shell(
                 """
                 systemd-run --quiet --wait --pipe --collect --uid=\(BoxUser.name) \(options) \
-                    \(Box.buildFolder)/bgtaskctl --system \(command)
+                    \(Programs.path("bgtaskctl")) --system \(command)
                 """)
         }
 
@@ -53,7 +54,8 @@ extension SystemTests {
             // The unit's own filter is that of its tasks too.
             let nested = try service(
                 [],
-                "run --follow -- \(Box.buildFolder)/bgtaskctl --system run --follow -- echo nested")
+                "run --follow -- \(Programs.path("bgtaskctl")) --system run --follow -- echo nested"
+            )
             #expect(nested.output.contains("nested"), "\(nested)")
         }
 
@@ -63,10 +65,10 @@ extension SystemTests {
             let shell = """
                 groupadd --force secretgrp && gpasswd --add \(BoxUser.name) secretgrp &&
                 id=$(setpriv --reuid=\(BoxUser.uid) --regid=\(BoxUser.uid) --init-groups \
-                    \(Box.buildFolder)/bgtaskctl --system run --in 8s -- id -Gn | head -1) &&
+                    \(Programs.path("bgtaskctl")) --system run --in 8s -- id -Gn | head -1) &&
                 gpasswd --delete \(BoxUser.name) secretgrp && systemctl restart bgtaskd.service &&
-                \(Box.buildFolder)/bgtaskctl --system wait --all $id &&
-                \(Box.buildFolder)/bgtaskctl --system logs --all $id
+                \(Programs.path("bgtaskctl")) --system wait --all $id &&
+                \(Programs.path("bgtaskctl")) --system logs --all $id
                 """
             let run = try Installation.shell(shell)
             #expect(run.output.contains("\(BoxUser.name)\n"), "\(run)")
@@ -75,7 +77,7 @@ extension SystemTests {
                 """
                 chage --expiredate 1 \(BoxUser.name) && systemctl restart bgtaskd.service
                 setpriv --reuid=\(BoxUser.uid) --regid=\(BoxUser.uid) --init-groups \
-                    \(Box.buildFolder)/bgtaskctl --system run --wait -- true
+                    \(Programs.path("bgtaskctl")) --system run --wait -- true
                 chage --expiredate -1 \(BoxUser.name)
                 """)
             #expect(expired.errors.contains("has expired"), "\(expired)")

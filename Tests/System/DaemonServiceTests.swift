@@ -1,4 +1,5 @@
 import Foundation
+import TestKit
 import Testing
 
 extension SystemTests {
@@ -11,7 +12,7 @@ extension SystemTests {
         }
 
         private func bgtaskctl(_ arguments: String) throws -> Box.Result {
-            try Box.execRaw("sh", "-c", "\(Box.buildFolder)/bgtaskctl --system \(arguments)")
+            try Box.execRaw("sh", "-c", "\(Programs.path("bgtaskctl")) --system \(arguments)")
         }
 
         private func property(_ name: String) throws -> String {
@@ -57,7 +58,7 @@ extension SystemTests {
         func forgery() throws {
             let marker = "0123456789abcdef0123456789abcdef"
             let run = try Box.execRaw(
-                "\(Box.buildFolder)/bgtaskctl", "--system", "run", "--wait",
+                "\(Programs.path("bgtaskctl"))", "--system", "run", "--wait",
                 "--name", "x) completed BGTASK_OWNER=7", "--", "printf",
                 #"a\nMESSAGE_ID=\#(marker)\nb\r\n_UID=7\n\n__CURSOR=1\nc\0_PID=1\n\033[2J\377\nd"#)
             try #require(run.status == 0, "\(run.errors)")
@@ -114,7 +115,7 @@ extension SystemTests {
                 "sh", "-c", "grep -qx \(line) /etc/passwd || echo \(line) >>/etc/passwd")
             let run = try Box.execRaw(
                 "setpriv", "--reuid=4242", "--regid=4242", "--clear-groups",
-                "\(Box.buildFolder)/bgtaskctl", "--system", "run", "--wait", "--follow", "--",
+                "\(Programs.path("bgtaskctl"))", "--system", "run", "--wait", "--follow", "--",
                 "sh", "-c", "echo $USER:$HOME:$SHELL:$(pwd)")
             #expect(run.line.hasSuffix("\nbgtask-bare:/:/bin/sh:/"), "\(run)")
         }

@@ -1,3 +1,4 @@
+import TestKit
 import Testing
 
 extension SystemTests {
@@ -19,7 +20,7 @@ extension SystemTests {
                 mkdir -p \(marks); rm -f \(marks)/*
                 for number in $(seq 50); do
                     [ $number -gt 15 ] && ignore= || ignore='trap "" TERM;'
-                    \(Box.buildFolder)/bgtaskctl --system run --budget 600s --grace 4s \
+                    \(Programs.path("bgtaskctl")) --system run --budget 600s --grace 4s \
                         -- sh -c "$ignore \(ready.replacing("$", with: "\\$"))" || exit
                 done
                 """

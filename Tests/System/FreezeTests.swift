@@ -1,3 +1,4 @@
+import TestKit
 import Testing
 
 extension SystemTests {
@@ -56,7 +57,7 @@ extension SystemTests {
             // Waits at the socket until the thaw.
             let asked = try Box.execRaw(
                 "sh", "-c",
-                "\(Box.buildFolder)/bgtaskctl --system cancel \(id) & systemctl thaw \(Service.name); wait $!"
+                "\(Programs.path("bgtaskctl")) --system cancel \(id) & systemctl thaw \(Service.name); wait $!"
             )
             #expect(asked.status == 0, "\(asked)")
             #expect(try Service.property("FreezerState") == "running")

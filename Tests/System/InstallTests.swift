@@ -1,4 +1,5 @@
 import Foundation
+import TestKit
 import Testing
 
 extension SystemTests {
@@ -24,7 +25,7 @@ extension SystemTests {
             try Installation.succeed(
                 Box.execRaw(
                     "systemd-run", "--quiet", "--unit=by-hand", "--property=Type=notify",
-                    "--property=Delegate=yes", "\(Box.buildFolder)/bgtaskd", "--system"))
+                    "--property=Delegate=yes", "\(Programs.path("bgtaskd"))", "--system"))
             let made = try Installation.make("install")
             #expect(made.status != 0)
             #expect(made.errors.contains("a bgtaskd that systemd did not start is running"))

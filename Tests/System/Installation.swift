@@ -1,4 +1,5 @@
 import Foundation
+import TestKit
 import Testing
 
 /// `make install` and its like in the box, with the programs of this build in place of a release's.
@@ -16,8 +17,9 @@ enum Installation {
                 """
                 find /usr/local /etc/fish -depth -type d -empty -delete 2>/dev/null
                 mkdir -p /usr/local/bin /usr/local/lib /usr/local/share/man
-                rm -rf \(programs) && mkdir \(programs) && cd \(Box.buildFolder) &&
-                cp --symbolic-link "$PWD"/bgtaskd "$PWD"/bgtaskctl "$PWD"/bgtask-supervisor \(programs)
+                rm -rf \(programs) && mkdir \(programs) && cd \(Programs.folder) &&
+                cp --symbolic-link "$PWD"/bgtaskd "$PWD"/bgtaskctl "$PWD"/bgtask-supervisor \(programs) &&
+                cd \(programs) && touch bgtaskd.debug bgtaskctl.debug bgtask-supervisor.debug
                 """))
         try succeed(make("completions"))
     }
@@ -40,7 +42,7 @@ enum Installation {
         try succeed(
             shell(
                 """
-                cd \(programs) && rm bgtaskd && cp \(Box.buildFolder)/bgtaskd . && echo new >>bgtaskd
+                cd \(programs) && rm bgtaskd && cp \(Programs.path("bgtaskd")) . && echo new >>bgtaskd
                 """))
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import TestKit
 
 /// The units of `systemd/` in the box, with the programs of this build in them.
 enum InstalledUnits {
@@ -45,7 +46,7 @@ enum InstalledUnits {
     static func text(of name: String, _ scope: Scope) throws -> String {
         let file = Box.project.appendingPathComponent("systemd/\(scope.rawValue)/\(name)")
         return try String(contentsOf: file, encoding: .utf8)
-            .replacingOccurrences(of: programs + "/", with: Box.buildFolder + "/")
+            .replacingOccurrences(of: programs + "/", with: Programs.folder + "/")
     }
 
     /// Takes all of this away again, with the state of the system's daemon.

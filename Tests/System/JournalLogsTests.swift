@@ -1,4 +1,5 @@
 import Foundation
+import TestKit
 import Testing
 
 extension SystemTests {
@@ -150,7 +151,7 @@ extension SystemTests {
                 """
                 mkfifo -m 666 /run/written
                 \(user) sh -c "$1" & sh -c "$1" &
-                \(user) \(Box.buildFolder)/bgtaskctl --system run -- sh -c "$1"; \(more)
+                \(user) \(Programs.path("bgtaskctl")) --system run -- sh -c "$1"; \(more)
                 \(Self.release(id, text, count: count))
                 """, [Self.forge(id, text)])
             #expect(forged.status == 0, "\(forged.errors)")
@@ -189,7 +190,7 @@ extension SystemTests {
         func access() throws {
             let id = try JournalStage.run("echo hello")
             try JournalStage.waitForEnd(of: id)
-            let command = "\(Box.buildFolder)/bgtaskctl --system logs \(id) --journal"
+            let command = "\(Programs.path("bgtaskctl")) --system logs \(id) --journal"
             let member = try JournalStage.shell(command, as: 65534, groups: "systemd-journal")
             #expect(lines(member.output).contains("stdout\tinfo\thello"), "\(member)")
             let stranger = try JournalStage.shell(command, as: 65534)
@@ -207,7 +208,7 @@ extension SystemTests {
             let (name, number) = ("bgtask-story", 4302)
             try JournalStage.makeUser(name, number)
             try JournalStage.start(ofUser: name)
-            let ctl = "XDG_RUNTIME_DIR=/run/user/\(number) \(Box.buildFolder)/bgtaskctl --user"
+            let ctl = "XDG_RUNTIME_DIR=/run/user/\(number) \(Programs.path("bgtaskctl")) --user"
             let run = try JournalStage.shell("\(ctl) run --wait -- sh -c 'echo mine'", as: number)
             #expect(run.status == 0, "\(run.errors)")
             let id = String(run.output.prefix { $0.isNumber })

@@ -1,4 +1,5 @@
 import Foundation
+import TestKit
 import Testing
 
 /// bgtaskd as a service of the box, and its journal, for the tests of both.
@@ -7,7 +8,7 @@ enum JournalStage {
         """
         [Service]
         Type=notify
-        ExecStart=\(Box.buildFolder)/bgtaskd --\(scope) --config /etc/bgtaskd-journal.toml
+        ExecStart=\(Programs.path("bgtaskd")) --\(scope) --config /etc/bgtaskd-journal.toml
         Delegate=yes
         KillMode=mixed
         StateDirectory=bgtaskd
@@ -59,7 +60,7 @@ enum JournalStage {
     /// Runs a script in the box, as root.
     static func shell(_ script: String, _ arguments: [String] = []) throws -> Box.Result {
         // The names that scripts use.
-        let names = "ctl() { \(Box.buildFolder)/bgtaskctl --system \"$@\"; }\n"
+        let names = "ctl() { \(Programs.path("bgtaskctl")) --system \"$@\"; }\n"
         return try Box.execRaw(list: ["sh", "-c", names + script, "sh"] + arguments)
     }
 

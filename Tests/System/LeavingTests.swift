@@ -1,3 +1,4 @@
+import TestKit
 import Testing
 
 extension SystemTests {
@@ -15,7 +16,7 @@ extension SystemTests {
             try? BoxUser.stop()
         }
 
-        private static let ctl = "\(Box.buildFolder)/bgtaskctl --system"
+        private static let ctl = "\(Programs.path("bgtaskctl")) --system"
         private static let bus = """
             --env XDG_RUNTIME_DIR=/run/user/\(BoxUser.uid) \
             --env DBUS_SESSION_BUS_ADDRESS=unix:path=/run/user/\(BoxUser.uid)/bus

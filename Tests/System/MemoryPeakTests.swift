@@ -1,4 +1,5 @@
 import Foundation
+import TestKit
 import Testing
 
 extension VirtualMachineTests.ClockJumpTests {
@@ -11,12 +12,14 @@ extension VirtualMachineTests.ClockJumpTests {
     func memoryPeaks() throws {
         let started = try VirtualMachine.exec(
             "systemd-run", "--quiet", "--unit=bgtaskd-peaks", "-p", "Type=notify",
-            "-p", "Delegate=yes", "\(Box.buildFolder)/bgtaskd", "--socket", "/run/peaks/socket",
+            "-p", "Delegate=yes", "\(Programs.path("bgtaskd"))", "--socket", "/run/peaks/socket",
             "--state-dir", "/run/peaks/state")
         try #require(started.status == 0, "\(started.errors)")
         // The file stays behind, in the page cache of whoever wrote it.
         let filling = "dd if=/dev/zero of=/run/filled bs=1M count=40"
-        let commands = ["true", filling, "true", "\(Box.buildFolder)/process-test-child burn 0 24"]
+        let commands = [
+            "true", filling, "true", "\(Programs.path("process-test-child")) burn 0 24",
+        ]
         let mebibytes = [0..<8, 40..<60, 0..<8, 24..<40]
         for (command, expected) in zip(commands, mebibytes) {
             let use = try use(of: command)
@@ -30,7 +33,7 @@ extension VirtualMachineTests.ClockJumpTests {
 
     /// Runs a command to its end.
     private func use(of command: String) throws -> Use {
-        let bgtaskctl = "\(Box.buildFolder)/bgtaskctl"
+        let bgtaskctl = "\(Programs.path("bgtaskctl"))"
         let shown = try VirtualMachine.exec(
             "sh", "-c",
             """

@@ -1,3 +1,4 @@
+import TestKit
 import Testing
 
 extension VirtualMachineTests {
@@ -140,7 +141,7 @@ extension VirtualMachineTests {
                 echo "applications.suspendAfter = '0s'" >/run/\(Self.unit).toml &&
                 systemd-run --quiet --unit=\(Self.unit) -p Type=notify -p Delegate=yes -p KillMode=mixed \
                     -p StateDirectory=\(Self.unit) -p RuntimeDirectory=\(Self.unit) \
-                    -p TimeoutStartSec=300 '\(Box.buildFolder)/bgtaskd' --system \
+                    -p TimeoutStartSec=300 '\(Programs.path("bgtaskd"))' --system \
                     --config /run/\(Self.unit).toml --socket \(Self.socket) --state-dir /var/lib/\(Self.unit)
                 """)
             try #require(started.status == 0, "\(started.errors)")

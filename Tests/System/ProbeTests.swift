@@ -1,3 +1,4 @@
+import TestKit
 import Testing
 
 extension SystemTests {
@@ -9,7 +10,7 @@ extension SystemTests {
             """
             [Service]
             Type=notify
-            ExecStart=\(Box.buildFolder)/systemd-probe serve
+            ExecStart=\(Programs.path("systemd-probe")) serve
             WatchdogSec=\(watchdogSeconds)
             Restart=on-failure
             RestartSec=0

@@ -1,3 +1,4 @@
+import TestKit
 import Testing
 
 extension VirtualMachineTests.ClockJumpTests {
@@ -15,11 +16,11 @@ extension VirtualMachineTests.ClockJumpTests {
             mkdir -p \(folder) && echo '\(settings)' >\(folder)/bgtaskd.toml &&
             systemd-run --quiet --unit=bgtaskd-\(name) -p Type=notify -p Delegate=yes \
                 sh -c '\(prepares); exec "$@"' sh \
-                \(Box.buildFolder)/bgtaskd --config \(folder)/bgtaskd.toml \
+                \(Programs.path("bgtaskd")) --config \(folder)/bgtaskd.toml \
                 --socket \(folder)/socket --state-dir \(folder)/state
             """)
         try #require(started.status == 0, "\(started.errors)")
-        return "\(Box.buildFolder)/bgtaskctl --socket \(folder)/socket"
+        return "\(Programs.path("bgtaskctl")) --socket \(folder)/socket"
     }
 
     private func stopDaemon(_ name: String) throws {

@@ -1,3 +1,4 @@
+import TestKit
 import Testing
 
 extension SystemTests {
@@ -24,7 +25,7 @@ extension SystemTests {
             _ commands: String, as user: String? = nil, environment: String = ""
         ) throws -> Box.Result {
             let script = """
-                folder=$(mktemp -d); programs=\(Box.buildFolder)
+                folder=$(mktemp -d); programs=\(Programs.folder)
                 ctl="$programs/bgtaskctl --socket $folder/socket"
                 start() {
                     env \(environment) $programs/bgtaskd --socket $folder/socket \

@@ -1,4 +1,5 @@
 import Foundation
+import TestKit
 
 /// The system's bgtaskd.service in the box, as `InstalledUnits` put it there.
 enum Service {
@@ -6,7 +7,7 @@ enum Service {
 
     /// Calls the daemon with bgtaskctl; `arguments` are words of the shell.
     static func call(_ arguments: String) throws -> Box.Result {
-        try Box.execRaw("sh", "-c", "\(Box.buildFolder)/bgtaskctl --system \(arguments)")
+        try Box.execRaw("sh", "-c", "\(Programs.path("bgtaskctl")) --system \(arguments)")
     }
 
     static func property(_ property: String) throws -> String {

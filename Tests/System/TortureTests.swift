@@ -1,4 +1,5 @@
 import Foundation
+import TestKit
 import Testing
 
 /// The daemon killed again and again under load; `make torture` does so for longer.
@@ -12,7 +13,7 @@ struct TortureTests {
             atPath: folder, withIntermediateDirectories: false,
             attributes: [.posixPermissions: 0o700])
         let result = try Box.run(
-            "torture", ["--build", Box.buildFolder] + arguments, ["TMPDIR": folder])
+            "torture", ["--build", Programs.folder] + arguments, ["TMPDIR": folder])
         try FileManager.default.removeItem(atPath: folder)
         return result
     }

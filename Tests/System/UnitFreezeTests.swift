@@ -1,10 +1,11 @@
+import TestKit
 import Testing
 
 extension SystemTests {
     /// Orders about units, given by a program of the Systemd module (Tests/SystemdProbe).
     @Suite("Freezing units through their manager")
     final class UnitFreezeTests {
-        private static let probe = "\(Box.buildFolder)/systemd-probe unit"
+        private static let probe = "\(Programs.path("systemd-probe")) unit"
 
         /// A service that counts: its file grows by a byte a turn.
         private struct Counter {

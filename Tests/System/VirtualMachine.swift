@@ -1,4 +1,5 @@
 import Foundation
+import TestKit
 import Testing
 
 /// A virtual machine for what no container can do: its clock can be set, and its power cut.
@@ -36,7 +37,7 @@ enum VirtualMachine {
         let started = try script(
             [
                 "start", "--owner", "\(getpid())", "--timeout", "500",
-                "--bind-ro", Box.buildFolder,
+                "--bind-ro", Programs.buildFolder, "--bind-ro", Programs.folder,
             ])
         guard started.status == 0 else { throw Box.Failed(description: started.errors) }
     }

@@ -19,15 +19,13 @@ enum ImportTable {
             "Systemd", "TaskStore", "Logging", "Glibc",
         ],
         "bgtaskd": [
-            "DaemonShell", "TaskAPI", "Settings", "LinuxSystem", "Systemd", "Logging",
-            "ArgumentParser", "Glibc",
+            "DaemonShell", "TaskAPI", "Settings", "LinuxSystem", "Systemd", "Logging", "Glibc",
         ],
         "bgtaskctl": [
             "JSON", "TaskAPI", "Varlink", "LinuxSystem", "Settings", "Systemd", "ArgumentParser",
             "Glibc",
         ],
         "bgtask-supervisor": [],
-        "SmallFoundation": [],
         "CEpoll": [],
         "BenchmarkSockets": ["CEpoll", "Glibc"],
         "load-generator": ["BenchmarkSockets", "Glibc"],

@@ -1,4 +1,5 @@
 import Glibc
+import TestKit
 import Testing
 
 /// bgtaskctl (or a shell that calls it) as a process, with its output read as it comes.
@@ -11,13 +12,7 @@ final class CommandRun {
     /// How long anything is waited for before the process is killed and the test fails.
     private static let patience = Duration.seconds(30)
 
-    /// The program, which the build leaves beside the tests.
-    static var program: String {
-        var buffer = [UInt8](repeating: 0, count: 4096)
-        let count = readlink("/proc/self/exe", &buffer, buffer.count)
-        let path = String(decoding: buffer[..<max(count, 0)], as: UTF8.self)
-        return path[..<(path.lastIndex(of: "/") ?? path.startIndex)] + "/bgtaskctl"
-    }
+    static let program = Programs.path("bgtaskctl")
 
     /// Starts bgtaskctl; its socket is that of the daemon.
     convenience init(_ daemon: FakeDaemon, _ arguments: String...) throws {

@@ -1,0 +1,89 @@
+/// The daemon's command line, read.
+///
+/// An option and its value stand in two words or in one, with an equals sign; of one that is given twice the last
+/// counts.
+struct Options: Equatable {
+    enum Scope: Equatable { case user, system }
+
+    /// What is to be done.
+    enum Order: Equatable { case serve, checkConfig, showHelp, showVersion }
+
+    /// What is wrong with a command line, in words for the person who typed it.
+    struct UsageError: Error, Equatable {
+        let text: String
+    }
+
+    private(set) var order = Order.serve
+    private(set) var config: String?
+    private(set) var scope: Scope?
+    private(set) var socket: String?
+    private(set) var stateFolder: String?
+
+    static let help = """
+        Lends programs a limited time to finish background work, and takes it back.
+
+        Usage: bgtaskd [OPTION...]
+
+          --config FILE    Read the settings in FILE and FILE.d.
+          --user           Serve the caller alone; so it is for everyone but root.
+          --system         Serve all users; so it is for root.
+          --socket PATH    Listen there.
+          --state-dir DIR  Keep the state there.
+          --check-config   Say what is wrong with the settings, and end.
+          --version        Show the version.
+          -h, --help       Show this.
+
+        """
+
+    /// Reads the words after the program's name.
+    init(_ words: some Sequence<String>) throws(UsageError) {
+        var words = words.makeIterator()
+        while let word = words.next() {
+            let (name, attached) = Options.parts(of: word)
+            switch name {
+            case "--config": config = try Options.value(of: name, attached ?? words.next())
+            case "--socket": socket = try Options.value(of: name, attached ?? words.next())
+            case "--state-dir": stateFolder = try Options.value(of: name, attached ?? words.next())
+            case _ where attached != nil && Options.flags.contains(name):
+                throw UsageError(text: "the option \(name) takes no value")
+            case "--user": try choose(.user)
+            case "--system": try choose(.system)
+            case "--check-config": order = .checkConfig
+            case "--version":
+                order = .showVersion
+                return
+            case "-h", "--help":
+                order = .showHelp
+                return
+            case _ where name.hasPrefix("-"): throw UsageError(text: "unknown option \(name)")
+            default: throw UsageError(text: "unexpected argument '\(word)'")
+            }
+        }
+    }
+
+    private static let flags: Set<String> = [
+        "--user", "--system", "--check-config", "--version", "-h", "--help",
+    ]
+
+    /// A word as a name and what follows an equals sign in it.
+    private static func parts(of word: String) -> (name: String, value: String?) {
+        guard word.hasPrefix("--"), let equals = word.firstIndex(of: "=") else {
+            return (word, nil)
+        }
+        return (String(word[..<equals]), String(word[word.index(after: equals)...]))
+    }
+
+    private static func value(of name: String, _ word: String?) throws(UsageError) -> String {
+        guard let word, !word.isEmpty else {
+            throw UsageError(text: "the option \(name) needs a value")
+        }
+        return word
+    }
+
+    private mutating func choose(_ scope: Scope) throws(UsageError) {
+        guard self.scope == nil || self.scope == scope else {
+            throw UsageError(text: "--user and --system exclude each other")
+        }
+        self.scope = scope
+    }
+}

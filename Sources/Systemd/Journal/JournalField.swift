@@ -1,6 +1,6 @@
 /// The names of all fields that we write: the one place where they are spelled.
 ///
-/// Documented for readers in systemd.journal-fields(7) and in the README's chapter on the journal.
+/// Documented for readers in systemd.journal-fields(7) and in bgtaskd(8), JOURNAL.
 package enum JournalField: Hashable, Sendable {
     case message
     case messageID

@@ -14,13 +14,16 @@ VM := .build/vm
 
 SWIFT_FILES := $(wildcard Package.swift Sources Tests Examples Benchmarks)
 
-.PHONY: build completions install uninstall files test test-long demo fuzz fuzz-live sanitize torture torture-vm
+.PHONY: build completions install uninstall files test test-shipped test-long demo fuzz fuzz-live sanitize torture torture-vm
 .PHONY: bench microbenchmark instruction-counts format lint deps
 
 PROGRAMS := bgtaskd bgtaskctl bgtask-supervisor
 
 # The folder of the programs to install.
 BUILD := .build/stripped
+
+# What the Swift runtime starts to tell where a program has crashed; it comes with the compiler.
+BACKTRACER = $(shell dirname "$$(readlink -f "$$(command -v $(SWIFT))")")/../libexec/swift/linux/swift-backtrace-static
 
 # One file a program, with the Swift runtime inside: .build/release/bgtaskd and its like, with their symbols, and in
 # .build/stripped what is installed, with the symbols beside it.
@@ -29,6 +32,7 @@ build: deps
 	    $(SWIFT) build -c release --static-swift-stdlib --product $$program || exit 1; \
 	done
 	@config/strip .build/release $(BUILD) $(PROGRAMS)
+	@install -m 0755 "$(BACKTRACER)" $(BUILD)/swift-backtrace
 	@$(MAKE) --no-print-directory completions
 
 # What the shells know of the command line of bgtaskctl, as it tells it; that of the daemon is in config/completions.
@@ -52,6 +56,7 @@ define FILES
 program  $(BUILD)/bgtaskd                      $(PREFIX)/bin/bgtaskd
 program  $(BUILD)/bgtaskctl                    $(PREFIX)/bin/bgtaskctl
 program  $(BUILD)/bgtask-supervisor            $(PREFIX)/libexec/bgtaskd/bgtask-supervisor
+program  $(BUILD)/swift-backtrace              $(PREFIX)/libexec/bgtaskd/swift-backtrace
 debug    $(BUILD)/bgtaskd.debug                $(DEBUG)$(PREFIX)/bin/bgtaskd.debug
 debug    $(BUILD)/bgtaskctl.debug              $(DEBUG)$(PREFIX)/bin/bgtaskctl.debug
 debug    $(BUILD)/bgtask-supervisor.debug      $(DEBUG)$(PREFIX)/libexec/bgtaskd/bgtask-supervisor.debug
@@ -94,19 +99,30 @@ files:
 BOUNDED := Tests/System/bounded-test
 TIMES := $(if $(BGTASK_LONG),20,1)
 
-# FILTER=NAME runs the tests whose identifier matches. The tests of LinuxSystem have a process of their
-# own: beside supervisors they take every child that they did not start for an orphan, and kill it.
+# FILTER=NAME runs the tests whose identifier matches. The tests of LinuxSystem have a process of their own, as they
+# have where swift test is called by hand.
 test: deps $(VARLINK_ENV)/ready $(VM)/version
 ifdef FILTER
 	$(SWIFT) build --build-tests
 	$(BOUNDED) $$((45 * $(TIMES))) $(SWIFT) test --skip-build --disable-xctest --filter '$(FILTER)'
 else
 	$(SWIFT) build --build-tests
-	$(BOUNDED) $$((20 * $(TIMES))) $(SWIFT) test --skip-build --disable-xctest --filter '^LinuxSystemTests'
+	BGTASK_ALONE=1 $(BOUNDED) $$((20 * $(TIMES))) \
+	    $(SWIFT) test --skip-build --disable-xctest --filter '^LinuxSystemTests'
 	$(BOUNDED) $$((45 * $(TIMES))) $(SWIFT) test --skip-build --disable-xctest --skip '^LinuxSystemTests'
 	$(SWIFT) build --package-path Benchmarks --build-tests
 	$(BOUNDED) 5 $(SWIFT) test --package-path Benchmarks --skip-build --disable-xctest
 endif
+
+# The tests that start a program or boot a systemd, on what is installed: optimised, stripped.
+SHIPPED := ^(DaemonTests|bgtaskctlTests|ExampleTests|ManualPageTests|SystemTests)\.
+
+test-shipped: build $(VM)/version
+	$(SWIFT) build -c release --static-swift-stdlib --product systemd-probe
+	config/strip .build/release $(BUILD)/test systemd-probe
+	$(SWIFT) build --build-tests
+	BGTASK_PROGRAMS=$(CURDIR)/$(BUILD) $(BOUNDED) $$((45 * $(TIMES))) \
+	    $(SWIFT) test --skip-build --disable-xctest --filter '$(or $(FILTER),$(SHIPPED))'
 
 # The tests with those that take many minutes at their full length.
 test-long:

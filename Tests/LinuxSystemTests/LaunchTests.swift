@@ -2,9 +2,8 @@ import Glibc
 import LinuxSystem
 import Testing
 
-/// All tests, one after the other: a host takes every child of its process that it does not know
-/// for an orphan, and some count this process's descriptors.
-@Suite(.serialized) enum LinuxTests {}
+/// All tests, one after the other: some count this process's descriptors.
+@Suite(.serialized, OwnProcess()) enum LinuxTests {}
 
 extension LinuxTests {
     @Suite struct LaunchTests {

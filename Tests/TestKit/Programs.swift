@@ -5,13 +5,16 @@ package enum Programs {
     /// What is installed.
     private static let shipped: Set<String> = ["bgtaskd", "bgtaskctl", "bgtask-supervisor"]
 
-    /// The folder of the test program, where SwiftPM puts all others.
-    package static let buildFolder: String = {
+    /// The test program itself.
+    package static let executable: String = {
         var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
         let count = readlink("/proc/self/exe", &buffer, buffer.count)
-        let own = String(decoding: buffer.prefix(max(count, 0)), as: UTF8.self)
-        return own.lastIndex(of: "/").map { String(own[..<$0]) } ?? "."
+        return String(decoding: buffer.prefix(max(count, 0)), as: UTF8.self)
     }()
+
+    /// The folder of the test program, where SwiftPM puts all others.
+    package static let buildFolder =
+        executable.lastIndex(of: "/").map { String(executable[..<$0]) } ?? "."
 
     /// The folder of the programs that are tested: BGTASK_PROGRAMS, as `make test-shipped` sets it, or else what was
     /// built beside the tests.

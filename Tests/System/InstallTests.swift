@@ -68,6 +68,9 @@ extension SystemTests {
                     ExecReload=/usr/bin/bgtaskctl --user reload
                     """)
 
+            let backtracer = "swift-backtrace=/usr/libexec/bgtaskd/swift-backtrace"
+            #expect(try Installation.shell("grep -c \(backtracer)$ \(unit)").line == "1")
+
             try Installation.succeed(Installation.make("\(make)=253"))
             let newer = try Installation.shell("grep -E '^(Type|Exec)' \(unit)").line
             #expect(

@@ -19,7 +19,7 @@ enum Installation {
                 mkdir -p /usr/local/bin /usr/local/lib /usr/local/share/man
                 rm -rf \(programs) && mkdir \(programs) && cd \(Programs.folder) &&
                 cp --symbolic-link "$PWD"/bgtaskd "$PWD"/bgtaskctl "$PWD"/bgtask-supervisor \(programs) &&
-                cd \(programs) && touch bgtaskd.debug bgtaskctl.debug bgtask-supervisor.debug
+                cd \(programs) && touch bgtaskd.debug bgtaskctl.debug bgtask-supervisor.debug swift-backtrace
                 """))
         try succeed(make("completions"))
     }

@@ -8,14 +8,21 @@ do {
     case "listen": try printSockets()
     case "destination": print(JournalDestination.standard())
     case "serve": exit(try ProbeService().run())
+    case "trap": print(trap(Array(CommandLine.arguments.dropFirst(2))))
     case "unit": exit(try ProbeManager.run(Array(CommandLine.arguments.dropFirst(2))))
     default:
-        print("usage: systemd-probe notify|listen|destination|serve|unit")
+        print("usage: systemd-probe notify|listen|destination|serve|trap|unit")
         exit(64)
     }
 } catch {
     print("error: \(error)")
     exit(1)
+}
+
+/// Ends by a trap, as an error in the program would.
+@inline(never)
+func trap(_ words: [String]) -> String {
+    words[words.count]
 }
 
 /// Sends each kind of notification once.

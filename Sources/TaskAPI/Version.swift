@@ -1,4 +1,4 @@
 /// The version of all programs of this package.
 package enum Version {
-    package static let current = "0.1.0"
+    package static let current = "0.2.0"
 }

@@ -103,4 +103,15 @@ struct DocumentTests {
             return Array(call)
         }
     }
+
+    @Test("the changelog begins with the version of the programs")
+    func version() throws {
+        let source = RepositoryFiles.top.appendingPathComponent("Sources/TaskAPI/Version.swift")
+        let words = try String(contentsOf: source, encoding: .utf8).split(separator: "\"")
+        let changes = RepositoryFiles.top.appendingPathComponent("CHANGELOG.md")
+        let headings = try String(contentsOf: changes, encoding: .utf8)
+            .split(separator: "\n").filter { $0.hasPrefix("## ") }
+        let newest = try #require(headings.first?.split(separator: " ").dropFirst().first)
+        #expect(words.dropFirst().first == newest)
+    }
 }

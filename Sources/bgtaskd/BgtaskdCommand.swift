@@ -52,7 +52,8 @@ enum BgtaskdCommand {
             let findings = checks.findings()
             if !findings.isEmpty { return end(findings, all: checkConfig) }
             if checkConfig {
-                print(([sayFine(loaded)] + checks.notes()).joined(separator: "\n"))
+                let lines = [sayFine(loaded)] + checks.notes()
+                if !options.isQuiet { print(lines.joined(separator: "\n")) }
                 return 0
             }
             configuration.operatorsGroup = try checks.operatorsGroup()

@@ -14,6 +14,8 @@ struct Options: Equatable {
     }
 
     private(set) var order = Order.serve
+    /// Whether a check says only what is wrong.
+    private(set) var isQuiet = false
     private(set) var config: String?
     private(set) var scope: Scope?
     private(set) var socket: String?
@@ -30,6 +32,7 @@ struct Options: Equatable {
           --socket PATH    Listen there.
           --state-dir DIR  Keep the state there.
           --check-config   Say what is wrong with the settings, and end.
+          --quiet          With --check-config: say nothing where nothing is.
           --version        Show the version.
           -h, --help       Show this.
 
@@ -49,6 +52,7 @@ struct Options: Equatable {
             case "--user": try choose(.user)
             case "--system": try choose(.system)
             case "--check-config": order = .checkConfig
+            case "--quiet": isQuiet = true
             case "--version":
                 order = .showVersion
                 return
@@ -62,7 +66,7 @@ struct Options: Equatable {
     }
 
     private static let flags: Set<String> = [
-        "--user", "--system", "--check-config", "--version", "-h", "--help",
+        "--user", "--system", "--check-config", "--quiet", "--version", "-h", "--help",
     ]
 
     /// A word as a name and what follows an equals sign in it.

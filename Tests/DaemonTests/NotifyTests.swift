@@ -129,7 +129,7 @@ struct NotifyTests {
         }
         // A reload does not make it ready again.
         service.daemon.child.signal(SIGHUP)
-        try service.daemon.waitForLog("settings read again")
+        try service.daemon.waitForLog("settings read again: nothing changed")
         service.daemon.child.signal(SIGTERM)
         try service.manager.status { $0 == "stopped: 1 interrupted" }
         #expect(try service.daemon.child.waitForEnd() == .status(0))

@@ -22,6 +22,7 @@ struct OptionsTests {
     @Test("orders a check, the help or the version, whatever follows that")
     func orders() throws {
         #expect(try Options(["--check-config", "--user"]).order == .checkConfig)
+        #expect(try Options(["--check-config", "--quiet"]).isQuiet)
         #expect(try Options(["--user", "--version", "--what"]).order == .showVersion)
         for word in ["-h", "--help"] { #expect(try Options([word]).order == .showHelp) }
     }

@@ -77,7 +77,7 @@ extension SystemTests {
                 newer == """
                     Type=notify-reload
                     ExecStart=/usr/bin/bgtaskd --user
-                    ExecReload=/usr/bin/bgtaskd --user --check-config
+                    ExecReload=/usr/bin/bgtaskd --user --check-config --quiet
                     """)
         }
 

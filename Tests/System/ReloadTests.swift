@@ -17,6 +17,10 @@ extension SystemTests {
             try Service.set("queue.slots = 9\n")
             #expect(try Box.execRaw("systemctl", "reload", Service.name).status == 0)
             #expect(try slots() == "9")
+            let journal =
+                "journalctl --sync; journalctl --quiet --output=cat --unit=\(Service.name)"
+            let told = try Box.execRaw("sh", "-c", journal).output
+            #expect(told.contains("settings read again: queue.slots changed\n"), "\(told)")
 
             try Service.set("queue.slots = 11\nqueue.slot = 1\n")
             #expect(try Box.execRaw("systemctl", "reload", Service.name).status != 0)

@@ -6,7 +6,7 @@ _bgtaskd() {
     --state-dir) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -d -- "$word") ;;
     *)
         mapfile -t COMPREPLY < <(compgen -W '--config --user --system --socket --state-dir --check-config
-            --version --help' -- "$word")
+            --quiet --version --help' -- "$word")
         ;;
     esac
 }

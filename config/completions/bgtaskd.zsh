@@ -6,5 +6,6 @@ _arguments \
     '--socket[listen there]:path:_files' \
     '--state-dir[keep the state there]:folder:_files -/' \
     '--check-config[say what is wrong with the settings, and end]' \
+    '--quiet[say nothing where the settings are good]' \
     '--version[show the version]' \
     '(-h --help)'{-h,--help}'[show what the options mean]'

@@ -204,10 +204,15 @@ extension DaemonMessage {
 
 extension Logger {
     /// Says something in the daemon's own name.
-    package func say(_ message: DaemonMessage, _ fields: [JournalField: String] = [:]) {
+    ///
+    /// - Parameter detail: what follows the sentence for who reads the line alone; the fields have it too.
+    package func say(
+        _ message: DaemonMessage, _ fields: [JournalField: String] = [:], detail: String? = nil
+    ) {
         var metadata = Logger.Metadata(minimumCapacity: fields.count + 1)
         metadata[JournalField.messageID.name] = .string(message.id.hex)
         for (field, value) in fields { metadata[field.name] = .string(value) }
-        log(level: message.level, "\(message.sentence)", metadata: metadata)
+        let detail = detail.map { ": \($0)" } ?? ""
+        log(level: message.level, "\(message.sentence)\(detail)", metadata: metadata)
     }
 }

@@ -34,7 +34,7 @@ struct SettingsReloader {
                 .needRestart: "\(difference.needRestart.joined(separator: " "))",
             ]
             if let owner { fields[.operator] = "\(owner)" }
-            log.say(.settingsRead, fields)
+            log.say(.settingsRead, fields, detail: Self.words(for: difference))
             return difference
         } catch {
             status.settingsRefused(error)
@@ -46,6 +46,14 @@ struct SettingsReloader {
             for found in error.all { log.say(.settingsRefused, [.reason: "\(found)"]) }
             throw .badSettings(answer)
         }
+    }
+
+    /// What a reload has changed, for people.
+    static func words(for difference: SettingsDifference) -> String {
+        let parts = [
+            (difference.changed, "changed"), (difference.needRestart, "changed after a restart"),
+        ].filter { !$0.0.isEmpty }.map { "\($0.joined(separator: ", ")) \($1)" }
+        return parts.isEmpty ? "nothing changed" : parts.joined(separator: "; ")
     }
 
     private func apply(_ difference: SettingsDifference) {

@@ -14,7 +14,7 @@ VM := .build/vm
 
 SWIFT_FILES := $(wildcard Package.swift Sources Tests Examples Benchmarks)
 
-.PHONY: build completions install uninstall files test test-shipped test-long demo fuzz fuzz-live sanitize torture torture-vm
+.PHONY: build completions install uninstall files deb test test-shipped test-long demo fuzz fuzz-live sanitize torture torture-vm
 .PHONY: bench microbenchmark instruction-counts format lint deps
 
 PROGRAMS := bgtaskd bgtaskctl bgtask-supervisor
@@ -32,15 +32,15 @@ build: deps
 	    $(SWIFT) build -c release --static-swift-stdlib --product $$program || exit 1; \
 	done
 	@config/strip .build/release $(BUILD) $(PROGRAMS)
-	@install -m 0755 "$(BACKTRACER)" $(BUILD)/swift-backtrace
+	@objcopy --strip-all "$(BACKTRACER)" $(BUILD)/swift-backtrace
 	@$(MAKE) --no-print-directory completions
 
 # What the shells know of the command line of bgtaskctl, as it tells it; that of the daemon is in config/completions.
 completions:
 	@mkdir -p $(BUILD)/completions
 	@for shell in bash zsh fish; do \
-	    $(BUILD)/bgtaskctl --generate-completion-script $$shell \
-	        >$(BUILD)/completions/bgtaskctl.$$shell || exit 1; \
+	    script=$$($(BUILD)/bgtaskctl --generate-completion-script $$shell) || exit 1; \
+	    printf '%s\n' "$$script" | sed '1{/^#!/d}' >$(BUILD)/completions/bgtaskctl.$$shell; \
 	done
 
 # What `make install` copies, and where to: KIND SOURCE DESTINATION. systemd, man and the shells look below
@@ -95,12 +95,27 @@ uninstall:
 files:
 	@config/setup files
 
+# A Debian package of what `make build` makes, and one of its symbols, in .build/deb; with lintian's judgement.
+DEB := .build/deb
+
+deb: build
+	@.ci/deps build-essential debhelper fakeroot lintian
+	@rm -rf $(DEB) && mkdir -p $(DEB)/programs
+	@cp -R $(addprefix .build/release/,$(PROGRAMS)) $(BUILD)/swift-backtrace $(BUILD)/completions $(DEB)/programs
+	@touch $(addprefix $(DEB)/programs/,$(addsuffix .debug,$(PROGRAMS)))
+	@dpkg-buildpackage --build=binary --no-sign --no-pre-clean --changes-option=-u$(DEB) --buildinfo-option=-u$(DEB) \
+	    --buildinfo-file=$(DEB)/bgtaskd.buildinfo --changes-file=$(DEB)/bgtaskd.changes >$(DEB)/log 2>&1 \
+	    || { cat $(DEB)/log >&2; exit 1; }
+	@rm -r $(DEB)/programs debian/.debhelper debian/bgtaskd
+	@lintian --no-cfg --allow-root --fail-on error,warning $(DEB)/bgtaskd.changes
+	@ls -1 $(DEB)/*.deb
+
 # Runs tests for so many minutes at most, far more than a slow machine takes: a run that hangs ends and says where.
 BOUNDED := Tests/System/bounded-test
 TIMES := $(if $(BGTASK_LONG),20,1)
 
-# FILTER=NAME runs the tests whose identifier matches. The tests of LinuxSystem have a process of their own, as they
-# have where swift test is called by hand.
+# FILTER=NAME runs the tests whose identifier matches, on the debug build. The tests of LinuxSystem have a process of
+# their own, as they have where swift test is called by hand. Those under a systemd are run on what is installed.
 test: deps $(VARLINK_ENV)/ready $(VM)/version
 ifdef FILTER
 	$(SWIFT) build --build-tests
@@ -109,7 +124,9 @@ else
 	$(SWIFT) build --build-tests
 	BGTASK_ALONE=1 $(BOUNDED) $$((20 * $(TIMES))) \
 	    $(SWIFT) test --skip-build --disable-xctest --filter '^LinuxSystemTests'
-	$(BOUNDED) $$((45 * $(TIMES))) $(SWIFT) test --skip-build --disable-xctest --skip '^LinuxSystemTests'
+	$(BOUNDED) $$((45 * $(TIMES))) $(SWIFT) test --skip-build --disable-xctest \
+	    --skip '^(LinuxSystemTests|SystemTests)\.'
+	$(MAKE) --no-print-directory test-shipped
 	$(SWIFT) build --package-path Benchmarks --build-tests
 	$(BOUNDED) 5 $(SWIFT) test --package-path Benchmarks --skip-build --disable-xctest
 endif
@@ -181,7 +198,7 @@ UNSANITIZED := bgtask-supervisor process-test-child
 sanitize: deps $(VARLINK_ENV)/ready
 	for program in $(UNSANITIZED); do $(SWIFT) build --product $$program || exit 1; done
 	for sanitizer in $(SANITIZERS); do \
-	    export BGTASK_SANITIZED=$$sanitizer; \
+	    export BGTASK_SANITIZED=$$sanitizer BGTASK_ALONE=1; \
 	    build=".build/$$sanitizer"; \
 	    $(SWIFT) build --build-tests --sanitize=$$sanitizer --scratch-path $$build || exit 1; \
 	    for program in $(UNSANITIZED); do cp .build/debug/$$program $$build/debug/ || exit 1; done; \

@@ -9,8 +9,9 @@ VARLINK_VERSION := 31.0.0
 VARLINK_ENV := $(CURDIR)/.build/varlink-$(VARLINK_VERSION)
 export VARLINK_PYTHON := $(VARLINK_ENV)/bin/python
 
-# What the virtual machine of the tests boots from.
+# What the virtual machine of the tests boots from, and other Debians.
 VM := .build/vm
+DEBIAN := .build/debian
 
 SWIFT_FILES := $(wildcard Package.swift Sources Tests Examples Benchmarks)
 
@@ -134,7 +135,7 @@ endif
 # The tests that start a program or boot a systemd, on what is installed: optimised, stripped.
 SHIPPED := ^(DaemonTests|bgtaskctlTests|ExampleTests|ManualPageTests|SystemTests)\.
 
-test-shipped: build $(VM)/version
+test-shipped: deb $(VM)/version $(DEBIAN)/trixie/complete
 	$(SWIFT) build -c release --static-swift-stdlib --product systemd-probe
 	config/strip .build/release $(BUILD)/test systemd-probe
 	$(SWIFT) build --build-tests
@@ -255,6 +256,12 @@ $(VARLINK_ENV)/ready: | deps
 	$(PYTHON) -m venv $(VARLINK_ENV)
 	$(VARLINK_ENV)/bin/pip install --quiet --disable-pip-version-check varlink==$(VARLINK_VERSION)
 	touch $@
+
+# Without it, which needs root, the tests on another Debian are skipped, and say so.
+$(DEBIAN)/%/complete: Tests/System/debian-root | deps
+	@.ci/deps mmdebstrap
+	@echo 'getting a Debian $* for the tests'
+	@Tests/System/debian-root $* $(DEBIAN)/$* || true
 
 # Without it the tests in a virtual machine are skipped, and say so.
 $(VM)/version: Tests/System/vm-prepare | deps

@@ -234,7 +234,8 @@ let package = Package(
             ],
             path: "Tests/System",
             exclude: [
-                "bounded-test", "fuzz-live", "systemd-box", "torture", "torture-vm",
+                "bounded-test", "debian-root", "fuzz-live", "package-moves", "systemd-box",
+                "torture", "torture-vm",
                 "torture_check.py",
                 "torture_load.py",
                 "vm", "vm-box", "vm-prepare",

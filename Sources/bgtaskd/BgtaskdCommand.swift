@@ -17,6 +17,8 @@ enum BgtaskdCommand {
             case .serve, .checkConfig: exit(run(options))
             }
         } catch {
+            // Who called is told.
+            WaitingCallers((try? ListenDescriptor.take()) ?? []).sendAway()
             exit(end("\(error.text); see: bgtaskd --help", ExitStatus.usage))
         }
     }

@@ -30,6 +30,8 @@ enum Bootstrap {
         _ configuration: Configuration, _ loaded: LoadedSettings, _ inherited: [ListenDescriptor]
     ) throws -> Int32 {
         signal(SIGPIPE, SIG_IGN)
+        // The watchdog's, which ends the daemon. The Swift runtime tells where that was and goes on.
+        signal(SIGABRT, SIG_DFL)
         giveLargeBlocksBack()
         let loop = try EventLoop()
         var daemon: Daemon?

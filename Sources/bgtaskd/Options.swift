@@ -44,9 +44,10 @@ struct Options: Equatable {
         while let word = words.next() {
             let (name, attached) = Options.parts(of: word)
             switch name {
-            case "--config": config = try Options.value(of: name, attached ?? words.next())
-            case "--socket": socket = try Options.value(of: name, attached ?? words.next())
-            case "--state-dir": stateFolder = try Options.value(of: name, attached ?? words.next())
+            case "--config": config = try Options.value(of: name, attached, next: { words.next() })
+            case "--socket": socket = try Options.value(of: name, attached, next: { words.next() })
+            case "--state-dir":
+                stateFolder = try Options.value(of: name, attached, next: { words.next() })
             case _ where attached != nil && Options.flags.contains(name):
                 throw UsageError(text: "the option \(name) takes no value")
             case "--user": try choose(.user)
@@ -63,6 +64,9 @@ struct Options: Equatable {
             default: throw UsageError(text: "unexpected argument '\(word)'")
             }
         }
+        guard order == .checkConfig || !isQuiet else {
+            throw UsageError(text: "--quiet goes with --check-config alone")
+        }
     }
 
     private static let flags: Set<String> = [
@@ -77,8 +81,12 @@ struct Options: Equatable {
         return (String(word[..<equals]), String(word[word.index(after: equals)...]))
     }
 
-    private static func value(of name: String, _ word: String?) throws(UsageError) -> String {
-        guard let word, !word.isEmpty else {
+    /// The value in the same word, or the next word, which is no option.
+    private static func value(
+        of name: String, _ attached: String?, next: () -> String?
+    ) throws(UsageError) -> String {
+        let word = attached ?? next()
+        guard let word, !word.isEmpty, attached != nil || !word.hasPrefix("-") else {
             throw UsageError(text: "the option \(name) needs a value")
         }
         return word

@@ -32,6 +32,8 @@ struct OptionsTests {
         arguments: [
             (["--config"], "the option --config needs a value"),
             (["--socket="], "the option --socket needs a value"),
+            (["--state-dir", "--check-config"], "the option --state-dir needs a value"),
+            (["--quiet"], "--quiet goes with --check-config alone"),
             (["--user=yes"], "the option --user takes no value"),
             (["--user", "--system"], "--user and --system exclude each other"),
             (["--conf", "x"], "unknown option --conf"),

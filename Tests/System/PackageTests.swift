@@ -20,6 +20,8 @@ struct PackageTests {
     /// Why it cannot be tried here; `nil` where it can.
     private static func reasonAgainst(_ root: Root) -> String? {
         if let reason = Box.reasonAgainst { return reason }
+        // There all has to be complete.
+        if ProcessInfo.processInfo.environment["CI"] == "true" { return nil }
         let files = FileManager.default
         guard Programs.folder != Programs.buildFolder, files.fileExists(atPath: packages) else {
             return "no package is built; see make test-shipped"

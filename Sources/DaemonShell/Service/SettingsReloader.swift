@@ -51,7 +51,7 @@ struct SettingsReloader {
     /// What a reload has changed, for people.
     static func words(for difference: SettingsDifference) -> String {
         let parts = [
-            (difference.changed, "changed"), (difference.needRestart, "changed after a restart"),
+            (difference.changed, "changed"), (difference.needRestart, "in force after a restart"),
         ].filter { !$0.0.isEmpty }.map { "\($0.joined(separator: ", ")) \($1)" }
         return parts.isEmpty ? "nothing changed" : parts.joined(separator: "; ")
     }

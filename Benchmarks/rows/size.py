@@ -62,9 +62,9 @@ def row(name, title, unit, measure, bound):
                less_is_better=True, rounds_max=1, is_in_chart=False)
 
 
-ROWS = [row(f"size-{program}", f"size of {program}, stripped", "MB", stripped(program), 16)
+ROWS = [row(f"size-{program}", f"size of {program}, stripped", "MB", stripped(program), 20)
         for program in PROGRAMS]
 ROWS += [
-    row("size-installed", "all that is installed", "MB", installed, 28),
+    row("size-installed", "all that is installed", "MB", installed, 40),
     row("size-runtime", "libraries of Swift that are loaded", "libraries", runtime_libraries, 0),
 ]

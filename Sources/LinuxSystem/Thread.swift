@@ -10,7 +10,7 @@ private final class ThreadBody: Sendable {
     }
 }
 
-/// Starts a detached thread that runs `body`, with all signals blocked: they are the business of the loop.
+/// Starts a detached thread that runs `body`, with all signals blocked but SIGPROF: they are the business of the loop.
 ///
 /// - Throws: as of pthread_create(3): EAGAIN at a limit.
 package func startThread(

@@ -31,6 +31,7 @@ extension SystemTests {
                 "sh", "-c", "journalctl --sync; journalctl --quiet --output=cat --unit=trap")
             #expect(journal.output.contains("Program crashed"), "\(journal)")
             #expect(journal.output.contains("trap(_:)"), "\(journal)")
+            #expect(!journal.output.contains("failed to suspend"), "\(journal)")
         }
     }
 }

@@ -8,7 +8,10 @@ do {
     case "listen": try printSockets()
     case "destination": print(JournalDestination.standard())
     case "serve": exit(try ProbeService().run())
-    case "trap": print(trap(Array(CommandLine.arguments.dropFirst(2))))
+    case "trap":
+        // With a second thread, as the daemon has them.
+        let journal = try JournalWriter(to: .standard(), identifier: "systemd-probe")
+        print(trap(Array(CommandLine.arguments.dropFirst(2))), journal)
     case "unit": exit(try ProbeManager.run(Array(CommandLine.arguments.dropFirst(2))))
     default:
         print("usage: systemd-probe notify|listen|destination|serve|trap|unit")

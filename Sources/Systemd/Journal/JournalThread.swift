@@ -14,7 +14,8 @@ final class JournalThread: Sendable {
         self.sink = sink
     }
 
-    /// Starts it, detached and with all signals blocked, SIGPIPE included.
+    /// Starts it, detached and with all signals blocked, SIGPIPE included, but SIGPROF, by which the Swift runtime
+    /// stops the threads of a program that crashes.
     ///
     /// - Throws: ``SystemdError`` as of pthread_create(3): EAGAIN at a limit.
     func start() throws(SystemdError) {
@@ -27,6 +28,7 @@ final class JournalThread: Sendable {
         // The mask is inherited: block before the start, so that no signal slips in.
         var (all, before) = (sigset_t(), sigset_t())
         sigfillset(&all)
+        sigdelset(&all, SIGPROF)
         pthread_sigmask(SIG_SETMASK, &all, &before)
         defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
 

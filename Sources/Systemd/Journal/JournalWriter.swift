@@ -23,7 +23,7 @@ package final class JournalWriter: Sendable {
     private let queue: Monitor<JournalQueue>
     private let levelMax: Atomic<UInt8>
 
-    /// Starts the thread, with all signals blocked in it.
+    /// Starts the thread, with all signals blocked in it but SIGPROF.
     ///
     /// - Parameters:
     ///   - destination: where entries go.

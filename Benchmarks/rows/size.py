@@ -9,6 +9,8 @@ from harness.run import ROOT
 
 PROGRAMS = ("bgtaskd", "bgtaskctl", "bgtask-supervisor")
 MEGABYTE = 1e6
+# What `make build` leaves to be installed.
+STRIPPED = f"{ROOT}/.build/stripped"
 
 
 def folder_of(run):
@@ -23,21 +25,17 @@ def output(*command):
 
 
 def stripped(program):
-    """MB of a program without its symbols; those of `make build` have none."""
-    def measure(run):
-        with tempfile.NamedTemporaryFile() as copy:
-            output("strip", "-o", copy.name, f"{folder_of(run)}/{program}")
-            return os.path.getsize(copy.name) / MEGABYTE
-
-    return measure
+    """MB of a program without its symbols, which stand beside it."""
+    return lambda run: os.path.getsize(f"{STRIPPED}/{program}") / MEGABYTE
 
 
 def installed(run):
-    """MB of all files of `make install`."""
+    """MB of all files of `make install`, without those for debuggers."""
     with tempfile.TemporaryDirectory(prefix="bgtaskd-bench-") as folder:
         output("make", "-C", ROOT, "--no-print-directory", "install", f"DESTDIR={folder}",
-               f"BUILD={folder_of(run)}")
-        paths = [f"{place}/{name}" for place, _, names in os.walk(folder) for name in names]
+               f"BUILD={STRIPPED}")
+        paths = [f"{place}/{name}" for place, _, names in os.walk(folder) for name in names
+                 if not name.endswith(".debug")]
         return sum(os.lstat(path).st_size for path in paths) / MEGABYTE
 
 

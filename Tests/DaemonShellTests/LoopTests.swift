@@ -109,6 +109,40 @@ struct LoopTests {
         #expect(fired == 1 && Instant.measured() >= now + .milliseconds(2))
     }
 
+    @Test(
+        "the clients' time after a full turn counts from the end of that turn, however long it took"
+    )
+    func leftovers() throws {
+        let (scene, loop) = (try Scene(), try EventLoop())
+        let table = try DeadlineTable(scene.core, loop) {}
+        try scene.core.turn {
+            for _ in 0..<600 {
+                var request = BeginRequest(
+                    name: "a", owner: OwnerID(rawValue: 7), holder: HolderID(rawValue: 1))
+                request.budget = RequestedBudget(duration: .seconds(2), grace: .seconds(1))
+                _ = try scene.core.update { registry, now, actions in
+                    try registry.begin(request, at: now, &actions)
+                }
+            }
+            #expect(table.leftoversAt == nil)
+        }
+        scene.clock.seconds = 4
+        try scene.core.turn {
+            table.fire()
+            // Firing so many has taken a second.
+            scene.clock.seconds = 5
+            try table.arm()
+            #expect(table.leftoversAt.map { $0 > Instant(nanoseconds: 5_000_000_000) } == true)
+            let first = table.leftoversAt
+            scene.clock.seconds = 6
+            try table.arm()
+            #expect(table.leftoversAt == first)
+        }
+        scene.core.turn { table.fire() }
+        try table.arm()
+        #expect(table.leftoversAt == nil)
+    }
+
     private final class Pipe: DescriptorHandler {
         let ends: [Int32]
         var registration: DescriptorPoll.Registration?

@@ -11,7 +11,7 @@ struct WireLoad {
     private static let timesPerRound = 4000
     private static let eventsPerRound = 20_000
     /// Of the environment in a large document.
-    private static let variables = [100, 10_000]
+    private static let variables = [40, 4000]
 
     /// How fast calls are read and answered, large documents are read, and replies and events are written.
     static func measure() throws {

@@ -67,6 +67,9 @@ final class Core {
         try body()
     }
 
+    /// The clock as it is now: later than `now` by as long as the turn has taken.
+    var present: Instant { Instant(nanoseconds: time.read().now) }
+
     /// Begins the next instant within a turn that takes several batches one after the other.
     func advance() {
         let (nanoseconds, slept) = time.read()

@@ -24,7 +24,7 @@ final class DeadlineTable {
     /// Whether the last turn left some of the core's that were due.
     private var hasOverdue = false
     /// When those have their turn, after the clients have had theirs.
-    private var leftoversAt: Instant?
+    private(set) var leftoversAt: Instant?
 
     /// - Parameter fired: called when something is due; what calls `fire` in a turn.
     init(_ core: Core, _ loop: EventLoop, fired: @escaping () -> Void) throws(SystemdError) {
@@ -57,8 +57,9 @@ final class DeadlineTable {
     /// Arms the timers at what is due next. With deadlines left over from a full turn, the clients get theirs before
     /// the next of them.
     func arm() throws(SystemdError) {
-        // Counted once: clients that always have something must not put it off again with each turn.
-        leftoversAt = hasOverdue ? leftoversAt ?? core.now + Self.clientsShare : nil
+        // Counted once, and from the end of that turn, which may have taken longer than the clients' share: clients
+        // that always have something must not put it off again with each turn.
+        leftoversAt = hasOverdue ? leftoversAt ?? core.present + Self.clientsShare : nil
         try armQueueTimer()
         var next = core.update { registry, _, _ in registry.nextDeadline } ?? .never
         for deadline in deadlines {

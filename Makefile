@@ -264,6 +264,7 @@ $(VARLINK_ENV)/ready: | deps
 $(DEBIAN)/%/complete: Tests/System/debian-root | deps
 	@.ci/deps mmdebstrap || true
 	@echo 'getting a Debian $* for the tests'
+	@rm -rf $(DEBIAN)/$*
 	@Tests/System/debian-root $* $(DEBIAN)/$* || true
 
 # Without it the tests in a virtual machine are skipped, and say so.

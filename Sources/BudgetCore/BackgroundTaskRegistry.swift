@@ -34,8 +34,8 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         let keepsQueue: Bool
     }
 
-    /// Ids that are reserved on disk at once.
-    package static var identifierBlock: UInt64 { IdentifierSource.blockSize }
+    /// Ids that are reserved on disk at once while few are taken.
+    package static var identifierBlock: UInt64 { IdentifierSource.blockSizeMin }
 
     /// How far a task's own requests move its limit before that is told: a task may make thousands a second.
     private static let toldExtensionMin = Duration.seconds(1)
@@ -295,7 +295,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
 
     private mutating func overrun(_ slot: Int, at now: Instant, _ actions: inout [Action]) {
         let task = table[slot]
-        let outcome: Outcome = task.reason == .shutdown ? .interrupted : .overrun
+        let outcome = task.outcomeAtHardLimit
         backgroundTimeIsOver(task, at: now, &actions)
         switch task.kind {
         case .held:
@@ -335,7 +335,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     /// Ends the grace of a drain: what is still there is stopped now.
     package mutating func endGrace(at now: Instant, _ actions: inout [Action]) {
         for slot in table.slots(of: nil) where table.phase(slot)?.isUnderWay ?? true {
-            table[slot].cutLimit(to: now)
+            table[slot].cutLimit(to: now, .shutdown)
             updateDeadlines(slot)
             processDue(slot, at: now, &actions)
         }
@@ -356,13 +356,12 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
             throw .limitReached(limit: "tasksPerOwnerMax", value: limits.tasksPerOwnerMax)
         }
         try checkBackgroundTime(application: request.application, owner: request.owner, at: now)
-        let id = try takeIdentifier(&actions)
+        let id = try takeIdentifier(at: now, &actions)
         let slot = table.insertHeld(
             id, of: request.owner, at: ownerPlace, holder: request.holder)
-        let isCut = grant.isCut
         table[slot].occupy(
             id: id, owner: request.owner, name: request.name,
-            terms: grants.terms(of: grant, request.application), isCutByLifetime: isCut,
+            terms: grants.terms(of: grant, request.application),
             holderProcess: request.holderProcess, at: now)
         counts.begunHeld += 1
         startBudget(slot, at: now, &actions)
@@ -391,8 +390,10 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         try name.checkName(parameter, bytesMax: limits.nameBytesMax)
     }
 
-    private mutating func takeIdentifier(_ actions: inout [Action]) throws(Refusal) -> TaskID {
-        guard let id = identifiers.take(&actions) else {
+    private mutating func takeIdentifier(
+        at now: Instant, _ actions: inout [Action]
+    ) throws(Refusal) -> TaskID {
+        guard let id = identifiers.take(at: now, &actions) else {
             throw .notAccepting("no ids are reserved on disk")
         }
         return id
@@ -414,7 +415,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
             processDue(slot, at: now, &actions)
             guard table.slot(of: id) != nil else { return try outcomeOfEnded(id, for: caller) }
         }
-        let outcome: Outcome = table[slot].state == .expiring ? .expired : .completed
+        let outcome = table[slot].outcomeInGrace ?? .completed
         publishEnd(slot, outcome, reason: table[slot].reason, at: now, &actions)
         return outcome
     }
@@ -557,16 +558,14 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         try submission.checkWork(limits, ofOthers: charged.workBytes)
         try checkBackgroundTime(
             application: submission.application, owner: submission.owner, at: now)
-        let id = try takeIdentifier(&actions)
+        let id = try takeIdentifier(at: now, &actions)
         replace(for: submission, at: now, &actions)
         let isStarted = mayStartAtOnce(submission, at: now)
-        let isCut = grant.isCut
         let task = BackgroundTask(
             id: id, owner: submission.owner, kind: .run, name: submission.name,
-            terms: grants.terms(of: grant, submission.application), isCutByLifetime: isCut,
-            at: now)
+            terms: grants.terms(of: grant, submission.application), at: now)
         let run = RunTask(
-            work: submission.work, queueing: submission.queueing, isGrantCut: isCut,
+            work: submission.work, queueing: submission.queueing,
             notBefore: submission.queueing.wait.map { boot(at: now) + $0 },
             startsAtOnce: isStarted)
         insert(task, run)
@@ -800,7 +799,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         let count = (run.postponed?.count ?? 0) + 1
         counts.begunRun -= 1
         applicationTaskEnded(table[slot], at: now)
-        table[slot].prepareAgain(isCut: run.isGrantCut)
+        table[slot].prepareAgain()
         table[run: id]?.postpone(
             Postponement(reason: text, count: count),
             until: scheduler.nextTry(after: count, scope, at: boot))
@@ -817,7 +816,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         _ id: TaskID, _ exit: ProcessExit, at now: Instant, _ actions: inout [Action]
     ) {
         guard let slot = table.slot(of: id), let run = table[run: id] else { return }
-        let outcome = run.outcome(on: exit, hasExpired: table[slot].state == .expiring)
+        let outcome = run.outcome(on: exit, of: table[slot])
         guard advance(slot, on: .mainExited(outcome)) else { return }
         table[run: id]?.exit = exit
         table[slot].stopClock(at: now)
@@ -1122,7 +1121,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
             used: table[slot].used(at: conclusion.endedAt), use: run.use)
         let notBefore = conclusion.endedAtBoot + delay
         table[run: id]?.prepareAgain(after: attempt, notBefore: notBefore)
-        table[slot].prepareAgain(isCut: run.isGrantCut)
+        table[slot].prepareAgain()
         advance(slot, on: .attemptRecorded)
         actions.append(.tell(.attemptEnded, id))
         if let cancelledBy {

@@ -8,6 +8,8 @@ extension Settings {
         package var grace: Duration = .seconds(5)
         /// How far extensions may reach, counted from the begin; `nil` for ``unlimited`` alone.
         package var lifetimeMax: Duration?
+        /// Whether tasks can choose it.
+        package var enabled = true
 
         /// A profile with everything at its default.
         package init(name: String) {
@@ -22,9 +24,10 @@ extension Settings {
             setDefaultLifetime()
         }
 
-        /// What `lifetimeMax` is where nobody sets it: 600 s, or the duration where that is longer.
+        /// What `lifetimeMax` is where nobody sets it: 600 s, or the duration where that is longer; of ``long`` a day.
         mutating func setDefaultLifetime() {
-            lifetimeMax = duration.map { max(.seconds(600), $0) }
+            let usual = name == Self.longName ? Duration.seconds(86400) : .seconds(600)
+            lifetimeMax = duration.map { max(usual, $0) }
         }
     }
 }
@@ -37,9 +40,16 @@ extension Settings.Profile {
         grace: .seconds(5)
     )
 
+    /// That of a task which asks for none.
+    static let defaultName = "default"
+
+    /// For what takes hours.
+    static let longName = "long"
+
     static let builtIn = [
-        Settings.Profile(name: "default"),
+        Settings.Profile(name: defaultName),
         Settings.Profile(name: "extended", duration: .seconds(600), grace: .seconds(6)),
+        Settings.Profile(name: longName, duration: .seconds(4 * 3600), grace: .seconds(30)),
         Settings.Profile(name: "short", duration: .seconds(30), grace: .seconds(5)),
         unlimited,
     ]

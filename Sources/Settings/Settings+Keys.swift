@@ -262,6 +262,11 @@ extension Settings.Profile {
             infinity: false,
             "How far extensions may reach, counted from the begin; not below the duration."
         ),
+        .flag(
+            "enabled",
+            \.enabled,
+            "Whether tasks can choose the profile; the default one always can be."
+        ),
     ]
 }
 

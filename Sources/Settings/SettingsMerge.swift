@@ -189,6 +189,9 @@ struct SettingsMerge {
                 throw unknown(entry.path)
             }
             try row.assign(&profile, entry.value)
+            guard profile.enabled || name != Settings.Profile.defaultName else {
+                throw SettingProblem(text: "this profile is for who asks for nothing, and stays")
+            }
         }
         settings.profiles[name] = profile
     }

@@ -75,13 +75,13 @@ extension Tasks {
         case accepted, coalesced, deferred
     }
 
-    /// One attempt that is over. usedMs: how long its clock has run. endedMs: since its end.
+    /// One attempt that is over. usedMs: how long its clock has run, where that is known. endedMs: since its end.
     package struct Attempt: Message {
         package var attempt = 0
         package var outcome = Outcome.completed
         package var reason: String?
         package var exit: Exit?
-        package var usedMs = 0
+        package var usedMs: Int?
         package var endedMs = 0
         package var cpuMs: Int?
         package var memoryPeakBytes: Int?
@@ -101,7 +101,7 @@ extension Tasks {
     }
 
     /// ageMs: since the begin (since the submission while queued), up to the end. endedMs: since the end.
-    /// usedMs: how long its clock has run. attempt: counts from 1. attemptsMax: how many it may have, where it is
+    /// usedMs: how long its clock has run, where that is known: not of one that the daemon lost. attempt: counts from 1. attemptsMax: how many it may have, where it is
     /// tried again. attempts: the newest ten that are over, the oldest first; in the replies of Show and Wait and in events
     /// of kind attempt.
     /// cpuMs, memoryPeakBytes: what the processes of a command used, once it has ended, where that is known. Show
@@ -123,7 +123,7 @@ extension Tasks {
         package var profile = ""
         package var budget: Budget?
         package var remaining: Remaining?
-        package var usedMs = 0
+        package var usedMs: Int?
         package var ageMs = 0
         package var endedMs: Int?
         package var attempt = 0

@@ -10,7 +10,7 @@ struct Bgtaskctl: ParsableCommand {
         abstract: "Borrow a limited time for background work, and see who has borrowed.",
         discussion: """
             Everywhere, before or after the verb: --socket PATH, --user, --system, --json. Without them \
-            root speaks to the system's daemon and everyone else to their own; $BGTASK_SOCKET names \
+            the system's daemon is asked where it has a socket, else your own; $BGTASK_SOCKET names \
             another.
 
             Example: run an upload that may take three minutes and is told five seconds before the end:

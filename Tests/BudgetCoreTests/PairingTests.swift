@@ -24,7 +24,7 @@ struct PairingTests {
         let request = BeginRequest(
             name: "a", owner: Clerk.ann.owner, holder: HolderID(rawValue: 1))
         #expect(try registry.begin(request, at: now, &actions).rawValue == 41)
-        let end = TaskID(rawValue: 42 + (1 << 20))
+        let end = TaskID(rawValue: 42 + 4096)
         #expect(actions.first == .store(.identifiersReserved(through: end)))
         #expect(try registry.begin(request, at: now, &actions).rawValue == 42)
         #expect(throws: Refusal.notAccepting("no ids are reserved on disk")) {

@@ -122,12 +122,8 @@ extension QueueModel {
         let task = tasks[index]
         tasks[index].killedAt = task.killedAt ?? now
         tasks[index].phase = .exited
-        if task.verdict == .interrupted {
-            if exit != .signal(.kill) { tasks[index].verdict = .expired }
-        } else if task.verdict == nil {
-            tasks[index].verdict =
-                isDraining ? .expired : exit == .status(0) ? .completed : .failed
-        }
+        guard task.verdict == nil else { return }
+        tasks[index].verdict = isDraining ? .interrupted : exit == .status(0) ? .completed : .failed
     }
 
     mutating func gone(_ index: Int) {

@@ -6,6 +6,8 @@ import TestKit
 /// the two must agree on every task. A tick is 100 ms.
 struct RegistrySimulation {
     static let tick = Duration.milliseconds(100)
+    /// In ticks.
+    static let lifetimeMax = 60
     static let owners = [Clerk.ann, Clerk.bob]
 
     var random: SeededGenerator
@@ -36,7 +38,11 @@ struct RegistrySimulation {
         limits.warnAfter = RegistrySimulation.tick * model.warnAfter
         let budget = Budget(duration: .seconds(18), grace: .seconds(3))
         let profiles = budget.map {
-            [Profile(name: "default", budget: $0, lifetimeMax: .seconds(6))]
+            [
+                Profile(
+                    name: "default", budget: $0,
+                    lifetimeMax: RegistrySimulation.tick * RegistrySimulation.lifetimeMax)
+            ]
         }
         held = HeldRegistry(
             BackgroundTaskRegistry(
@@ -145,7 +151,9 @@ struct RegistrySimulation {
         request.application = anyApplication(of: caller)
         let id = try? held.registry.begin(request, at: now, &actions)
         let live = model.tasks.values.count { $0.owner == caller.owner && $0.isLive }
-        var isExpected = live < model.tasksPerOwnerMax && !model.isDraining
+        var isExpected =
+            live < model.tasksPerOwnerMax && !model.isDraining
+            && duration <= RegistrySimulation.lifetimeMax
         if let name = request.application, let clock = model.applications[name] ?? nil,
             clock.until - model.now < clock.grace
         {
@@ -169,10 +177,12 @@ struct RegistrySimulation {
         let isLate = submission.application.flatMap { model.applications[$0] ?? nil }
             .map { $0.until - model.now < $0.grace }
         guard let id = try? held.registry.submit(submission, at: now, &actions).id else {
-            return model.isDraining || isLate == true
+            return model.isDraining || isLate == true || duration > RegistrySimulation.lifetimeMax
                 ? "submit refused" : "submit refused, which is wrong"
         }
-        if isLate == true { return "submit accepted, which is wrong" }
+        if isLate == true || duration > RegistrySimulation.lifetimeMax {
+            return "submit accepted, which is wrong"
+        }
         digest(at: now)
         add(id, caller, holder: nil, submission.application, duration, grace)
         model.tasks[Int(id.rawValue)]?.state = .queued
@@ -186,7 +196,7 @@ struct RegistrySimulation {
     ) {
         model.tasks[Int(id.rawValue)] = SlowModel.Task(
             id: Int(id.rawValue), owner: caller.owner, holder: holder, application: application,
-            duration: min(duration, 60), grace: grace, lifetimeMax: 60)
+            duration: duration, grace: grace, lifetimeMax: RegistrySimulation.lifetimeMax)
     }
 
     private mutating func end() -> String {
@@ -267,7 +277,7 @@ struct RegistrySimulation {
     }
 
     private mutating func anyBudget() -> (Int, Int) {
-        let duration = Int.random(in: 2...70, using: &random)
+        let duration = Int.random(in: 2...66, using: &random)
         return (duration, Int.random(in: 0..<min(duration, 12), using: &random))
     }
 

@@ -166,7 +166,10 @@ struct SlowModel {
 
     mutating func end(_ id: Int) -> Outcome? {
         guard let task = tasks[id], !task.isRun, !forgotten.contains(id) else { return nil }
-        if task.state != .ended { finish(id, task.state == .expiring ? .expired : .completed) }
+        if task.state != .ended {
+            let late: Outcome = task.isShutdown ? .interrupted : .expired
+            finish(id, task.state == .expiring ? late : .completed)
+        }
         return tasks[id]?.outcome
     }
 
@@ -224,8 +227,9 @@ struct SlowModel {
             if task.state == .queued {
                 finish(id, .interrupted)
             } else {
-                tasks[id]?.ownHard = min(task.ownHard, now + task.grace)
-                tasks[id]?.isShutdown = true
+                let limit = min(task.ownHard, now + task.grace)
+                tasks[id]?.isShutdown = task.state != .expiring || limit < task.ownHard
+                tasks[id]?.ownHard = limit
                 if task.state != .expiring { fire(id) }
             }
         }
@@ -243,10 +247,10 @@ struct SlowModel {
         tasks[id]?.isMainRunning = false
         tasks[id]?.isClockStopped = true
         switch (task.verdict, task.state) {
-        case (.overrun?, _), (.interrupted?, _):
+        case (.overrun?, _):
             if exit != .signal(.kill) { tasks[id]?.verdict = .expired }
         case (.some, _): break
-        case (nil, .expiring): tasks[id]?.verdict = .expired
+        case (nil, .expiring): tasks[id]?.verdict = task.isShutdown ? .interrupted : .expired
         case (nil, _): tasks[id]?.verdict = exit == .status(0) ? .completed : .failed
         }
         kill(id)

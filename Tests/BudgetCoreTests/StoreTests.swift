@@ -209,7 +209,7 @@ struct StoreTests {
         #expect(clerk.registry.begunCount == 0)
         #expect(clerk.task(running)?.outcome == nil)
         clerk.finishWriting()
-        #expect(clerk.task(running)?.outcome == .expired)
+        #expect(clerk.task(running)?.outcome == .interrupted)
         #expect(clerk.registry.liveCount == 0)
         for id in [first, second] { #expect(clerk.task(id)?.state == .queued) }
     }

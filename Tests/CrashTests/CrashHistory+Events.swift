@@ -72,7 +72,7 @@ extension CrashHistory {
         }
         var submission = Submission(name: "upload \(number % 3)", owner: owner, work: work)
         if number.isMultiple(of: 4) {
-            submission.budget = RequestedBudget(duration: .seconds(9), grace: .seconds(2))
+            submission.budget = RequestedBudget(duration: .seconds(5), grace: .seconds(3))
         }
         submission.queueing = someQueueing()
         return submission

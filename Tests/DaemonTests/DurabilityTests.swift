@@ -62,7 +62,7 @@ struct DurabilityTests {
         let next = try DaemonProcess(.supervisor, in: daemon.folder)
         let other = try next.connect()
         #expect(try other.ended(queued).outcome == .completed)
-        #expect(try other.ended(running).outcome == .expired)
+        #expect(try other.ended(running).outcome == .interrupted)
         // What is short for people stays short.
         #expect(try other.submit(["true"]) == queued + 1)
     }

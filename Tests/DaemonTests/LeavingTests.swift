@@ -183,7 +183,7 @@ struct LeavingTests {
             Self.child("(setsid \(Self.stubborn) &)", then: "while :; do sleep 0.05; done"))
         try #require(left.count == 1)
         let tracer = try Tracer(of: left[0], in: scene.daemon.folder.path)
-        #expect(Processes.state(left[0]) == "Z")
+        try eventually("it is dead") { Processes.state(left[0]) == "Z" }
         _ = try scene.client.ask(Tasks.Cancel.self) { $0.id = id }
         #expect(try scene.ended(id).outcome == .cancelled)
         #expect(Processes.state(left[0]) == "Z")

@@ -147,7 +147,7 @@ struct NotifyTests {
         service.daemon.child.signal(SIGTERM)
         let asked = try service.manager.next(with: "EXTEND_TIMEOUT_USEC")["EXTEND_TIMEOUT_USEC"]
         #expect(asked == "14000000")
-        try service.manager.status { $0 == "stopped: 1 expired" }
+        try service.manager.status { $0 == "stopped: 1 interrupted" }
     }
 
     private func monotonicMicroseconds() -> UInt64 {

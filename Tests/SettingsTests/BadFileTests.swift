@@ -212,10 +212,10 @@ struct BadFileTests {
 
     @Test("there may be a thousand profiles and no more")
     func profilesAreBounded() throws {
-        let most = (0..<996).map { "[profiles.p\($0)]\n" }.joined()
+        let most = (0..<995).map { "[profiles.p\($0)]\n" }.joined()
         #expect(try problems(most) == [])
         let found = try problems(most + "[profiles.more]\n")
-        #expect(found == ["F:997:11: profiles.more: more than 1000 profiles"])
+        #expect(found == ["F:996:11: profiles.more: more than 1000 profiles"])
     }
 
     @Test("there may be 64 groups and no more")

@@ -61,7 +61,7 @@ struct SettingsLoaderTests {
         #expect(loaded.settings.profiles["a.b"] == Settings.Profile(name: "a.b"))
         #expect(loaded.described().contains { $0.key == "profiles.\"a.b\".grace" })
         let names = loaded.settings.profileList.map(\.name)
-        #expect(names == ["a.b", "default", "extended", "nightly", "short", "unlimited"])
+        #expect(names == ["a.b", "default", "extended", "long", "nightly", "short", "unlimited"])
     }
 
     @Test("where lifetimeMax is absent it is 600 s, or the duration where that is longer")
@@ -247,7 +247,7 @@ struct SettingsReloadTests {
     func profiles() throws {
         let without = try load("")
         let with = try load("[profiles.x]\nduration = \"1h\"\n")
-        let keys = ["profiles.x.duration", "profiles.x.grace", "profiles.x.lifetimeMax"]
+        let keys = ["duration", "grace", "lifetimeMax", "enabled"].map { "profiles.x.\($0)" }
         #expect(without.difference(to: with).changed == keys)
         #expect(with.difference(to: without).changed == keys)
         let changed = try load("[profiles.x]\nduration = \"1h\"\ngrace = \"6s\"\n")

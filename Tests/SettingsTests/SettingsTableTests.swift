@@ -32,6 +32,11 @@ struct SettingsTableTests {
             "profiles.extended.lifetimeMax": "10min",
             "profiles.short.duration": "30s", "profiles.short.grace": "5s",
             "profiles.short.lifetimeMax": "10min",
+            "profiles.long.duration": "4h", "profiles.long.grace": "30s",
+            "profiles.long.lifetimeMax": "1d",
+            "profiles.default.enabled": "true", "profiles.extended.enabled": "true",
+            "profiles.short.enabled": "true", "profiles.long.enabled": "true",
+            "profiles.unlimited.enabled": "true",
             "profiles.unlimited.duration": "infinity", "profiles.unlimited.grace": "5s",
             "profiles.unlimited.lifetimeMax": "infinity",
         ]

@@ -126,7 +126,7 @@ extension SystemTests {
             }
             #expect(
                 try Box.execRaw("systemctl", "--global", "is-enabled", "bgtaskd.socket").line
-                    == "enabled")
+                    == "disabled")
             try Installation.succeed(Installation.make("uninstall", within: offline))
             #expect(try Installation.listing() == before)
         }

@@ -61,7 +61,7 @@ import Varlink
                 + #""expiration":{"signal":"SIGINT","command":["/bin/sh","-c","echo x"]}}"#)
     }
 
-    @Test("half a budget is completed from the profile, and what the profile cuts is said")
+    @Test("half a budget is completed from the profile")
     func completesBudget() throws {
         let (description, answer) = (described(), submitted())
         let daemon = try FakeDaemon { peer in
@@ -72,17 +72,34 @@ import Varlink
         #expect(half.finish() == 0)
         #expect(half.errors == "")
         let work = daemon.parameters(of: Tasks.Submit.self).first?["work"]
-        #expect(work?["budget"]?.text == #"{"durationMs":10000,"graceMs":5000}"#)
-        let refused = try CommandRun(daemon, "run", "--budget", "5s", "--", "true")
+        #expect(work?["budget"]?.text == #"{"durationMs":10000,"graceMs":2500}"#)
+        let refused = try CommandRun(daemon, "run", "--budget", "5s", "--grace", "5s", "--", "true")
         #expect(refused.finish() == 1)
         #expect(
             refused.errors.hasPrefix(
                 "bgtaskctl: a grace of 5s is not shorter than the budget of 5s"))
-        let cut = try CommandRun(daemon, "run", "--budget", "2h", "--", "true")
-        #expect(cut.finish() == 0)
-        #expect(
-            cut.errors
-                == "bgtaskctl: the budget is cut to 10min, the lifetime limit of profile default\n")
+    }
+
+    @Test(
+        "a budget that the profile does not allow is refused, with the profile that does",
+        arguments: [
+            ("2h", "profile default allows 10min at most; give --profile long, which allows 1d"),
+            ("25h", "profile default allows 10min at most; the most that any profile allows is 1d"),
+        ])
+    func budgetAboveProfile(budget: String, line: String) throws {
+        var description = described()
+        for (name, longest) in [("extended", 600_000), ("long", 86_400_000), ("unlimited", nil)] {
+            var profile = Manager.Profile()
+            profile.name = name
+            profile.lifetimeMaxMs = longest
+            description.profiles.append(profile)
+        }
+        let daemon = try FakeDaemon { [description] in
+            $0.expect(Manager.Describe.self, reply: description)
+        }
+        let run = try CommandRun(daemon, "run", "--budget", budget, "--", "true")
+        #expect(run.finish() == 1)
+        #expect(run.errors == "bgtaskctl: \(line)\n")
     }
 
     @Test(

@@ -7,8 +7,14 @@ import Testing
         try SocketChoice(wish).path
     }
 
-    @Test("root means the system's daemon, everyone else their own")
+    @Test("the system's daemon where it has a socket, else for all but root their own")
     func defaults() throws {
+        #expect(
+            try path(.init(runtimeDirectory: "/run/user/1000", hasSystemSocket: true))
+                == SocketChoice.systemPath)
+        #expect(
+            try path(.init(user: true, runtimeDirectory: "/r", hasSystemSocket: true))
+                == "/r/bgtaskd/org.bgtaskd")
         #expect(
             try path(.init(isRoot: true, runtimeDirectory: "/run/user/0"))
                 == "/run/bgtaskd/org.bgtaskd")

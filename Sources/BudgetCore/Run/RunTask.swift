@@ -13,8 +13,6 @@ package struct RunTask: Equatable, Sendable {
     package private(set) var attempt = 1
     /// When it may start: its earliest begin, or the end of the delay before another attempt.
     package private(set) var notBefore = BootInstant.distantPast
-    /// Whether less time was granted than asked for, because of the profile's lifetime limit.
-    let isGrantCut: Bool
 
     private struct Asked: Equatable, Sendable {
         var work: Work
@@ -36,12 +34,11 @@ package struct RunTask: Equatable, Sendable {
 
     /// One that is submitted.
     init(
-        work: Work, queueing: Queueing, isGrantCut: Bool, notBefore: BootInstant?,
+        work: Work, queueing: Queueing, notBefore: BootInstant?,
         startsAtOnce: Bool = false
     ) {
         asked = CopyOnWrite(Asked(work: work, queueing: queueing))
         phase = .submitting(startsAtOnce: startsAtOnce)
-        self.isGrantCut = isGrantCut
         if let notBefore { self.notBefore = notBefore }
     }
 
@@ -50,7 +47,6 @@ package struct RunTask: Equatable, Sendable {
         let submission = restored.submission
         asked = CopyOnWrite(Asked(work: submission.work, queueing: submission.queueing))
         phase = restored.end == nil ? .restored : .ended(nil)
-        isGrantCut = restored.isCutByLifetime
         attempt = restored.attempt
         notBefore = restored.notBefore
         let attempts = Array(restored.attempts.suffix(EndedAttempt.keptMax))
@@ -70,13 +66,11 @@ package struct RunTask: Equatable, Sendable {
 
     /// The outcome that the exit of its main process means. A process that had exited by itself before the kill at
     /// the hard limit reached it is `expired`: only who is killed has overrun.
-    func outcome(on exit: ProcessExit, hasExpired: Bool) -> Outcome {
+    func outcome(on exit: ProcessExit, of task: BackgroundTask) -> Outcome {
         switch phase.outcome {
         case .overrun?: exit == .signal(.kill) ? .overrun : .expired
-        case .interrupted?: exit == .signal(.kill) ? .interrupted : .expired
         case .some(let outcome): outcome
-        case nil:
-            if hasExpired { .expired } else { exit == .status(0) ? .completed : .failed }
+        case nil: task.outcomeInGrace ?? (exit == .status(0) ? .completed : .failed)
         }
     }
 

@@ -170,10 +170,9 @@ package struct BackgroundTask: Equatable, Sendable {
     @inline(__always)
     mutating func occupy(
         id: TaskID, owner: OwnerID, name: consuming String, terms: consuming Terms,
-        isCutByLifetime: Bool, holderProcess: ProcessID?, at now: Instant
+        holderProcess: ProcessID?, at now: Instant
     ) {
         self.holderProcess = holderProcess
-        self.isCutByLifetime = isCutByLifetime
         self.id = id
         self.owner = owner
         hasApplication = terms.application != nil
@@ -190,7 +189,7 @@ package struct BackgroundTask: Equatable, Sendable {
         name = ""
         submittedAt = .never
         hasApplication = false
-        prepareAgain(isCut: false)
+        prepareAgain()
         endedAt = .never
         holderProcess = nil
         outcome = nil
@@ -234,8 +233,13 @@ package struct BackgroundTask: Equatable, Sendable {
         return (state == .ended ? endedAt : now) - start
     }
 
-    /// What it has left, and the rule that bounds it.
+    /// What it has left, and the rule that bounds it; of a queued one all that it will have.
     func remaining(at now: Instant) -> Remaining {
+        if state == .queued, let budget {
+            return Remaining(
+                untilHandlerNanoseconds: budget.durationNanoseconds - budget.graceNanoseconds,
+                untilHardLimitNanoseconds: budget.durationNanoseconds, bound: .ownBudget)
+        }
         guard isLive, hardAt != .never else { return .unlimited }
         let untilHandler = state == .running ? handlerAt.nanoseconds(since: now) : 0
         return Remaining(
@@ -268,7 +272,7 @@ package struct BackgroundTask: Equatable, Sendable {
     }
 
     /// Makes it ready to begin anew.
-    mutating func prepareAgain(isCut: Bool) {
+    mutating func prepareAgain() {
         state = .queued
         reason = nil
         begunAt = .never
@@ -276,7 +280,7 @@ package struct BackgroundTask: Equatable, Sendable {
         clockTickingSince = .never
         (handlerAt, hardAt, ownHardAt, lifetimeEndsAt) = (.never, .never, .never, .never)
         (pausedAt, warnAt) = (.never, .never)
-        isCutByLifetime = isCut
+        isCutByLifetime = false
         bound = nil
     }
 
@@ -305,6 +309,16 @@ package struct BackgroundTask: Equatable, Sendable {
         return true
     }
 
+    /// How it ends that ends now; `nil` where its handler has not fired. Whom a stop of the daemon has told to end is
+    /// interrupted by it, also where it obeys.
+    var outcomeInGrace: Outcome? {
+        guard state == .expiring else { return nil }
+        return reason == .shutdown ? .interrupted : .expired
+    }
+
+    /// How it ends that is still there at its hard limit.
+    var outcomeAtHardLimit: Outcome { reason == .shutdown ? .interrupted : .overrun }
+
     /// The handler fires.
     mutating func expire(_ reason: Reason) {
         state = .expiring
@@ -313,13 +327,13 @@ package struct BackgroundTask: Equatable, Sendable {
 
     /// The handler fires before its time, and one grace is left.
     ///
-    /// - Returns: whether it had not fired before.
+    /// - Returns: whether it had not fired before. Where it had, the reason of that stays, unless less than the rest of
+    ///   its grace is left.
     mutating func expireEarly(_ reason: Reason, at now: Instant) -> Bool {
         if state == .dormant { startClock(at: now) }
-        ownHardAt = min(ownHardAt, now + grace)
-        guard state == .expiring else { return true }
-        self.reason = reason
-        return false
+        let isExpiring = state == .expiring
+        cutLimit(to: now + grace, isExpiring ? reason : nil)
+        return !isExpiring
     }
 
     /// Its processes are stopped by an order.
@@ -333,9 +347,11 @@ package struct BackgroundTask: Equatable, Sendable {
         state = .expiring
     }
 
-    /// Its hard limit is there.
-    mutating func cutLimit(to now: Instant) {
-        ownHardAt = min(ownHardAt, now)
+    /// Its hard limit is earlier than it was, for another reason than it was told.
+    mutating func cutLimit(to limit: Instant, _ reason: Reason?) {
+        guard limit < ownHardAt else { return }
+        ownHardAt = limit
+        if let reason { self.reason = reason }
     }
 
     /// It has time again after its handler had fired, and the handler is to fire for it.

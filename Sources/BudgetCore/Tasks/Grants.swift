@@ -15,16 +15,13 @@ struct Grant: ~Copyable {
     let terms: Terms
     /// What was granted of a budget that was asked for; `nil`: the profile's.
     let budget: Budget?
-    /// Whether less was granted than asked for, because of the profile's lifetime limit.
-    let isCut: Bool
 
-    init(_ terms: Terms, budget: Budget? = nil, isCut: Bool = false) {
+    init(_ terms: Terms, budget: Budget? = nil) {
         self.terms = terms
         self.budget = budget
-        self.isCut = isCut
     }
 
-    /// What a profile allows of a budget.
+    /// Grants a budget, where the profile allows it.
     static func of(_ asked: RequestedBudget, _ terms: Terms) throws(Refusal) -> Grant {
         guard asked.duration > .zero, asked.duration <= Budget.durationMax else {
             throw .invalidParameter("budget.durationMs")
@@ -32,13 +29,10 @@ struct Grant: ~Copyable {
         guard let budget = Budget(duration: asked.duration, grace: asked.grace) else {
             throw .invalidParameter("budget.graceMs")
         }
-        guard let lifetimeMax = terms.lifetimeMax, asked.duration > lifetimeMax else {
-            return Grant(terms, budget: budget)
-        }
-        guard let cut = Budget(duration: lifetimeMax, grace: asked.grace) else {
+        if let lifetimeMax = terms.lifetimeMax, asked.duration > lifetimeMax {
             throw .limitReached(limit: "lifetimeMax", value: lifetimeMax.wholeMilliseconds)
         }
-        return Grant(terms, budget: cut, isCut: true)
+        return Grant(terms, budget: budget)
     }
 }
 

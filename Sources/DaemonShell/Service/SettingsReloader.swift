@@ -90,6 +90,7 @@ struct SettingsReloader {
 extension Profile {
     /// - Returns: `nil` for a budget out of range, which settings refuse before.
     init?(_ profile: Settings.Profile) {
+        guard profile.enabled else { return nil }
         guard let duration = profile.duration else {
             self.init(unlimited: profile.name, grace: profile.grace)
             return

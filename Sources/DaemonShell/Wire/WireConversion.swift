@@ -115,7 +115,7 @@ extension Tasks.Task {
         if task.state != .ended {
             remaining = Tasks.Remaining(registry.remaining(of: task, at: now))
         }
-        usedMs = task.used(at: now).wholeMilliseconds
+        usedMs = Tasks.usedMilliseconds(task.used(at: now), task.outcome)
         ageMs = task.age(at: now).wholeMilliseconds
         if task.state == .ended { endedMs = (now - task.endedAt).wholeMilliseconds }
         attempt = 1
@@ -150,6 +150,13 @@ extension Tasks.Task {
     }
 }
 
+extension Tasks {
+    /// What a task has used; `nil` of one that went with an earlier daemon, which nobody has measured.
+    fileprivate static func usedMilliseconds(_ used: Duration, _ outcome: BudgetCore.Outcome?) -> Int? {
+        outcome == .interrupted && used == .zero ? nil : used.wholeMilliseconds
+    }
+}
+
 extension Tasks.Attempt {
     init(_ ended: EndedAttempt, at now: Instant) {
         self.init()
@@ -157,7 +164,7 @@ extension Tasks.Attempt {
         outcome = Tasks.Outcome(ended.outcome)
         reason = ended.reason?.text
         exit = ended.exit.map(Tasks.Exit.init)
-        usedMs = ended.used.wholeMilliseconds
+        usedMs = Tasks.usedMilliseconds(ended.used, ended.outcome)
         endedMs = (now - ended.endedAt).wholeMilliseconds
         cpuMs = ended.use?.cpu.wholeMilliseconds
         memoryPeakBytes = ended.use?.memoryPeakBytes

@@ -36,7 +36,7 @@ struct Begin: Verb {
         input.name = borrow.name ?? ""
         input.application = borrow.owner
         input.profile = borrow.profile
-        input.budget = try borrow.budget(from: connection, session.console)
+        input.budget = try borrow.budget(from: connection)
         input.pid = Int(pid ?? CallingShell.processID())
         let begun = try connection.call(Tasks.Begin.self, input)
         session.console.show(begun, "\(begun.id)\n")

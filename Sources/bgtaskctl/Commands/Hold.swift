@@ -73,7 +73,7 @@ struct Hold: Verb {
         input.name = borrow.name(for: command)
         input.application = borrow.owner
         input.profile = borrow.profile
-        input.budget = try borrow.budget(from: orders, console)
+        input.budget = try borrow.budget(from: orders)
         try events.send(Tasks.Begin.self, input, more: true)
         let begun = try events.answer(Tasks.Begin.self)
         var question = Tasks.Show.Input()

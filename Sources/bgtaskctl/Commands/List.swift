@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Glibc
 internal import TaskAPI
 
 /// Lists tasks.
@@ -26,8 +27,9 @@ struct List: Verb {
 
     func perform(_ session: Session) throws(Failure) -> Int32 {
         let console = session.console
+        let connection = try session.connect()
         var tasks: [Tasks.Task] = []
-        try session.connect().stream(Tasks.List.self, input) { reply throws(Failure) in
+        try connection.stream(Tasks.List.self, input) { reply throws(Failure) in
             for task in [reply.task].compactMap({ $0 }) + (reply.tasks ?? []) {
                 if console.isJSON { console.write(JSONLine.text(task)) } else { tasks.append(task) }
             }
@@ -36,10 +38,29 @@ struct List: Verb {
         guard !tasks.isEmpty else {
             console.hint(
                 wantsEnded ? "no such tasks" : "no such task is live; --ended shows others")
+            try hintAtOthers(connection, console)
             return 0
         }
         console.write(TaskText.table(tasks, owners: filter.all).text(console.style))
+        try hintAtOthers(connection, console)
         return 0
+    }
+
+    /// Tells root of what `--all` would list too.
+    private func hintAtOthers(
+        _ connection: DaemonConnection, _ console: Console
+    ) throws(Failure) {
+        let user = geteuid()
+        guard user == 0, !filter.all, console.style.isTerminal else { return }
+        var input = input
+        input.all = true
+        var count = 0
+        try connection.stream(Tasks.List.self, input) { reply throws(Failure) in
+            let tasks = [reply.task].compactMap(\.self) + (reply.tasks ?? [])
+            count += tasks.count { $0.owner != Int(user) }
+        }
+        guard count > 0 else { return }
+        console.hint("\(count) \(count == 1 ? "task" : "tasks") of other users; --all lists them")
     }
 
     /// Whether a condition is given that live tasks cannot meet.

@@ -112,29 +112,32 @@ struct BorrowOptions: ParsableArguments {
 
     /// The budget to ask for; `nil` for that of the profile.
     ///
-    /// Where only the limit or only the grace is given, the profile has the other. What the profile will cut is said.
-    func budget(
-        from connection: DaemonConnection, _ console: Console
-    ) throws(Failure) -> Tasks.Budget? {
+    /// Where only the limit or only the grace is given, the profile has the other; its grace is a quarter of the limit
+    /// at most.
+    func budget(from connection: DaemonConnection) throws(Failure) -> Tasks.Budget? {
         guard budget != nil || grace != nil else { return nil }
-        let profile = try profile(from: connection)
-        let result = try budget(in: profile)
-        if let longest = profile.lifetimeMaxMs, longest < result.durationMs {
-            console.notice(
-                "the budget is cut to \(TimeText.span(longest)), the lifetime limit of profile "
-                    + profile.name)
-        }
-        return result
+        return try budget(
+            in: connection.call(Manager.Describe.self, Empty()).profiles)
     }
 
-    private func budget(in profile: Manager.Profile) throws(Failure) -> Tasks.Budget {
+    /// The same, with the profiles of the daemon.
+    func budget(in profiles: [Manager.Profile]) throws(Failure) -> Tasks.Budget {
+        let name = profile ?? "default"
+        guard let profile = profiles.first(where: { $0.name == name }) else {
+            throw Failure("there is no profile \(name); bgtaskctl status names them")
+        }
         guard let duration = budget ?? profile.durationMs else {
             throw Failure(
                 "profile \(profile.name) has no limit that a grace could precede; give --budget")
         }
+        if let longest = profile.lifetimeMaxMs, longest < duration {
+            throw Failure(
+                "profile \(profile.name) allows \(TimeText.span(longest)) at most; "
+                    + BorrowOptions.remedy(for: duration, in: profiles))
+        }
         var result = Tasks.Budget()
         result.durationMs = duration
-        result.graceMs = grace ?? profile.graceMs
+        result.graceMs = grace ?? min(profile.graceMs, duration / 4)
         guard result.graceMs < result.durationMs else {
             throw Failure(
                 "a grace of \(TimeText.span(result.graceMs)) is not shorter than the budget of "
@@ -144,13 +147,15 @@ struct BorrowOptions: ParsableArguments {
         return result
     }
 
-    private func profile(from connection: DaemonConnection) throws(Failure) -> Manager.Profile {
-        let name = profile ?? "default"
-        let profiles = try connection.call(Manager.Describe.self, Empty()).profiles
-        guard let profile = profiles.first(where: { $0.name == name }) else {
-            throw Failure("there is no profile \(name); bgtaskctl status names them")
+    /// Names the profile with the smallest limit that allows so much.
+    private static func remedy(for duration: Int, in profiles: [Manager.Profile]) -> String {
+        let allowing = profiles.filter { $0.lifetimeMaxMs ?? 0 >= duration }
+        let least = allowing.min { $0.lifetimeMaxMs ?? 0 < $1.lifetimeMaxMs ?? 0 }
+        let longest = profiles.compactMap(\.lifetimeMaxMs).max() ?? 0
+        guard let least else {
+            return "the most that any profile allows is \(TimeText.span(longest))"
         }
-        return profile
+        return "give --profile \(least.name), which allows \(TimeText.span(least.lifetimeMaxMs ?? 0))"
     }
 
     /// The name to give a command's task: its base name where none is given.

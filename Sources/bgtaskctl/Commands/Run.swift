@@ -77,11 +77,12 @@ struct Run: Verb {
     func perform(_ session: Session) throws(Failure) -> Int32 {
         let connection = try session.connect()
         var input = Tasks.Submit.Input()
-        input.work = try work(connection, session.console)
+        input.work = try work(connection)
         let signals = wait || follow ? try SignalInbox([SIGINT]) : nil
         let submitted = try connection.call(Tasks.Submit.self, input)
         session.console.show(submitted, "\(submitted.id)\n")
         tell(submitted, session.console)
+        if connection.socket.origin == .user { SessionNote.tell(session.console) }
         guard let signals else { return 0 }
         let waiter = TaskWaiter(connection, session.console, signals)
         return try waiter.wait(for: submitted.id, following: follow)
@@ -100,7 +101,7 @@ struct Run: Verb {
     }
 
     private func work(
-        _ connection: DaemonConnection, _ console: Console
+        _ connection: DaemonConnection
     ) throws(Failure) -> Tasks.Work {
         var work = Tasks.Work()
         work.name = borrow.name(for: command)
@@ -108,7 +109,7 @@ struct Run: Verb {
         work.application = borrow.owner
         work.profile = borrow.profile
         queue.apply(to: &work)
-        work.budget = try borrow.budget(from: connection, console)
+        work.budget = try borrow.budget(from: connection)
         guard let place = directory.map(Surroundings.absolute) ?? Surroundings.directory else {
             throw Failure("the present directory is not there any more; give --directory")
         }

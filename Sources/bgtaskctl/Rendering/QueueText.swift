@@ -64,7 +64,7 @@ enum AttemptText {
                     Table.Cell(attempt.outcome.rawValue, TaskText.colour(attempt.outcome)),
                     Table.Cell(attempt.exit.map(TaskText.exit) ?? Table.nothing),
                     Table.Cell(WallClock.text(millisecondsAgo: attempt.endedMs)),
-                    Table.Cell(TimeText.span(attempt.usedMs)),
+                    Table.Cell(attempt.usedMs.map(TimeText.span) ?? Table.nothing),
                     Table.Cell(attempt.reason ?? Table.nothing),
                 ]
             })

@@ -8,7 +8,8 @@ struct TaskSummary {
 
     mutating func add(_ task: Tasks.Task) {
         counts[task.state, default: 0] += 1
-        guard let left = task.state == .expiring ? task.remaining?.hardMs : task.remaining?.ms
+        guard task.state != .queued,
+            let left = task.state == .expiring ? task.remaining?.hardMs : task.remaining?.ms
         else {
             return
         }

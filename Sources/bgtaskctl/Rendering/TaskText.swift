@@ -46,7 +46,7 @@ enum TaskText {
         var cells = [
             Table.Cell(String(task.id)), Table.Cell(task.name),
             Table.Cell(task.outcome?.rawValue ?? state(task), colour(task)),
-            Table.Cell(TimeText.left(task)), Table.Cell(TimeText.span(task.usedMs)),
+            Table.Cell(TimeText.left(task)), Table.Cell(task.usedMs.map(TimeText.span) ?? Table.nothing),
             Table.Cell(doing(task)),
         ]
         if owner { cells.insert(Table.Cell(String(task.owner)), at: 1) }
@@ -113,7 +113,7 @@ enum TaskText {
     }
 
     private static func addUse(of task: Tasks.Task, to fields: inout Fields) {
-        fields.add("used", TimeText.span(task.usedMs))
+        fields.add("used", task.usedMs.map(TimeText.span))
         fields.add("age", TimeText.span(task.ageMs))
         if let ended = task.endedMs { fields.add("ended", WallClock.text(millisecondsAgo: ended)) }
         fields.add("attempt", AttemptText.count(task))
@@ -203,7 +203,8 @@ enum TaskText {
         let outcome = task.outcome?.rawValue ?? "ended"
         let end = [task.exit.map(exit), AttemptText.named(task)].compactMap(\.self)
             .map { ", \($0)" }.joined()
-        return joined("\(outcome) after \(TimeText.span(task.usedMs))\(end)", reason ?? task.reason)
+        let used = task.usedMs.map { " after \(TimeText.span($0))" } ?? ""
+        return joined("\(outcome)\(used)\(end)", reason ?? task.reason)
     }
 
     private static func joined(_ one: String?, _ other: String?) -> String {

@@ -126,6 +126,9 @@ enum Surroundings {
             }
     }
 
+    /// Whether the system's daemon has a socket, or its systemd for it.
+    static var hasSystemSocket: Bool { access(SocketChoice.systemPath, F_OK) == 0 }
+
     /// The working directory; `nil` where it has been removed or cannot be read.
     static var directory: String? {
         guard let path = getcwd(nil, 0) else { return nil }

@@ -38,8 +38,8 @@ enum ExitStatus {
         case .failed where task.exit != nil: return nil
         case .failed: return "\(subject) could not be started" + because(task)
         case .expired:
-            let used = TimeText.span(task.usedMs)
-            return "\(subject) expired: it ended in its grace, after \(used)\(limit)"
+            let used = task.usedMs.map { ", after \(TimeText.span($0))\(limit)" } ?? ""
+            return "\(subject) expired: it ended in its grace\(used)"
         case .overrun: return "\(subject) overran its limit\(limit) and was stopped"
         case .cancelled, .abandoned, .interrupted: return "\(subject) was " + stopped(task)
         case nil: return "\(subject) has not ended"

@@ -27,7 +27,7 @@ struct GlobalOptions: ParsableArguments {
                 socket: socket, user: user, system: system, isRoot: geteuid() == 0,
                 environmentSocket: Surroundings.value("BGTASK_SOCKET"),
                 runtimeDirectory: Surroundings.value("XDG_RUNTIME_DIR"),
-                isService: Surroundings.hasUnits))
+                isService: Surroundings.hasUnits, hasSystemSocket: Surroundings.hasSystemSocket))
     }
 }
 

@@ -1,4 +1,4 @@
-/// Which daemon a verb speaks to.
+/// Which daemon a verb speaks to: without a word about it the system's where there is one, else the user's own.
 struct SocketChoice: Equatable, Sendable {
     let path: String
     let origin: Origin
@@ -21,6 +21,8 @@ struct SocketChoice: Equatable, Sendable {
         var runtimeDirectory: String?
         /// Whether systemd has the daemon's units.
         var isService = false
+        /// Whether there is the socket of the system's daemon.
+        var hasSystemSocket = false
     }
 
     static let systemPath = "/run/bgtaskd/org.bgtaskd"
@@ -34,13 +36,14 @@ struct SocketChoice: Equatable, Sendable {
             (path, origin) = (Self.systemPath, .system)
         } else if !wish.user, let socket = wish.environmentSocket, !socket.isEmpty {
             (path, origin) = (socket, .given)
-        } else if !wish.user, wish.isRoot {
+        } else if !wish.user, wish.isRoot || wish.hasSystemSocket {
             (path, origin) = (Self.systemPath, .system)
         } else {
             guard let directory = wish.runtimeDirectory, !directory.isEmpty else {
+                let system = wish.user ? "" : "the system's daemon has no socket, and "
                 throw Failure(
-                    "XDG_RUNTIME_DIR is not set, so your daemon's socket is not known; "
-                        + "give --socket PATH or --system")
+                    system + "XDG_RUNTIME_DIR is not set, so your own daemon's socket is not known; "
+                        + "give --socket PATH")
             }
             (path, origin) = (directory + "/bgtaskd/org.bgtaskd", .user)
         }

@@ -86,7 +86,8 @@ extension SystemTests {
         @Test("tells its tasks' story in the journal")
         func journal() throws {
             defer { try? BoxUser.stop() }
-            let id = try BoxUser.shell("bgtaskctl --user run -- sh -c 'echo from the task; exit 3'").line
+            let id = try BoxUser.shell("bgtaskctl --user run -- sh -c 'echo from the task; exit 3'")
+                .line
             #expect(try BoxUser.shell("bgtaskctl --user wait \(id)").status == 3)
             let run = "_SYSTEMD_INVOCATION_ID=\(try property("InvocationID"))"
             let unit = "_SYSTEMD_USER_UNIT=bgtaskd.service \(run) BGTASK_ID=\(id)"
@@ -147,7 +148,7 @@ extension SystemTests {
             #expect(try Box.execRaw("pgrep", "^bgtask").status == 1)
             let left = try BoxUser.shell(
                 """
-                systemctl --user list-units --all --no-legend 'bgtask*'
+                systemctl --user list-units --no-legend 'bgtask*'
                 ls -d $XDG_RUNTIME_DIR/bgtaskd $XDG_RUNTIME_DIR/varlink 2>/dev/null
                 find /etc/systemd /usr/local -name '*bgtask*'
                 """)

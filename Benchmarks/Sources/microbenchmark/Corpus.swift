@@ -38,7 +38,8 @@ enum Corpus {
 
     /// A submission with so many variables, some 250 bytes each.
     static func large(variables: Int) -> [UInt8] {
-        let words = #"a value of some length, with \"quotes\", a \u00e9, an é and a \\ in its middle, "#
+        let words =
+            #"a value of some length, with \"quotes\", a \u00e9, an é and a \\ in its middle, "#
         let text = String(repeating: words, count: 3)
         let lines = (0..<variables).map { "\"VARIABLE_\($0)\": \"\(text)\($0)\"" }
         let environment = lines.joined(separator: ", ")

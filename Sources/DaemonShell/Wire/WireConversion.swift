@@ -152,7 +152,9 @@ extension Tasks.Task {
 
 extension Tasks {
     /// What a task has used; `nil` of one that went with an earlier daemon, which nobody has measured.
-    fileprivate static func usedMilliseconds(_ used: Duration, _ outcome: BudgetCore.Outcome?) -> Int? {
+    fileprivate static func usedMilliseconds(
+        _ used: Duration, _ outcome: BudgetCore.Outcome?
+    ) -> Int? {
         outcome == .interrupted && used == .zero ? nil : used.wholeMilliseconds
     }
 }

@@ -155,7 +155,8 @@ struct BorrowOptions: ParsableArguments {
         guard let least else {
             return "the most that any profile allows is \(TimeText.span(longest))"
         }
-        return "give --profile \(least.name), which allows \(TimeText.span(least.lifetimeMaxMs ?? 0))"
+        let most = TimeText.span(least.lifetimeMaxMs ?? 0)
+        return "give --profile \(least.name), which allows \(most)"
     }
 
     /// The name to give a command's task: its base name where none is given.

@@ -46,7 +46,8 @@ enum TaskText {
         var cells = [
             Table.Cell(String(task.id)), Table.Cell(task.name),
             Table.Cell(task.outcome?.rawValue ?? state(task), colour(task)),
-            Table.Cell(TimeText.left(task)), Table.Cell(task.usedMs.map(TimeText.span) ?? Table.nothing),
+            Table.Cell(TimeText.left(task)),
+            Table.Cell(task.usedMs.map(TimeText.span) ?? Table.nothing),
             Table.Cell(doing(task)),
         ]
         if owner { cells.insert(Table.Cell(String(task.owner)), at: 1) }

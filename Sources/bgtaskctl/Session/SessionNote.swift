@@ -20,6 +20,7 @@ enum SessionNote {
 
     private static func lingers() -> Bool {
         guard let entry = getpwuid(geteuid()) else { return false }
-        return access("/var/lib/systemd/linger/" + String(cString: entry.pointee.pw_name), F_OK) == 0
+        return access("/var/lib/systemd/linger/" + String(cString: entry.pointee.pw_name), F_OK)
+            == 0
     }
 }

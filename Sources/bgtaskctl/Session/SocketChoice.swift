@@ -42,8 +42,8 @@ struct SocketChoice: Equatable, Sendable {
             guard let directory = wish.runtimeDirectory, !directory.isEmpty else {
                 let system = wish.user ? "" : "the system's daemon has no socket, and "
                 throw Failure(
-                    system + "XDG_RUNTIME_DIR is not set, so your own daemon's socket is not known; "
-                        + "give --socket PATH")
+                    system + "XDG_RUNTIME_DIR is not set, so your own daemon's socket is not "
+                        + "known; give --socket PATH")
             }
             (path, origin) = (directory + "/bgtaskd/org.bgtaskd", .user)
         }

@@ -669,9 +669,11 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     /// Ends a task by order: a held one at once, a run one by SIGTERM, its grace, and a kill. The end of a
     /// queued one has to be on disk first.
     ///
+    /// - Parameter signal: instead of SIGTERM; a command that is being stopped already gets it too.
     /// - Returns: whether the order waits for the disk, and is answered by `Action.answer`.
     package mutating func cancel(
-        _ id: TaskID, by caller: Caller, text: String?, at now: Instant, _ actions: inout [Action]
+        _ id: TaskID, by caller: Caller, text: String?, signal: SignalNumber? = nil,
+        at now: Instant, _ actions: inout [Action]
     ) throws(Refusal) -> Bool {
         let record = try record(id, for: caller)
         guard let slot = table.slot(of: id) else {
@@ -689,9 +691,10 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
             withdraw(slot, reason, at: now, &actions)
             return true
         case .launching, .running, .outlived:
-            cancelRunning(slot, reason, at: now, &actions)
+            cancelRunning(slot, reason, by: signal ?? .terminate, at: now, &actions)
             return table[run: id]?.queueing.retry != nil
         case .stopping, .reaping:
+            if let signal { hastenStop(slot, by: signal, at: now, &actions) }
             let waits = forbidRetry(slot, &actions)
             // It stands for no other task of its name either.
             advance(slot, on: .retryForbidden(isOrdered: false))
@@ -712,14 +715,15 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         decideOutcome(slot, .cancelled, by: RunEvent.withdrawn, reason: reason, at: now, &actions)
     }
 
-    /// SIGTERM, the grace, and a kill. That it is not tried again has to be on disk.
+    /// A signal, the grace, and a kill. That it is not tried again has to be on disk.
     private mutating func cancelRunning(
-        _ slot: Int, _ reason: Reason, at now: Instant, _ actions: inout [Action]
+        _ slot: Int, _ reason: Reason, by signal: SignalNumber = .terminate, at now: Instant,
+        _ actions: inout [Action]
     ) {
         let id = table[slot].id
         let isRetried = table[run: id]?.queueing.retry != nil
         let grace = min(table[slot].grace, table[slot].hardAt - now)
-        let steps = TeardownStep.cancellation(grace: grace)
+        let steps = TeardownStep.cancellation(by: signal, grace: grace)
         advance(
             slot,
             on: .cancelled(Teardown(.cancelled, steps, retryBan: isRetried ? .ordered : .none)))
@@ -728,6 +732,17 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         if isRetried { actions.append(.store(.cancelling(id))) }
         _ = followSlot(slot)
         startTeardown(slot, at: now, &actions)
+    }
+
+    /// A task that is being stopped gets another signal, or is killed before its grace is over.
+    private mutating func hastenStop(
+        _ slot: Int, by signal: SignalNumber, at now: Instant, _ actions: inout [Action]
+    ) {
+        let id = table[slot].id
+        guard signal == .kill else { return actions.append(.signal(id, signal)) }
+        guard table[run: id]?.withTeardown({ $0.killNow(at: now) }) == true else { return }
+        takeTeardownStep(slot, at: now, &actions)
+        if !isConcluded(slot) { updateDeadlines(slot) }
     }
 
     /// Sees to it that a task which is being stopped already is not tried again.

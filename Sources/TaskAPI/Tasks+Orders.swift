@@ -9,6 +9,7 @@ extension Tasks {
         package struct Input: Message {
             package var id = 0
             package var reason: String?
+            package var signal: String?
             package var all: Bool?
 
             package init() {}
@@ -16,6 +17,7 @@ extension Tasks {
             package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
                 try fields.field("id", &id, in: .identifiers)
                 try fields.field("reason", &reason)
+                try fields.field("signal", &signal)
                 try fields.field("all", &all)
             }
         }

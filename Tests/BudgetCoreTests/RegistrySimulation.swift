@@ -123,10 +123,12 @@ struct RegistrySimulation {
             }
         case 8:
             return order("cancel") { id, caller, simulation in
+                let kills = Bool.random(using: &simulation.random)
                 let accepted =
                     (try? simulation.held.registry.cancel(
-                        id, by: caller, text: nil, at: simulation.now, &simulation.actions)) != nil
-                return (accepted, simulation.model.cancel(Int(id.rawValue)))
+                        id, by: caller, text: nil, signal: kills ? .kill : nil,
+                        at: simulation.now, &simulation.actions)) != nil
+                return (accepted, simulation.model.cancel(Int(id.rawValue), kills: kills))
             }
         case 9:
             return order("simulate") { id, caller, simulation in

@@ -71,7 +71,8 @@ struct RunPhaseTests {
             .attemptNotRecorded, .endRecorded, .retryBanAnswered, .slotTaken, .notStarted,
             .lost(conclusion), .started, .startFailed(conclusion), .mainExited(.completed),
             .handlerLaunched, .handlerExited, .processesGone(conclusion), .withdrawn(conclusion),
-            .cancelled(Teardown(.cancelled, TeardownStep.cancellation(grace: .seconds(5)))),
+            .cancelled(
+                Teardown(.cancelled, TeardownStep.cancellation(by: .terminate, grace: .seconds(5)))),
             .cancelledBetween(reason), .overran(teardown), .retryForbidden(isOrdered: true),
             .givenUp(conclusion),
         ]

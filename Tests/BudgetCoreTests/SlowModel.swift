@@ -189,18 +189,24 @@ struct SlowModel {
         return true
     }
 
-    mutating func cancel(_ id: Int) -> Bool {
+    mutating func cancel(_ id: Int, kills: Bool = false) -> Bool {
         guard let task = tasks[id], task.state != .ended else { return false }
-        guard task.killAt == nil else { return true }
+        guard task.killAt == nil else {
+            if kills, task.killedAt == nil {
+                tasks[id]?.killAt = now
+                check()
+            }
+            return true
+        }
         guard task.isRun, task.state != .queued else {
             finish(id, .cancelled)
             return true
         }
         tasks[id]?.verdict = .cancelled
-        tasks[id]?.terminations += 1
+        if !kills { tasks[id]?.terminations += 1 }
         let limit = task.state == .dormant ? Int.max : hard(task)
         tasks[id]?.state = .expiring
-        tasks[id]?.killAt = min(now + task.grace, limit)
+        tasks[id]?.killAt = kills ? now : min(now + task.grace, limit)
         check()
         return true
     }

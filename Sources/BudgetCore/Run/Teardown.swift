@@ -31,9 +31,10 @@ package struct TeardownStep: Equatable, Sendable {
         return next.map { min(wait, $0 - elapsed) } ?? wait
     }
 
-    /// What `cancel` does: SIGTERM, the task's grace, kill of the group.
-    static func cancellation(grace: Duration) -> [TeardownStep] {
-        [TeardownStep(order: .signal(.terminate), wait: grace), killAll]
+    /// What `cancel` does: a signal, the task's grace, kill of the group.
+    static func cancellation(by signal: SignalNumber, grace: Duration) -> [TeardownStep] {
+        signal == .kill
+            ? [killAll] : [TeardownStep(order: .signal(signal), wait: grace), killAll]
     }
 }
 
@@ -134,6 +135,16 @@ struct Teardown: Equatable, Sendable {
             nextStepAt = now + wait
         }
         return Taken(order: step.order, isNewlyReported: isNewlyReported, elapsed: elapsed)
+    }
+
+    /// Leaves out what is to come before the kill.
+    ///
+    /// - Returns: whether it was not killed already.
+    mutating func killNow(at now: Instant) -> Bool {
+        guard kill == nil else { return false }
+        steps = [.killAll]
+        nextStepAt = now
+        return true
     }
 
     /// What was killed before a drain began is not waited for longer than what the drain kills.

@@ -137,9 +137,12 @@ final class TaskCalls {
         let input = try call.read(Tasks.Cancel.Input.self)
         let id = try TaskID(named: input.id)
         guard input.reason?.utf8.count ?? 0 <= 1024 else { throw .invalid("reason") }
+        let signal = input.signal.flatMap(SignalName.number).map(SignalNumber.init)
+        guard input.signal == nil || signal != nil else { throw .invalid("signal") }
         let caller = try client.caller(all: input.all)
         let waitsForDisk = try core.ask { registry, now, actions throws(Refusal) in
-            try registry.cancel(id, by: caller, text: input.reason, at: now, &actions)
+            try registry.cancel(
+                id, by: caller, text: input.reason, signal: signal, at: now, &actions)
         }
         logOrder("cancel", id, of: client)
         guard waitsForDisk else { return client.reply(Empty()) }

@@ -1,34 +1,49 @@
 internal import ArgumentParser
 internal import TaskAPI
 
-/// Stops a task.
+/// Stops tasks.
 struct Cancel: Verb {
     static let configuration = CommandConfiguration(
-        abstract: "Stop a task.",
+        abstract: "Stop tasks.",
+        usage: "bgtaskctl cancel <task> ... [<options>]",
         discussion: """
             A command gets SIGTERM and its grace, then everything that is left of it is killed; held time \
-            is taken back at once.
+            is taken back at once. A task that is being stopped already gets the signal of --signal too.
 
             Example: bgtaskctl cancel 42 --reason "maintenance at noon"
+            Example: bgtaskctl cancel --group uploads --signal KILL
             """
     )
 
-    @Argument(help: "The task.") var id: TaskNumber
+    @OptionGroup var selection: TaskSelection
+
+    @Option(
+        help: ArgumentHelp(
+            "The signal that a command gets, SIGTERM if not given; SIGKILL ends it without a grace.",
+            valueName: "signal"))
+    var signal: String?
 
     @Option(help: ArgumentHelp("Why, for its record and the journal.", valueName: "text"))
     var reason: String?
 
-    @OptionGroup var reach: ReachOptions
-
     @OptionGroup var global: GlobalOptions
 
+    func validate() throws {
+        try selection.requireSome()
+        if let signal { _ = try SignalOption.name(signal, allowsNone: false) }
+    }
+
     func perform(_ session: Session) throws(Failure) -> Int32 {
+        let connection = try session.connect()
         var input = Tasks.Cancel.Input()
-        input.id = id.value
-        input.all = reach.asked
+        input.all = selection.reach.asked
         input.reason = reason
-        let reply = try session.connect().call(Tasks.Cancel.self, input)
-        session.console.show(reply, "")
-        return 0
+        input.signal = signal.flatMap { try? SignalOption.name($0, allowsNone: false) }
+        let tasks = try selection.choose(connection)
+        return try session.each(of: tasks, connection, all: input.all) { id throws(Failure) in
+            input.id = id
+            let reply = try connection.call(Tasks.Cancel.self, input)
+            session.console.show(reply, "")
+        }
     }
 }

@@ -1,30 +1,36 @@
 internal import ArgumentParser
 internal import TaskAPI
 
-/// Starts a budget anew.
+/// Starts budgets anew.
 struct Extend: Verb {
     static let configuration = CommandConfiguration(
-        abstract: "Start a task's budget anew from now.",
+        abstract: "Start the budgets of tasks anew from now.",
+        usage: "bgtaskctl extend <task> ... [<options>]",
         discussion: """
             Never adds to what remains, and never goes beyond the profile's lifetime limit, counted from \
-            the begin. Prints what the task has then.
+            the begin. Prints what the task has then, with several of them behind the number of each.
 
             Example: bgtaskctl extend 42
             """
     )
 
-    @Argument(help: "The task.") var id: TaskNumber
-
-    @OptionGroup var reach: ReachOptions
+    @OptionGroup var selection: TaskSelection
 
     @OptionGroup var global: GlobalOptions
 
+    func validate() throws { try selection.requireSome() }
+
     func perform(_ session: Session) throws(Failure) -> Int32 {
+        let connection = try session.connect()
         var input = Tasks.Extend.Input()
-        input.id = id.value
-        input.all = reach.asked
-        let remaining = try session.connect().call(Tasks.Extend.self, input).remaining
-        session.console.show(remaining, TimeText.remaining(remaining) + "\n")
-        return 0
+        input.all = selection.reach.asked
+        let tasks = try selection.choose(connection)
+        let console = session.console
+        return try session.each(of: tasks, connection, all: input.all) { id throws(Failure) in
+            input.id = id
+            let remaining = try connection.call(Tasks.Extend.self, input).remaining
+            let subject = tasks.count > 1 ? "\(id)\t" : ""
+            console.show(remaining, subject + TimeText.remaining(remaining) + "\n")
+        }
     }
 }

@@ -2,14 +2,16 @@ internal import ArgumentParser
 internal import Systemd
 internal import TaskAPI
 
-/// Shows what a task printed.
+/// Shows what tasks printed.
 struct Logs: Verb {
     static let configuration = CommandConfiguration(
-        abstract: "Show what a task printed, or its whole story.",
+        abstract: "Show what tasks printed, or the whole story of one.",
+        usage: "bgtaskctl logs <task> ... [<options>]",
         discussion: """
             Its standard output goes to standard output, its standard error to standard error. Only the \
             newest is kept; what is missing is said on standard error. On a terminal, control characters \
-            are shown and not obeyed.
+            are shown and not obeyed. Of several tasks each piece stands below a line that names its task; \
+            with --follow they come as they are printed.
 
             With --journal: all that happened to the task, with what it printed, as far back as the system's \
             journal goes, and also where the daemon does not run. One line an entry: the time, who speaks \
@@ -25,9 +27,9 @@ struct Logs: Verb {
             """
     )
 
-    @Argument(help: "The task; with --journal, the daemon itself if not given.") var id: TaskNumber?
+    @OptionGroup var selection: TaskSelection
 
-    @Flag(name: .shortAndLong, help: "Go on until the task has ended.")
+    @Flag(name: .shortAndLong, help: "Go on until the tasks have ended.")
     var follow = false
 
     @Flag(help: "What happened to the task and what it printed, from the system's journal.")
@@ -36,34 +38,41 @@ struct Logs: Verb {
     @Option(help: ArgumentHelp("With --journal: the daemon's unit.", valueName: "unit"))
     var unit = JournalSource.defaultUnit
 
-    @OptionGroup var reach: ReachOptions
-
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
-        guard journal || id != nil else {
-            throw ValidationError("name the task, or say --journal for the daemon itself")
+        guard journal || !selection.isEmpty else {
+            throw ValidationError("name a task, or say --journal for the daemon itself")
+        }
+        guard !journal || storyID != nil || selection.isEmpty else {
+            throw ValidationError("--journal tells of one task, by its number")
         }
     }
 
+    /// The task whose story is told; `nil` for the daemon's own.
+    private var storyID: Int? {
+        guard selection.tasks.count == 1, selection.group == nil else { return nil }
+        return selection.tasks.first.flatMap { Int($0) }
+    }
+
     func perform(_ session: Session) throws(Failure) -> Int32 {
-        guard !journal, let id else { return try tellStory(session) }
+        guard !journal else { return try tellStory(session) }
         let connection = try session.connect()
         try connection.checkService()
+        let tasks = try selection.choose(connection, includesEnded: true)
         var input = Tasks.Output.Input()
-        input.id = id.value
-        input.all = reach.asked
+        input.all = selection.reach.asked
         input.follow = follow ? true : nil
-        let output = OutputText(session.console)
-        try connection.stream(Tasks.Output.self, input) { piece throws(Failure) in
-            output.show(piece)
+        let reader = OutputReader(session, input)
+        if tasks.count > 1, follow { return try reader.follow(tasks.map(\.id)) }
+        return try session.each(of: tasks, connection, all: input.all) { id throws(Failure) in
+            try reader.show(id, connection, isNamed: tasks.count > 1)
         }
-        return 0
     }
 
     private func tellStory(_ session: Session) throws(Failure) -> Int32 {
         let source = try JournalSource(global.socketChoice(), unit: unit)
-        let reader = try source.reader(of: id?.value)
+        let reader = try source.reader(of: storyID)
         let console = session.console
         var isFound = false
         do throws(SystemdError) {
@@ -74,7 +83,7 @@ struct Logs: Verb {
                     console.write(
                         console.isJSON
                             ? StoryText.json(record) : StoryText.line(record, console.style))
-                    if follow, id != nil, record[.outcome] != nil { return 0 }
+                    if follow, storyID != nil, record[.outcome] != nil { return 0 }
                 }
                 guard follow else { break }
                 console.flush()
@@ -84,7 +93,7 @@ struct Logs: Verb {
             throw Failure("cannot read the journal: \(error)")
         }
         if !isFound {
-            let subject = id.map { "task \($0.value)" } ?? "itself"
+            let subject = storyID.map { "task \($0)" } ?? "itself"
             throw Failure("the journal has no entry of \(unit) about \(subject)")
         }
         return 0
@@ -92,6 +101,6 @@ struct Logs: Verb {
 
     /// Whether an entry is about what was asked for; the reader knows the task already.
     private func isWanted(_ record: JournalRecord) -> Bool {
-        id != nil || record[.taskID] == nil && record[.messageID] != nil
+        storyID != nil || record[.taskID] == nil && record[.messageID] != nil
     }
 }

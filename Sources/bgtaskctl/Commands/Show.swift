@@ -1,25 +1,36 @@
 internal import ArgumentParser
 internal import TaskAPI
 
-/// Shows all that is known of a task.
+/// Shows all that is known of tasks.
 struct Show: Verb {
     static let configuration = CommandConfiguration(
-        abstract: "Show everything that is known of a task.",
-        discussion: "Example: bgtaskctl show 42"
+        abstract: "Show everything that is known of tasks.",
+        usage: "bgtaskctl show <task> ... [<options>]",
+        discussion: """
+            A name stands for the tasks of that name which have not ended, and for the newest that has where \
+            there is none.
+
+            Example: bgtaskctl show 42
+            """
     )
 
-    @Argument(help: "The task.") var id: TaskNumber
-
-    @OptionGroup var reach: ReachOptions
+    @OptionGroup var selection: TaskSelection
 
     @OptionGroup var global: GlobalOptions
 
+    func validate() throws { try selection.requireSome() }
+
     func perform(_ session: Session) throws(Failure) -> Int32 {
+        let connection = try session.connect()
         var input = Tasks.Show.Input()
-        input.id = id.value
-        input.all = reach.asked
-        let task = try session.connect().call(Tasks.Show.self, input).task
-        session.console.show(task, TaskText.story(task, session.console.style))
-        return 0
+        input.all = selection.reach.asked
+        let tasks = try selection.choose(connection, includesEnded: true)
+        let console = session.console
+        return try session.each(of: tasks, connection, all: input.all) { id throws(Failure) in
+            input.id = id
+            let task = try connection.call(Tasks.Show.self, input).task
+            let gap = id == tasks.first?.id ? "" : "\n"
+            console.show(task, gap + TaskText.story(task, console.style))
+        }
     }
 }

@@ -40,8 +40,66 @@ struct TaskWaiter {
             if console.isJSON { console.write(JSONLine.text(task)) }
             if let reason = ExitStatus.reason(for: task) { console.notice(reason) }
             return ExitStatus.status(of: task)
-        case .signal, .timeUp: detach(from: id)
+        case .signal, .timeUp: detach(from: [id])
         }
+    }
+
+    /// Waits until all of several tasks have ended, or the first of them has, whose number is printed.
+    ///
+    /// - Parameters:
+    ///   - connect: makes another connection: for the events, which do not end.
+    /// - Returns: the first status that is not 0, in the order of the tasks.
+    func wait(
+        for ids: [Int], any: Bool, timeoutMs: Int?, all: Bool?,
+        _ connect: () throws(Failure) -> DaemonConnection
+    ) throws(Failure) -> Int32 {
+        guard !ids.isEmpty else {
+            console.hint("no such task is live")
+            return 0
+        }
+        let deadline = timeoutMs.map { ContinuousClock.now.advanced(by: .milliseconds($0)) }
+        // Those that end from here on are told; after that those that have ended already are found.
+        let events = try connect()
+        var watch = Tasks.Watch.Input()
+        watch.all = all
+        try events.send(Tasks.Watch.self, watch, more: true)
+        var ends: [Int: Tasks.Task] = [:]
+        for id in ids {
+            var input = Tasks.Show.Input()
+            input.id = id
+            input.all = all
+            let task = try connection.call(Tasks.Show.self, input).task
+            if task.state == .ended { ends[id] = task }
+        }
+        let wanted = Set(ids)
+        while any ? ends.isEmpty : ends.count < wanted.count {
+            switch try events.next(Tasks.Watch.self, signals, until: deadline) {
+            case .reply(let reply, _):
+                let event = reply.event
+                if event.kind == .ended, wanted.contains(event.task.id) {
+                    ends[event.task.id] = event.task
+                }
+            case .timeUp:
+                let open = ids.filter { ends[$0] == nil }.map(String.init).joined(separator: ", ")
+                let time = TimeText.span(timeoutMs ?? 0)
+                throw Failure("not ended after \(time): task \(open)", status: ExitStatus.ours)
+            case .signal: detach(from: ids.filter { ends[$0] == nil })
+            }
+        }
+        return conclude(ids.compactMap { ends[$0] }, any: any)
+    }
+
+    private func conclude(_ ends: [Tasks.Task], any: Bool) -> Int32 {
+        let told = any ? Array(ends.prefix(1)) : ends
+        for task in told {
+            if console.isJSON {
+                console.write(JSONLine.text(task))
+            } else if any {
+                console.write("\(task.id)\n")
+            }
+            if let reason = ExitStatus.reason(for: task) { console.notice(reason) }
+        }
+        return told.map(ExitStatus.status(of:)).first { $0 != 0 } ?? 0
     }
 
     private func askForOutput(of id: Int) throws(Failure) {
@@ -58,15 +116,18 @@ struct TaskWaiter {
             case .reply(let piece, let continues):
                 output.show(piece)
                 guard continues else { return }
-            case .signal, .timeUp: detach(from: id)
+            case .signal, .timeUp: detach(from: [id])
             }
         }
     }
 
-    /// Leaves a task alone: it lives on its own budget, and nobody has asked to have it stopped.
-    private func detach(from id: Int) -> Never {
+    /// Leaves tasks alone: they live on their own budgets, and nobody has asked to have them stopped.
+    private func detach(from ids: [Int]) -> Never {
         console.endTerminalLine()
-        console.notice("task \(id) goes on unwatched; to stop it: bgtaskctl cancel \(id)")
+        let list = ids.map(String.init).joined(separator: " ")
+        let (verb, object) = ids.count == 1 ? ("goes", "it") : ("go", "them")
+        console.notice(
+            "task \(list) \(verb) on unwatched; to stop \(object): bgtaskctl cancel \(list)")
         SignalInbox.die(of: SIGINT)
     }
 }

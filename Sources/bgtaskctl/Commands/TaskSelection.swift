@@ -1,0 +1,127 @@
+internal import ArgumentParser
+internal import TaskAPI
+
+/// The tasks that a verb is about: each by its number or name, those of a group, or all that are one's own.
+struct TaskSelection: ParsableArguments {
+    @Argument(help: ArgumentHelp("The tasks, by number or name.", valueName: "task"))
+    var tasks: [String] = []
+
+    @Option(help: ArgumentHelp("All live and queued tasks of this group.", valueName: "group"))
+    var group: String?
+
+    @Flag(help: "All your live and queued tasks.")
+    var allMine = false
+
+    @OptionGroup var reach: ReachOptions
+
+    /// Whether no task was named at all.
+    var isEmpty: Bool { tasks.isEmpty && group == nil && !allMine }
+
+    /// Refuses a command line that names no task.
+    func requireSome() throws {
+        if isEmpty { throw ValidationError("name a task, or say --group or --all-mine") }
+    }
+
+    func validate() throws {
+        if allMine, !tasks.isEmpty || group != nil || reach.all {
+            throw ValidationError("--all-mine says all; give no task, --group or --all beside it")
+        }
+        if tasks.contains("") { throw ValidationError("a task's name is not empty") }
+    }
+
+    /// A task that was chosen.
+    struct Chosen: Equatable {
+        let id: Int
+        /// Whether it was chosen by what it is, and not by its number: then it may end meanwhile, and nobody minds.
+        let isFound: Bool
+    }
+
+    /// Finds the tasks, each once.
+    ///
+    /// - Parameter includesEnded: whether a name may also stand for the newest task of that name which has ended.
+    /// - Throws: where a name or a group has no such task.
+    func choose(
+        _ connection: DaemonConnection, includesEnded: Bool = false
+    ) throws(Failure) -> [Chosen] {
+        var chosen: [Chosen] = []
+        for word in tasks {
+            if let number = Int(word), number >= 0 {
+                chosen.append(Chosen(id: number, isFound: false))
+            } else {
+                chosen += try named(word, connection, includesEnded: includesEnded)
+            }
+        }
+        if let group {
+            chosen += try find(connection) { $0.group = group }
+        }
+        if allMine { chosen += try find(connection) { _ in } }
+        var seen: Set<Int> = []
+        return chosen.filter { seen.insert($0.id).inserted }
+    }
+
+    private func named(
+        _ name: String, _ connection: DaemonConnection, includesEnded: Bool
+    ) throws(Failure) -> [Chosen] {
+        let live = try find(connection) { $0.name = name }
+        if !live.isEmpty { return live }
+        if includesEnded {
+            let ended = try find(connection) {
+                $0.name = name
+                $0.states = [.ended]
+                $0.ended = true
+            }
+            if let newest = ended.max(by: { $0.id < $1.id }) { return [newest] }
+        }
+        let state = includesEnded ? "" : " that has not ended"
+        throw Failure("there is no task \(name)\(state), or it is not yours; see: bgtaskctl list")
+    }
+
+    private func find(
+        _ connection: DaemonConnection, _ choose: (inout Tasks.List.Input) -> Void
+    ) throws(Failure) -> [Chosen] {
+        var input = Tasks.List.Input()
+        input.all = reach.asked
+        choose(&input)
+        var found: [Chosen] = []
+        try connection.stream(Tasks.List.self, input) { reply throws(Failure) in
+            for task in [reply.task].compactMap(\.self) + (reply.tasks ?? []) {
+                found.append(Chosen(id: task.id, isFound: true))
+            }
+        }
+        return found
+    }
+}
+
+extension Session {
+    /// Does something with each of the tasks; one that refuses keeps nobody else's from it.
+    ///
+    /// - Returns: the exit status: that of a refusal where there was one.
+    func each(
+        of tasks: [TaskSelection.Chosen], _ connection: DaemonConnection, all: Bool?,
+        _ body: (Int) throws(Failure) -> Void
+    ) throws(Failure) -> Int32 {
+        guard tasks.count != 1 else {
+            try body(tasks[0].id)
+            return 0
+        }
+        if tasks.isEmpty { console.hint("no such task is live") }
+        var status: Int32 = 0
+        for task in tasks {
+            do throws(Failure) {
+                try body(task.id)
+            } catch {
+                if task.isFound, hasEnded(task.id, connection, all: all) { continue }
+                console.notice(error.line)
+                status = error.status ?? ExitStatus.refused
+            }
+        }
+        return status
+    }
+
+    private func hasEnded(_ id: Int, _ connection: DaemonConnection, all: Bool?) -> Bool {
+        var input = Tasks.Show.Input()
+        input.id = id
+        input.all = all
+        return (try? connection.call(Tasks.Show.self, input).task.state) == .ended
+    }
+}

@@ -1,10 +1,10 @@
 /// Finds what somebody meant to write.
-enum Spelling {
+package enum Spelling {
     /// Longer words are not compared: the cost grows with the product of the lengths.
     private static let lengthMax = 64
 
     /// `; did you mean NAME?` where one of the names is near, and nothing otherwise.
-    static func hint(for word: String, among names: [String]) -> String {
+    package static func hint(for word: String, among names: [String]) -> String {
         nearest(to: word, among: names).map { "; did you mean \($0)?" } ?? ""
     }
 

@@ -1,3 +1,5 @@
+internal import Settings
+
 /// Moves the options that every verb has behind the verb, where ArgumentParser looks for them.
 ///
 /// Only what stands before the verb is moved, so neither `--` nor a command behind it is ever touched.
@@ -78,7 +80,8 @@ enum UsageText {
             return text + "; see: bgtaskctl --help"
         }
         if text == "Unexpected argument '\(verb)'" {
-            return "there is no verb \(verb); see: bgtaskctl --help"
+            let hint = Spelling.hint(for: verb, among: Bgtaskctl.verbs)
+            return "there is no verb \(verb)\(hint.isEmpty ? "; see: bgtaskctl --help" : hint)"
         }
         let isAboutCommand = text.contains("nexpected argument") || text.contains("<command>")
         if isAboutCommand, let words = verbsWithCommand[verb] {

@@ -48,6 +48,11 @@ struct Bgtaskctl: ParsableCommand {
         ]
     )
 
+    /// The names of all verbs.
+    static var verbs: [String] {
+        configuration.groupedSubcommands.flatMap(\.subcommands).map { $0._commandName }
+    }
+
     static func main() {
         let arguments = ArgumentOrder.verbFirst(Array(CommandLine.arguments.dropFirst()))
         do {

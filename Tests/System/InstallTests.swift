@@ -134,7 +134,7 @@ extension SystemTests {
         @Test("is found by its interfaces' names in Varlink's registry")
         func registry() throws {
             try Installation.install()
-            for interface in ["Tasks", "Manager"] {
+            for interface in ["Tasks", "Applications", "Manager"] {
                 let link = "/run/varlink/registry/org.bgtaskd.\(interface)"
                 #expect(
                     try Box.execRaw("readlink", "-f", link).line == "/run/bgtaskd/org.bgtaskd")

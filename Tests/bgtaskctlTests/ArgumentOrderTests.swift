@@ -65,7 +65,7 @@ import Testing
                 == "Missing expected argument '<id>'; see: bgtaskctl help show")
         #expect(
             UsageText.line("Unexpected argument 'lits'", verb: "lits")
-                == "there is no verb lits; see: bgtaskctl --help")
+                == "there is no verb lits; did you mean list?")
         #expect(
             UsageText.line("2 unexpected arguments: 'a', 'b'", verb: "run").contains("behind --"))
     }

@@ -65,7 +65,7 @@ struct List: Verb {
 
     /// Whether a condition is given that live tasks cannot meet.
     private var wantsOnlyEnded: Bool {
-        state.isEmpty && !ended && (filter.outcomes != nil || filter.since != nil)
+        state.isEmpty && (filter.outcomes != nil || filter.since != nil)
     }
 
     private var wantsEnded: Bool {

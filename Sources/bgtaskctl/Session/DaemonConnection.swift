@@ -6,17 +6,22 @@ final class DaemonConnection {
     let socket: SocketChoice
     private let client: VarlinkClient
     private let console: Console
+    private let privilege: Privilege?
 
     /// How long an answer is waited for that the daemon gives at once.
     static let replyTimeout = Duration.seconds(10)
 
-    init(_ socket: SocketChoice, _ console: Console) throws(Failure) {
+    /// - Parameter privilege: what will be asked for that not everybody may have.
+    init(
+        _ socket: SocketChoice, _ console: Console, _ privilege: Privilege? = nil
+    ) throws(Failure) {
         self.socket = socket
         self.console = console
+        self.privilege = privilege
         do throws(ClientError) {
             client = try VarlinkClient(address: socket.path, timeout: DaemonConnection.replyTimeout)
         } catch {
-            throw Failure(error, socket: socket)
+            throw Failure(error, socket: socket, privilege)
         }
     }
 
@@ -35,7 +40,7 @@ final class DaemonConnection {
     func answer<M: Method>(_ method: M.Type) throws(Failure) -> M.Output {
         let deadline = ContinuousClock.now.advanced(by: DaemonConnection.replyTimeout)
         guard case .reply(let output, _) = try next(method, nil, until: deadline) else {
-            throw Failure(.timedOut, socket: socket)
+            throw Failure(.timedOut, socket: socket, privilege)
         }
         return output
     }
@@ -50,7 +55,7 @@ final class DaemonConnection {
         try checkService()
         try send(method, input)
         guard case .reply(let output, _) = try next(method, nil) else {
-            throw Failure(.timedOut, socket: socket)
+            throw Failure(.timedOut, socket: socket, privilege)
         }
         return output
     }
@@ -70,7 +75,7 @@ final class DaemonConnection {
         do throws(ClientError) {
             try client.send(method, input, more: more)
         } catch {
-            throw Failure(error, socket: socket)
+            throw Failure(error, socket: socket, privilege)
         }
     }
 
@@ -96,7 +101,7 @@ final class DaemonConnection {
         do throws(ClientError) {
             return try client.receiveIfReady(method)
         } catch {
-            throw Failure(error, socket: socket)
+            throw Failure(error, socket: socket, privilege)
         }
     }
 

@@ -4,7 +4,7 @@ internal import Varlink
 
 extension Failure {
     /// Says what a failed call means, and what to do about it.
-    init(_ error: ClientError, socket: SocketChoice) {
+    init(_ error: ClientError, socket: SocketChoice, _ privilege: Privilege? = nil) {
         let path = socket.path
         switch error {
         case .cannotConnect(_, let code):
@@ -21,7 +21,7 @@ extension Failure {
         case .badReply(let error):
             self.init("bgtaskd's answer is not understood (\(error)); is it another version?")
         case .remote(let error):
-            self.init(Failure.refusal(error, socket: socket))
+            self.init(Failure.refusal(error, socket: socket, privilege))
         case .failed, .noCallWaiting:
             self.init("the connection to \(path) failed: \(error)")
         }
@@ -45,8 +45,10 @@ extension Failure {
     }
 
     /// Turns an error of one of the interfaces into a line.
-    private static func refusal(_ error: RemoteError, socket: SocketChoice) -> String {
-        if let service = ServiceError(error) { return refusal(service, socket: socket) }
+    private static func refusal(
+        _ error: RemoteError, socket: SocketChoice, _ privilege: Privilege?
+    ) -> String {
+        if let service = ServiceError(error) { return refusal(service, socket: socket, privilege) }
         return taskRefusal(error) ?? applicationRefusal(error) ?? valueRefusal(error)
             ?? "bgtaskd refuses: \(error)"
     }
@@ -95,7 +97,9 @@ extension Failure {
         }
     }
 
-    private static func refusal(_ error: ServiceError, socket: SocketChoice) -> String {
+    private static func refusal(
+        _ error: ServiceError, socket: SocketChoice, _ privilege: Privilege?
+    ) -> String {
         switch error {
         case .interfaceNotFound(let interface):
             "what answers at \(socket.path) has no \(interface); is it the socket of bgtaskd?"
@@ -107,11 +111,8 @@ extension Failure {
         case .invalidParameter(let parameter):
             "bgtaskd does not take the value of \(parameter)\(LimitText.option(for: parameter))"
         case .permissionDenied:
-            "permission denied: the daemon may serve another user alone, "
-                + "--all, group pause and resume, reload and log levels are for root and the group "
-                + "of operators, "
-                + "and --profile unlimited and --background-mode are for root and the users of "
-                + "access.unlimitedUsers"
+            "permission denied: "
+                + (privilege?.text ?? "the daemon at \(socket.path) does not serve your user")
         case .expectedMore:
             "bgtaskd answers this as a stream only; is it another version than bgtaskctl?"
         }

@@ -38,6 +38,9 @@ protocol Verb: ParsableCommand {
     /// The exit status where the daemon refuses or is not there.
     var refusalStatus: Int32 { get }
 
+    /// What it asks for that not everybody may have.
+    var privilege: Privilege? { get }
+
     /// Does what the verb says.
     ///
     /// - Returns: the exit status.
@@ -46,9 +49,11 @@ protocol Verb: ParsableCommand {
 
 extension Verb {
     var refusalStatus: Int32 { ExitStatus.refused }
+    var privilege: Privilege? { nil }
 
     func run() throws {
-        let session = Session(console: Console(isJSON: global.json), global: global)
+        let session = Session(
+            console: Console(isJSON: global.json), global: global, privilege: privilege)
         let status: Int32
         do throws(Failure) {
             status = try perform(session)
@@ -65,8 +70,9 @@ extension Verb {
 struct Session {
     let console: Console
     let global: GlobalOptions
+    let privilege: Privilege?
 
     func connect() throws(Failure) -> DaemonConnection {
-        try DaemonConnection(global.socketChoice(), console)
+        try DaemonConnection(global.socketChoice(), console, privilege)
     }
 }

@@ -36,11 +36,11 @@ enum Corpus {
     /// Opens a stream of events.
     static let watch = Array("{\"method\":\"\(Tasks.Watch.name)\",\"more\":true}".utf8) + [0]
 
-    /// A submission with so many variables, some 250 bytes each.
-    static func large(variables: Int) -> [UInt8] {
+    /// A submission with so many variables, of some 80 bytes for each repetition of a text.
+    static func large(variables: Int, repetitions: Int = 1) -> [UInt8] {
         let words =
             #"a value of some length, with \"quotes\", a \u00e9, an é and a \\ in its middle, "#
-        let text = String(repeating: words, count: 3)
+        let text = String(repeating: words, count: repetitions)
         let lines = (0..<variables).map { "\"VARIABLE_\($0)\": \"\(text)\($0)\"" }
         let environment = lines.joined(separator: ", ")
         return call(

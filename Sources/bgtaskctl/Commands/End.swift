@@ -13,7 +13,7 @@ struct End: Verb {
             """
     )
 
-    @Argument(help: "The task.") var id: TaskNumber
+    @Argument(help: "The task.", transform: TaskNumber.parse) var id: TaskNumber
 
     @OptionGroup var global: GlobalOptions
 

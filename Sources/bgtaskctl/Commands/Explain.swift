@@ -1,31 +1,40 @@
 internal import ArgumentParser
 internal import TaskAPI
 
-/// Says why a task is as it is.
+/// Says why tasks are as they are.
 struct Explain: Verb {
     static let configuration = CommandConfiguration(
         abstract: "Say which rule holds a task back, bounds it, or stopped it.",
-        discussion: "Example: bgtaskctl explain 42"
+        usage: "bgtaskctl explain <task> ... [<options>]",
+        discussion: """
+            One rule a line; of several tasks the lines stand below one that names the task.
+
+            Example: bgtaskctl explain 42
+            """
     )
 
-    @Argument(help: "The task.") var id: TaskNumber
-
-    @OptionGroup var reach: ReachOptions
+    @OptionGroup var selection: TaskSelection
 
     @OptionGroup var global: GlobalOptions
 
+    func validate() throws { try selection.requireSome() }
+
     func perform(_ session: Session) throws(Failure) -> Int32 {
+        let connection = try session.connect()
         var input = Tasks.Explain.Input()
-        input.id = id.value
-        input.all = reach.asked
+        input.all = selection.reach.asked
+        let tasks = try selection.choose(connection, includesEnded: true)
         let console = session.console
-        let explanations = try session.connect().call(Tasks.Explain.self, input).explanations
-        if console.isJSON {
-            for explanation in explanations { console.write(JSONLine.text(explanation)) }
-        } else {
-            console.write(ExplanationText.lines(explanations, console.style))
+        return try session.each(of: tasks, connection, all: input.all) { id throws(Failure) in
+            input.id = id
+            let explanations = try connection.call(Tasks.Explain.self, input).explanations
+            if console.isJSON {
+                for explanation in explanations { console.write(JSONLine.text(explanation)) }
+            } else {
+                if tasks.count > 1 { console.write("==> task \(id) <==\n") }
+                console.write(ExplanationText.lines(explanations, console.style))
+            }
+            if explanations.isEmpty { console.hint("nothing holds it back, and nothing bounds it") }
         }
-        if explanations.isEmpty { console.hint("nothing holds it back, and nothing bounds it") }
-        return 0
     }
 }

@@ -5,12 +5,15 @@ internal import TaskAPI
 internal import Varlink
 
 /// The number of a task, as `run` and `begin` print it.
-struct TaskNumber: ExpressibleByArgument {
+struct TaskNumber {
     let value: Int
 
-    init?(argument: String) {
-        guard let value = Int(argument), value >= 0 else { return nil }
-        self.value = value
+    /// Reads it from the command line.
+    static func parse(_ text: String) throws -> TaskNumber {
+        guard let value = Int(text), value >= 0 else {
+            throw ValidationError("a task is named by its number here, as bgtaskctl list shows it")
+        }
+        return TaskNumber(value: value)
     }
 }
 
@@ -43,30 +46,6 @@ enum SpanOption {
         } catch {
             throw ValidationError("\(error); write it \(help)")
         }
-    }
-}
-
-/// Variables on the command line, as `NAME=VALUE`.
-enum EnvironmentOption {
-    /// What a command gets: a name alone hands over the variable that bgtaskctl has itself.
-    static func variables(_ entries: [String]) throws -> [String: String] {
-        var variables: [String: String] = [:]
-        for entry in entries {
-            let parts = entry.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            let name = String(parts[0])
-            guard !name.isEmpty else {
-                throw ValidationError("--env takes NAME=VALUE, and \"\(entry)\" has no name")
-            }
-            if parts.count == 2 {
-                variables[name] = String(parts[1])
-            } else {
-                guard let own = getenv(name) else {
-                    throw ValidationError("--env \(name): you have no such variable; give a value")
-                }
-                variables[name] = String(cString: own)
-            }
-        }
-        return variables
     }
 }
 

@@ -40,6 +40,12 @@ struct QueueOptions: ParsableArguments {
     var earliestBegin: Int?
 
     @Option(
+        help: ArgumentHelp(
+            "Run it at this time at the earliest, \(PointInTime.help).", valueName: "time"),
+        transform: PointInTime.parse)
+    var at: PointInTime?
+
+    @Option(
         help: ArgumentHelp("Run it only when this is so; may be repeated.", valueName: "condition"))
     var when: [ConditionWord] = []
 
@@ -79,6 +85,10 @@ struct QueueOptions: ParsableArguments {
             throw ValidationError("--priority is a number from -1000 to 1000")
         }
         if group?.isEmpty == true { throw ValidationError("the name of --group is empty") }
+        if at != nil {
+            guard earliestBegin == nil else { throw ValidationError("give --in or --at, not both") }
+            _ = try wait()
+        }
         guard let attempts else {
             if retryDelay != nil { throw ValidationError("--retry-delay needs --attempts") }
             if retryInterrupted {
@@ -94,11 +104,28 @@ struct QueueOptions: ParsableArguments {
         }
     }
 
+    /// How long it is until the earliest begin, in milliseconds.
+    private func wait() throws -> Int? {
+        guard let at else { return earliestBegin }
+        guard let seconds = at.seconds(after: WallClock.seconds) else {
+            throw ValidationError("there is no such day as that of --at")
+        }
+        guard seconds >= 0 else { throw ValidationError("the time of --at is over") }
+        guard seconds <= Self.waitMax else {
+            throw ValidationError("a task can be held back for 366 days at most")
+        }
+        return seconds * 1000
+    }
+
+    /// In seconds.
+    private static let waitMax = 366 * 86400
+
     /// Writes into a submission what is asked for.
     func apply(to work: inout Tasks.Work) {
         work.group = group
         work.priority = priority
-        work.earliestBeginMs = earliestBegin
+        // A time that has come while this was read is no wait.
+        work.earliestBeginMs = (try? wait()) ?? earliestBegin ?? at.map { _ in 0 }
         let conditions = ConditionWord.allCases.filter(when.contains).map(\.condition)
         work.conditions = conditions.isEmpty ? nil : conditions
         work.minimumIntervalMs = minimumInterval

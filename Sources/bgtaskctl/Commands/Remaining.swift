@@ -5,21 +5,32 @@ internal import TaskAPI
 struct Remaining: Verb {
     static let configuration = CommandConfiguration(
         abstract: "Say how much time a task has left, and what bounds it.",
-        discussion: "Example: bgtaskctl remaining 42"
+        usage: "bgtaskctl remaining <task> ... [<options>]",
+        discussion: """
+            A task that is queued has its whole budget left. Of several tasks each line begins with the \
+            number of its task.
+
+            Example: bgtaskctl remaining 42
+            """
     )
 
-    @Argument(help: "The task.") var id: TaskNumber
-
-    @OptionGroup var reach: ReachOptions
+    @OptionGroup var selection: TaskSelection
 
     @OptionGroup var global: GlobalOptions
 
+    func validate() throws { try selection.requireSome() }
+
     func perform(_ session: Session) throws(Failure) -> Int32 {
+        let connection = try session.connect()
         var input = Tasks.RemainingTime.Input()
-        input.id = id.value
-        input.all = reach.asked
-        let remaining = try session.connect().call(Tasks.RemainingTime.self, input).remaining
-        session.console.show(remaining, TimeText.remaining(remaining) + "\n")
-        return 0
+        input.all = selection.reach.asked
+        let tasks = try selection.choose(connection)
+        let console = session.console
+        return try session.each(of: tasks, connection, all: input.all) { id throws(Failure) in
+            input.id = id
+            let remaining = try connection.call(Tasks.RemainingTime.self, input).remaining
+            let subject = tasks.count > 1 ? "\(id)\t" : ""
+            console.show(remaining, subject + TimeText.remaining(remaining) + "\n")
+        }
     }
 }

@@ -44,6 +44,14 @@ struct Run: Verb {
 
     @Option(
         help: ArgumentHelp(
+            "Set the variables of a file, NAME=VALUE a line; may be repeated.", valueName: "path"))
+    var envFile: [String] = []
+
+    @Flag(help: "Hand over all of this shell's variables.")
+    var envAll = false
+
+    @Option(
+        help: ArgumentHelp(
             "The signal that the handler sends, SIGTERM if not given; none for no signal.",
             valueName: "signal"))
     var onExpiry: String?
@@ -61,6 +69,9 @@ struct Run: Verb {
     @Flag(help: "Show the output as it comes, wait, and exit with the command's status.")
     var follow = false
 
+    @Flag(help: "Print no number of the task.")
+    var quiet = false
+
     @OptionGroup var global: GlobalOptions
 
     @Argument(parsing: .postTerminator, help: "The command and its arguments.")
@@ -68,6 +79,7 @@ struct Run: Verb {
 
     func validate() throws {
         guard !command.isEmpty else { throw ValidationError("a <command> is missing") }
+        // What is read of a pipe can be read once.
         _ = try EnvironmentOption.variables(environment)
         _ = try handler()
     }
@@ -80,7 +92,7 @@ struct Run: Verb {
         input.work = try work(connection)
         let signals = wait || follow ? try SignalInbox([SIGINT]) : nil
         let submitted = try connection.call(Tasks.Submit.self, input)
-        session.console.show(submitted, "\(submitted.id)\n")
+        if !quiet { session.console.show(submitted, "\(submitted.id)\n") }
         tell(submitted, session.console)
         if connection.socket.origin == .user { SessionNote.tell(session.console) }
         guard let signals else { return 0 }
@@ -115,7 +127,8 @@ struct Run: Verb {
         }
         work.directory = place
         do {
-            let variables = try EnvironmentOption.variables(environment)
+            let variables = try EnvironmentOption.variables(
+                environment, files: envFile, withAll: envAll)
             work.environment = variables.isEmpty ? nil : variables
             work.expiration = try handler()
         } catch {

@@ -12,7 +12,7 @@ struct SimulateExpiration: Verb {
             """
     )
 
-    @Argument(help: "The task.") var id: TaskNumber
+    @Argument(help: "The task.", transform: TaskNumber.parse) var id: TaskNumber
 
     @OptionGroup var reach: ReachOptions
 

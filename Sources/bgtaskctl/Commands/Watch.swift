@@ -14,7 +14,8 @@ struct Watch: Verb {
             """
     )
 
-    @Argument(help: "The task; all of yours if not given.") var id: TaskNumber?
+    @Argument(help: "The task; all of yours if not given.", transform: TaskNumber.parse)
+    var id: TaskNumber?
 
     @Flag(help: "With what the tasks print.")
     var output = false

@@ -1,7 +1,10 @@
 internal import Glibc
 
-/// The time of day, for people to read.
+/// The time of day, for people to read and to name.
 enum WallClock {
+    /// Seconds since 1970.
+    static var seconds: time_t { time(nil) }
+
     /// The local date and time so many milliseconds ago: `2026-03-01 14:03:07`.
     static func text(millisecondsAgo milliseconds: Int) -> String {
         text(millisecondsAgo: milliseconds, "%Y-%m-%d %H:%M:%S")

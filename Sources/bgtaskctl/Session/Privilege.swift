@@ -28,8 +28,8 @@ extension Extend { var privilege: Privilege? { .all(selection.reach.all) } }
 extension Logs { var privilege: Privilege? { .all(selection.reach.all) } }
 extension Show { var privilege: Privilege? { .all(selection.reach.all) } }
 extension Wait { var privilege: Privilege? { .all(selection.reach.all) } }
-extension Explain { var privilege: Privilege? { .all(reach.all) } }
-extension Remaining { var privilege: Privilege? { .all(reach.all) } }
+extension Explain { var privilege: Privilege? { .all(selection.reach.all) } }
+extension Remaining { var privilege: Privilege? { .all(selection.reach.all) } }
 extension SimulateExpiration { var privilege: Privilege? { .all(reach.all) } }
 extension History { var privilege: Privilege? { .all(filter.all) } }
 extension List { var privilege: Privilege? { .all(filter.all) } }

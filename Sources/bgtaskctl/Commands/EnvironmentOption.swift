@@ -1,0 +1,85 @@
+internal import ArgumentParser
+internal import Glibc
+
+/// The variables of a command, on the command line.
+enum EnvironmentOption {
+    /// More is no file of variables: the daemon takes no call that is as large.
+    private static let fileBytesMax = 4 << 20
+
+    /// What a command gets: all that bgtaskctl has itself where that is asked for, then what the files say, then the
+    /// entries; of several with one name the last counts.
+    ///
+    /// - Parameters:
+    ///   - entries: `NAME=VALUE`; a name alone hands over the variable that bgtaskctl has itself.
+    ///   - files: of lines `NAME=VALUE`, empty lines, and comments behind a `#` at the beginning.
+    static func variables(
+        _ entries: [String], files: [String] = [], withAll: Bool = false
+    ) throws -> [String: String] {
+        var variables = withAll ? own() : [:]
+        for path in files { try read(path, into: &variables) }
+        for entry in entries {
+            let (name, value) = parts(of: entry)
+            guard !name.isEmpty else {
+                throw ValidationError("--env takes NAME=VALUE, and \"\(entry)\" has no name")
+            }
+            guard let value = value ?? getenv(name).map({ String(cString: $0) }) else {
+                throw ValidationError("--env \(name): you have no such variable; give a value")
+            }
+            variables[name] = value
+        }
+        return variables
+    }
+
+    private static func parts(of entry: some StringProtocol) -> (name: String, value: String?) {
+        let parts = entry.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        return (String(parts[0]), parts.count == 2 ? String(parts[1]) : nil)
+    }
+
+    private static func own() -> [String: String] {
+        var variables: [String: String] = [:]
+        var next = environ
+        while let entry = next.pointee {
+            let (name, value) = parts(of: String(cString: entry))
+            if !name.isEmpty, let value { variables[name] = value }
+            next += 1
+        }
+        return variables
+    }
+
+    private static func read(_ path: String, into variables: inout [String: String]) throws {
+        let text = String(decoding: try bytes(of: path), as: UTF8.self)
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        for (index, line) in lines.enumerated() where !line.isEmpty && !line.hasPrefix("#") {
+            let (name, value) = parts(of: line)
+            guard !name.isEmpty, let value else {
+                throw ValidationError(
+                    "\(path):\(index + 1): a line is NAME=VALUE, empty, or begins with #")
+            }
+            variables[name] = value
+        }
+    }
+
+    private static func bytes(of path: String) throws -> [UInt8] {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { throw unreadable(path) }
+        defer { close(file) }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = Glibc.read(file, &chunk, chunk.count)
+            guard count >= 0 else {
+                if errno == EINTR { continue }
+                throw unreadable(path)
+            }
+            guard count > 0 else { return bytes }
+            bytes += chunk[..<count]
+            guard bytes.count <= fileBytesMax else {
+                throw ValidationError("--env-file \(path): larger than \(fileBytesMax) bytes")
+            }
+        }
+    }
+
+    private static func unreadable(_ path: String) -> ValidationError {
+        ValidationError("--env-file \(path): \(ErrorText.of(errno))")
+    }
+}

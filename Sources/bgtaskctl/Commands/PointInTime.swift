@@ -1,0 +1,96 @@
+internal import ArgumentParser
+internal import Glibc
+
+/// A point in time on the command line, by the local clock: `22:00`, `tomorrow`, `tomorrow 8:30`, `2026-12-24 18:00`.
+///
+/// A time of day that is over today is tomorrow's; a day alone is its midnight.
+struct PointInTime: Equatable {
+    static let help = "such as 22:00, \"tomorrow 8:30\" or \"2026-12-24 18:00\""
+
+    private var day = Day.next
+    private var (hour, minute, second): (Int32, Int32, Int32) = (0, 0, 0)
+
+    private enum Day: Equatable {
+        /// The next one on which that time of day is still to come.
+        case next
+        case today, tomorrow
+        case date(year: Int32, month: Int32, day: Int32)
+    }
+
+    /// Reads it.
+    static func parse(_ text: String) throws -> PointInTime {
+        let words = text.split(separator: " ").map(String.init)
+        guard let point = PointInTime(words) else {
+            throw ValidationError("\"\(text)\" is no point in time; write it \(help)")
+        }
+        return point
+    }
+
+    private init?(_ words: [String]) {
+        switch words.count {
+        case 1:
+            if readTime(words[0]) { return }
+            guard let day = Self.day(words[0]) else { return nil }
+            self.day = day
+        case 2:
+            guard let day = Self.day(words[0]), readTime(words[1]) else { return nil }
+            self.day = day
+        default: return nil
+        }
+    }
+
+    private static func day(_ word: String) -> Day? {
+        switch word.lowercased() {
+        case "today": return .today
+        case "tomorrow": return .tomorrow
+        default:
+            guard let parts = numbers(word, "-", 3...3), parts[0] >= 1970,
+                (1...12).contains(parts[1]),
+                (1...31).contains(parts[2])
+            else { return nil }
+            return .date(year: parts[0], month: parts[1], day: parts[2])
+        }
+    }
+
+    private mutating func readTime(_ word: String) -> Bool {
+        guard let parts = Self.numbers(word, ":", 2...3), parts[0] < 24, parts[1] < 60,
+            parts.count == 2 || parts[2] < 60
+        else { return false }
+        (hour, minute, second) = (parts[0], parts[1], parts.count == 3 ? parts[2] : 0)
+        return true
+    }
+
+    private static func numbers(
+        _ word: String, _ separator: Character, _ count: ClosedRange<Int>
+    ) -> [Int32]? {
+        let parts = word.split(separator: separator, omittingEmptySubsequences: false)
+        let numbers = parts.compactMap { part in
+            part.utf8.count <= 4 && part.utf8.allSatisfy { (0x30...0x39).contains($0) }
+                ? Int32(part) : nil
+        }
+        return numbers.count == parts.count && count.contains(parts.count) ? numbers : nil
+    }
+
+    /// How many seconds after the time of day `now` it is; negative where it is over, `nil` where there is no such day.
+    ///
+    /// - Parameter now: seconds since 1970, as of time(2).
+    func seconds(after now: time_t) -> Int? {
+        var (clock, parts) = (now, tm())
+        guard localtime_r(&clock, &parts) != nil else { return nil }
+        (parts.tm_hour, parts.tm_min, parts.tm_sec, parts.tm_isdst) = (hour, minute, second, -1)
+        switch day {
+        case .today: break
+        case .tomorrow: parts.tm_mday += 1
+        case .date(let year, let month, let day):
+            (parts.tm_year, parts.tm_mon, parts.tm_mday) = (year - 1900, month - 1, day)
+            // mktime(3) makes the 2nd of March of a 30th of February.
+            var checked = parts
+            guard mktime(&checked) != -1, checked.tm_mday == day else { return nil }
+        case .next:
+            var today = parts
+            if mktime(&today) <= now { parts.tm_mday += 1 }
+        }
+        let point = mktime(&parts)
+        return point == -1 ? nil : Int(point - now)
+    }
+}

@@ -1,0 +1,89 @@
+import Glibc
+import Testing
+
+@testable import bgtaskctl
+
+@Suite("A point in time on the command line")
+struct PointInTimeTests {
+    /// Seconds since 1970 of a local time.
+    private func instant(
+        _ year: Int32, _ month: Int32, _ day: Int32, _ hour: Int32, _ minute: Int32
+    ) -> time_t {
+        var parts = tm()
+        (parts.tm_year, parts.tm_mon, parts.tm_mday) = (year - 1900, month - 1, day)
+        (parts.tm_hour, parts.tm_min, parts.tm_isdst) = (hour, minute, -1)
+        return mktime(&parts)
+    }
+
+    @Test(
+        "is the next one that it can mean",
+        arguments: [
+            ("22:00", 10 * 3600), ("12:01", 60), ("12:00:30", 30), ("11:59", 86400 - 60),
+            ("today 13:00", 3600), ("tomorrow", 12 * 3600), ("tomorrow 8:30", 20 * 3600 + 1800),
+            ("Tomorrow  08:30:15", 20 * 3600 + 1815), ("2026-03-03 12:00", 86400),
+            ("2026-03-02", -12 * 3600), ("today 11:00", -3600),
+        ])
+    func points(text: String, seconds: Int) throws {
+        let now = instant(2026, 3, 2, 12, 0)
+        #expect(try PointInTime.parse(text).seconds(after: now) == seconds)
+    }
+
+    @Test(
+        "is refused where it is none",
+        arguments: [
+            "", "now", "24:00", "12:60", "12", "12:00:60", "tomorrow 8", "8:30 tomorrow", "1:2:3:4",
+            "2026-13-01", "2026-00-01", "2026-01-32", "26-01-01", "tomorrow 8:30 please", "-1:00",
+            "99999:00",
+        ])
+    func refused(text: String) {
+        #expect(throws: (any Error).self) { try PointInTime.parse(text) }
+    }
+
+    @Test("is no day that the calendar does not have")
+    func noSuchDay() throws {
+        let now = instant(2026, 1, 1, 0, 0)
+        #expect(try PointInTime.parse("2026-02-29").seconds(after: now) == nil)
+        #expect(try PointInTime.parse("2028-02-29").seconds(after: now) != nil)
+    }
+}
+
+@Suite("The variables of a command")
+struct EnvironmentOptionTests {
+    private func file(_ text: String) throws -> (folder: TemporaryFolder, path: String) {
+        let folder = try TemporaryFolder()
+        // The folder's own file, which goes with it.
+        let path = folder.path + "/socket"
+        let stream = try #require(fopen(path, "w"))
+        fputs(text, stream)
+        fclose(stream)
+        return (folder, path)
+    }
+
+    @Test("are those of the files, then those that are named; the last counts")
+    func order() throws {
+        let first = try file("A=1\n# a comment\n\nB=x=y\nC=\n")
+        let second = try file("A=2")
+        let variables = try EnvironmentOption.variables(
+            ["C=3", "D=4"], files: [first.path, second.path])
+        #expect(variables == ["A": "2", "B": "x=y", "C": "3", "D": "4"])
+    }
+
+    @Test("are all of one's own where that is asked for")
+    func all() throws {
+        let variables = try EnvironmentOption.variables(["PATH=/x"], withAll: true)
+        #expect(variables["PATH"] == "/x")
+        #expect(variables["HOME"] == getenv("HOME").map { String(cString: $0) })
+    }
+
+    @Test("of a file that has something else are refused, with the line")
+    func badFile() throws {
+        let bad = try file("A=1\nexport B\n")
+        let error = #expect(throws: (any Error).self) {
+            try EnvironmentOption.variables([], files: [bad.path])
+        }
+        #expect("\(try #require(error))".contains("\(bad.path):2: a line is NAME=VALUE"))
+        #expect(throws: (any Error).self) {
+            try EnvironmentOption.variables([], files: ["/nonexistent/file"])
+        }
+    }
+}

@@ -61,6 +61,17 @@ enum UsageText {
         return "\(first) \(second)"
     }
 
+    /// Says that there is no such verb, and which may have been meant; `nil` where there is one.
+    ///
+    /// - Parameter verb: with both of its words where it is one of a family's.
+    static func unknownVerb(_ verb: String) -> String? {
+        let name = verb.split(separator: " ").first.map(String.init) ?? verb
+        guard !Bgtaskctl.verbs.contains(name), name != "help" else { return nil }
+        let hint = Spelling.hint(for: name, among: Bgtaskctl.verbs)
+        let shown = VisibleText.oneLine(name)
+        return "there is no verb \(shown)\(hint.isEmpty ? "; see: bgtaskctl --help" : hint)"
+    }
+
     /// - Parameters:
     ///   - message: ArgumentParser's, which may have more than one line.
     ///   - verb: the first argument; `nil` where there is none.
@@ -79,10 +90,7 @@ enum UsageText {
         guard let verb = verb.map(VisibleText.oneLine), !verb.hasPrefix("-") else {
             return text + "; see: bgtaskctl --help"
         }
-        if text == "Unexpected argument '\(verb)'" {
-            let hint = Spelling.hint(for: verb, among: Bgtaskctl.verbs)
-            return "there is no verb \(verb)\(hint.isEmpty ? "; see: bgtaskctl --help" : hint)"
-        }
+        if let unknown = unknownVerb(verb) { return unknown }
         let isAboutCommand = text.contains("nexpected argument") || text.contains("<command>")
         if isAboutCommand, let words = verbsWithCommand[verb] {
             return "\(text); the command goes behind --, as in: bgtaskctl \(words) -- sleep 5"

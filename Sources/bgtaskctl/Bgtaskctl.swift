@@ -55,6 +55,13 @@ struct Bgtaskctl: ParsableCommand {
 
     static func main() {
         let arguments = ArgumentOrder.verbFirst(Array(CommandLine.arguments.dropFirst()))
+        // ArgumentParser would show the help of all verbs.
+        if arguments.first == "help", arguments.count > 1, !arguments[1].hasPrefix("-"),
+            let unknown = UsageText.unknownVerb(arguments[1])
+        {
+            Console().notice(unknown)
+            Glibc.exit(ExitStatus.usage)
+        }
         do {
             var command = try parseAsRoot(arguments)
             try command.run()

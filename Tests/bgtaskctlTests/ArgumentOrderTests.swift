@@ -67,6 +67,10 @@ import Testing
             UsageText.line("Unexpected argument 'lits'", verb: "lits")
                 == "there is no verb lits; did you mean list?")
         #expect(
+            UsageText.line("2 unexpected arguments: 'cancle', '7'", verb: "cancle")
+                == "there is no verb cancle; did you mean cancel?")
+        #expect(UsageText.line("x", verb: "zzz") == "there is no verb zzz; see: bgtaskctl --help")
+        #expect(
             UsageText.line("2 unexpected arguments: 'a', 'b'", verb: "run").contains("behind --"))
     }
 }

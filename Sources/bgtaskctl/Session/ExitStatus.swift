@@ -4,6 +4,8 @@ internal import TaskAPI
 /// What bgtaskctl says to the shell.
 enum ExitStatus {
     static let refused: Int32 = 1
+    /// The command line is wrong (sysexits.h).
+    static let usage: Int32 = 64
     /// A message was dropped.
     static let dropped: Int32 = 2
     /// The time was up: `expired` or `overrun`; as timeout(1).

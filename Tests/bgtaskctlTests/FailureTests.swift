@@ -95,13 +95,30 @@ import Varlink
                 == "the settings are refused and stay as they were: /etc/x.toml:3:7: unknown key")
     }
 
-    @Test("a refused parameter is named together with its option")
-    func parameters() throws {
+    @Test(
+        "a refused parameter is named by its option, with what it may be",
+        arguments: [
+            ("work.budget.graceMs", "--grace has to be shorter than the budget"),
+            ("work.name", "--name has to be 1 to 255 bytes without control characters"),
+            ("pid", "--pid has to be a process that runs, of the user that asks"),
+            (
+                "work.environment.A=B",
+                "--env has to be names that are not empty and have no \"=\", and no zero bytes"
+            ),
+            (
+                "work.command[0]",
+                "work.command[0] has to be a program and its arguments, without zero bytes"
+            ),
+            ("states", "bgtaskd does not take the value of states"),
+        ])
+    func parameters(path: String, text: String) throws {
         #expect(
-            try line(
-                "org.varlink.service.InvalidParameter",
-                [("parameter", .string("work.budget.graceMs"))])
-                == "bgtaskd does not take the value of work.budget.graceMs (--grace)")
+            try line("org.varlink.service.InvalidParameter", [("parameter", .string(path))])
+                == text)
+    }
+
+    @Test("the option of a parameter is known by the last part of its path")
+    func options() {
         #expect(LimitText.option(for: "work.environment.PATH") == " (--env)")
         #expect(LimitText.option(for: "work.earliestBeginMs") == " (--in)")
         #expect(LimitText.option(for: "work.retry.delayMs") == " (--retry-delay)")

@@ -109,7 +109,7 @@ extension Failure {
             "bgtaskd does not take this id, or cannot do this with such a task "
                 + "(a held one has no output)"
         case .invalidParameter(let parameter):
-            "bgtaskd does not take the value of \(parameter)\(LimitText.option(for: parameter))"
+            LimitText.line(forParameter: parameter)
         case .permissionDenied:
             "permission denied: "
                 + (privilege?.text ?? "the daemon at \(socket.path) does not serve your user")

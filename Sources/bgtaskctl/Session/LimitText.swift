@@ -30,6 +30,39 @@ enum LimitText {
         "payload": "--payload", "badge": "--badge", "count": "--count",
     ]
 
+    /// What a parameter may be, by the last part of its path.
+    private static let ranges: [String: String] = [
+        "name": "1 to 255 bytes without control characters",
+        "application": "1 to 255 bytes without control characters",
+        "durationMs": "from 1ms to a hundred years",
+        "graceMs": "shorter than the budget",
+        "directory": "an absolute path without a zero byte",
+        "environment": "names that are not empty and have no \"=\", and no zero bytes",
+        "command": "a program and its arguments, without zero bytes",
+        "signal": "the name of a signal, such as SIGTERM",
+        "pid": "a process that runs, of the user that asks",
+        "pids": "processes that run, of the user that asks",
+        "priority": "from -1000 to 1000",
+        "earliestBeginMs": "366 days at most",
+        "minimumIntervalMs": "366 days at most",
+        "attempts": "from 1 to 100",
+        "delayMs": "5h at most",
+        "reason": "1024 bytes at most",
+        "badge": "a number from 0 on",
+        "limits": "left out: this version has none",
+    ]
+
+    /// The line for a parameter whose value the daemon does not take.
+    static func line(forParameter path: String) -> String {
+        let parts = path.split { ".[".contains($0) }.map(String.init)
+        let known = parts.reversed().first { ranges[$0] != nil }
+        let subject = options[known ?? ""] ?? path
+        guard let known, let range = ranges[known] else {
+            return "bgtaskd does not take the value of \(path)\(option(for: path))"
+        }
+        return "\(subject) has to be \(range)"
+    }
+
     /// The value of a limit or rule, in its unit.
     static func amount(_ limit: String, _ value: Int) -> String {
         times.contains(limit) ? TimeText.span(value) : String(value)

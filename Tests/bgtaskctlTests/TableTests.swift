@@ -25,7 +25,7 @@ import Testing
                 $0.notBeforeMs = 581_000
             }
         }
-        for line in lines(TaskText.table(tasks, owners: true).text(terminal)) {
+        for line in lines(TaskText.listing(tasks) { _ in "somebody" }.text(terminal)) {
             #expect(TextWidth.of(line) <= 80)
         }
     }
@@ -37,16 +37,46 @@ import Testing
             Sample.task {
                 $0.id = 12
                 $0.name = "up"
-                $0.state = .ended
-                $0.outcome = .overrun
             },
         ]
         #expect(
-            lines(TaskText.table(tasks, owners: false).text(terminal)) == [
+            lines(TaskText.listing(tasks).text(terminal)) == [
                 "ID  NAME   STATE    LEFT  USED  COMMAND",
                 " 7  flush  running  3min    5s  sleep 60",
-                "12  up     overrun     -    5s  sleep 60",
+                "12  up     running  3min    5s  sleep 60",
             ])
+    }
+
+    @Test("of those that have ended a list says when and how, and whose they are by name")
+    func ended() throws {
+        let task = Sample.task {
+            $0.owner = 7
+            $0.state = .ended
+            $0.outcome = .failed
+            $0.endedMs = 86_400_000 * 400
+            $0.exit = Tasks.Exit()
+            $0.exit?.status = 3
+        }
+        let table = lines(TaskText.listing([task]) { "user\($0)" }.text(terminal))
+        #expect(table[0] == "ID  USER   NAME   STATE   USED  ENDED             EXIT  COMMAND")
+        let words = table[1].split(separator: " ").map(String.init)
+        #expect(words[1...4] == ["user7", "flush", "failed", "5s"])
+        #expect(words[5].count == 10 && words[6].count == 5)
+        #expect(words[7...] == ["3", "sleep", "60"])
+    }
+
+    @Test("what was today has its time of day alone")
+    func brief() {
+        #expect(WallClock.brief(millisecondsAgo: 0).count == 8)
+        #expect(WallClock.brief(millisecondsAgo: 86_400_000 * 2).count == 16)
+    }
+
+    @Test("a user has a name where the user database knows one")
+    func users() {
+        let names = UserNames()
+        #expect(names.name(of: 0) == "root")
+        #expect(names.name(of: 4_123_456_789) == "4123456789")
+        #expect(names.name(of: -1) == "-1")
     }
 
     @Test("what tasks say of themselves is in a column where one says something")
@@ -59,7 +89,7 @@ import Testing
             },
         ]
         #expect(
-            lines(TaskText.table(tasks, owners: false).text(terminal)) == [
+            lines(TaskText.listing(tasks).text(terminal)) == [
                 "ID  NAME   STATE    LEFT  USED  COMMAND   STATUS",
                 " 7  flush  running  3min    5s  sleep 60  -",
                 "12  flush  running  3min    5s  sleep 60  step 3\\x1b[2J of 5",

@@ -60,19 +60,16 @@ import Varlink
         #expect(WaitingText.short(queued(rule, notBeforeMs: notBeforeMs)) == text)
     }
 
-    @Test("list has a column for it as long as one task waits; a script has it always")
+    @Test("list shows it beside the state; a script has a field for it")
     func column() {
         let running = Sample.task { $0.id = 12 }
         let waits = [running, queued("network")]
         #expect(
-            TaskText.table(waits, owners: false).text(terminal).split(separator: "\n") == [
-                "ID  NAME   STATE    LEFT  USED  WAITING  COMMAND",
-                "12  flush  running  3min    5s  -        sleep 60",
-                " 7  flush  queued      -    0s  network  sleep 60",
+            TaskText.listing(waits).text(terminal).split(separator: "\n") == [
+                "ID  NAME   STATE            LEFT  USED  COMMAND",
+                "12  flush  running          3min    5s  sleep 60",
+                " 7  flush  queued: network     -    0s  sleep 60",
             ])
-        #expect(!TaskText.table([running], owners: false).text(terminal).contains("WAITING"))
-        let alone = TaskText.table([queued("network")], owners: false).text(terminal)
-        #expect(alone.hasPrefix("ID  NAME   STATE   LEFT  USED  WAITING  COMMAND\n"))
         #expect(
             TaskText.table([queued("network")], owners: true).text(.plain)
                 == "7\t0\tflush\tqueued\t-\t0s\tnetwork\tsleep 60\t-\n")

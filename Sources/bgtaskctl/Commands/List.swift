@@ -41,9 +41,22 @@ struct List: Verb {
             try hintAtOthers(connection, console)
             return 0
         }
-        console.write(TaskText.table(tasks, owners: filter.all).text(console.style))
+        console.write(text(tasks, console.style))
         try hintAtOthers(connection, console)
         return 0
+    }
+
+    /// The tasks, and on a terminal how many there are.
+    private func text(_ tasks: [Tasks.Task], _ style: Style) -> String {
+        guard style.isTerminal else {
+            return TaskText.table(tasks, owners: filter.all).text(style)
+        }
+        let users = UserNames()
+        let table = TaskText.listing(tasks, users: filter.all ? users.name : nil)
+        var summary = TaskSummary()
+        for task in tasks { summary.add(task) }
+        let count = tasks.count == 1 ? "1 task" : "\(tasks.count) tasks"
+        return table.text(style) + "\n\(count): \(summary.counted)\n"
     }
 
     /// Tells root of what `--all` would list too.

@@ -2,7 +2,51 @@ internal import TaskAPI
 
 /// Shows tasks and what happens to them.
 enum TaskText {
-    // MARK: A table
+    // MARK: For a person
+
+    /// A table of tasks for a terminal: the command has what room there is, why a task waits stands beside its state,
+    /// and of those that have ended when and how.
+    ///
+    /// - Parameter users: the names of the owners, where each is to be told.
+    static func listing(_ tasks: [Tasks.Task], users: ((Int) -> String)? = nil) -> Table {
+        var columns = [
+            Table.Column("ID", isRight: true), Table.Column("NAME", widthMin: 8),
+            Table.Column("STATE", widthMin: 8),
+            Table.Column("LEFT", isRight: true, isOptional: true),
+            Table.Column("USED", isRight: true), Table.Column("ENDED", isOptional: true),
+            Table.Column("EXIT", isOptional: true), Table.Column("COMMAND", widthMin: 8),
+            Table.Column("STATUS", widthMin: 8, isOptional: true),
+        ]
+        if users != nil { columns.insert(Table.Column("USER", widthMin: 6), at: 1) }
+        let rows = tasks.map { task in
+            var cells = [
+                Table.Cell(String(task.id)), Table.Cell(task.name),
+                Table.Cell(condition(task), colour(task)), Table.Cell(TimeText.left(task)),
+                Table.Cell(task.usedMs.map(TimeText.span) ?? Table.nothing),
+                Table.Cell(task.endedMs.map(WallClock.brief(millisecondsAgo:)) ?? Table.nothing),
+                Table.Cell(
+                    task.state == .ended ? task.exit.map(briefExit) ?? Table.nothing : Table.nothing
+                ),
+                Table.Cell(doing(task)), Table.Cell(task.status ?? Table.nothing),
+            ]
+            if let users { cells.insert(Table.Cell(users(task.owner)), at: 1) }
+            return cells
+        }
+        return Table(columns: columns, rows: rows)
+    }
+
+    /// The outcome, or the state and what it waits for.
+    private static func condition(_ task: Tasks.Task) -> String {
+        if let outcome = task.outcome { return outcome.rawValue }
+        let waiting = WaitingText.short(task)
+        return waiting == Table.nothing ? state(task) : "\(state(task)): \(waiting)"
+    }
+
+    private static func briefExit(_ exit: Tasks.Exit) -> String {
+        exit.signal ?? exit.status.map(String.init) ?? Table.nothing
+    }
+
+    // MARK: For a script
 
     /// A table of tasks.
     ///

@@ -10,6 +10,13 @@ enum WallClock {
         text(millisecondsAgo: milliseconds, "%Y-%m-%d %H:%M:%S")
     }
 
+    /// The time of day of what was today, and the date with it of what was before.
+    static func brief(millisecondsAgo milliseconds: Int) -> String {
+        let date = "%Y-%m-%d"
+        let isToday = text(millisecondsAgo: milliseconds, date) == text(millisecondsAgo: 0, date)
+        return text(millisecondsAgo: milliseconds, isToday ? "%H:%M:%S" : "%Y-%m-%d %H:%M")
+    }
+
     /// Now, for a line of a live view: the time of day for a person, with the date for a script.
     static func moment(_ style: Style) -> String {
         style.isTerminal ? text(millisecondsAgo: 0, "%H:%M:%S") : text(millisecondsAgo: 0)

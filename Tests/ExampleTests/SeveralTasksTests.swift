@@ -89,6 +89,8 @@ struct SeveralTasksTests {
         let late = try ctl("wait", first, second, "--timeout", "50ms")
         #expect(late.status == 125)
         #expect(late.text.contains("not ended after 50ms: task \(first), \(second)"), "\(late)")
+        let behind = try ctl("wait", first, ended, second, "--timeout", "50ms")
+        #expect(behind.text.contains("after 50ms: task \(first), \(second)"), "\(behind)")
         let any = try ctl("wait", "--any", first, ended, second)
         #expect(any.status == 0 && any.text == "\(ended)\n", "\(any)")
         let all = try Program(

@@ -47,7 +47,7 @@ struct TaskWaiter {
     /// Waits until all of several tasks have ended, or the first of them has, whose number is printed.
     ///
     /// - Parameters:
-    ///   - connect: makes another connection: for the events, which do not end.
+    ///   - connect: makes another connection, of which each task has one where any of them ends the wait.
     /// - Returns: the first status that is not 0, in the order of the tasks.
     func wait(
         for ids: [Int], any: Bool, timeoutMs: Int?, all: Bool?,
@@ -57,41 +57,89 @@ struct TaskWaiter {
             console.hint("no such task is live")
             return 0
         }
+        // One that is not there is said before anything is waited for.
+        _ = try open(of: ids, connection, all: all)
         let deadline = timeoutMs.map { ContinuousClock.now.advanced(by: .milliseconds($0)) }
-        // Those that end from here on are told; after that those that have ended already are found.
-        let events = try connect()
-        var watch = Tasks.Watch.Input()
-        watch.all = all
-        try events.send(Tasks.Watch.self, watch, more: true)
-        var ends: [Int: Tasks.Task] = [:]
+        let ends =
+            any
+            ? [try firstEnd(of: ids, all: all, until: deadline, connect)].compactMap(\.self)
+            : try allEnds(of: ids, all: all, until: deadline)
+        guard ends.count == (any ? 1 : ids.count) else {
+            let time = TimeText.span(timeoutMs ?? 0)
+            // The other connection still waits.
+            let left = try open(of: ids, connect(), all: all).map(String.init)
+            let open = left.joined(separator: ", ")
+            throw Failure("not ended after \(time): task \(open)", status: ExitStatus.ours)
+        }
+        return conclude(ends, any: any)
+    }
+
+    /// Those of the tasks that have not ended.
+    private func open(
+        of ids: [Int], _ connection: DaemonConnection, all: Bool?
+    ) throws(Failure) -> [Int] {
+        var open: [Int] = []
         for id in ids {
             var input = Tasks.Show.Input()
             input.id = id
             input.all = all
             let task = try connection.call(Tasks.Show.self, input).task
-            if task.state == .ended { ends[id] = task }
+            if task.state != .ended { open.append(id) }
         }
-        let wanted = Set(ids)
-        while any ? ends.isEmpty : ends.count < wanted.count {
-            switch try events.next(Tasks.Watch.self, signals, until: deadline) {
-            case .reply(let reply, _):
-                let event = reply.event
-                if event.kind == .ended, wanted.contains(event.task.id) {
-                    ends[event.task.id] = event.task
-                }
-            case .timeUp:
-                let open = ids.filter { ends[$0] == nil }.map(String.init).joined(separator: ", ")
-                let time = TimeText.span(timeoutMs ?? 0)
-                throw Failure("not ended after \(time): task \(open)", status: ExitStatus.ours)
-            case .signal: detach(from: ids.filter { ends[$0] == nil })
+        return open
+    }
+
+    /// The tasks as they ended, in their order, as far as the time goes.
+    private func allEnds(
+        of ids: [Int], all: Bool?, until deadline: ContinuousClock.Instant?
+    ) throws(Failure) -> [Tasks.Task] {
+        var ends: [Tasks.Task] = []
+        for (index, id) in ids.enumerated() {
+            try connection.send(Tasks.Wait.self, question(id, all: all))
+            switch try connection.next(Tasks.Wait.self, signals, until: deadline) {
+            case .reply(let output, _):
+                guard let task = output.task else { return ends }
+                ends.append(task)
+            case .timeUp: return ends
+            case .signal: detach(from: Array(ids[index...]))
             }
         }
-        return conclude(ids.compactMap { ends[$0] }, any: any)
+        return ends
+    }
+
+    /// The task that ends first, of several that have ended already the one that is named first.
+    ///
+    /// - Returns: `nil` where the time is over before that.
+    private func firstEnd(
+        of ids: [Int], all: Bool?, until deadline: ContinuousClock.Instant?,
+        _ connect: () throws(Failure) -> DaemonConnection
+    ) throws(Failure) -> Tasks.Task? {
+        var waits: [DaemonConnection] = []
+        for id in ids {
+            let wait = try connect()
+            try wait.send(Tasks.Wait.self, question(id, all: all))
+            waits.append(wait)
+        }
+        while true {
+            for wait in waits {
+                if let reply = try wait.replyIfReady(Tasks.Wait.self) { return reply.output.task }
+            }
+            if signals.next() != nil { detach(from: ids) }
+            console.flush()
+            let watched = waits.map(\.descriptor) + [signals.descriptor]
+            guard Waiting.wait(for: watched, until: deadline) else { return nil }
+        }
+    }
+
+    private func question(_ id: Int, all: Bool?) -> Tasks.Wait.Input {
+        var input = Tasks.Wait.Input()
+        input.id = id
+        input.all = all
+        return input
     }
 
     private func conclude(_ ends: [Tasks.Task], any: Bool) -> Int32 {
-        let told = any ? Array(ends.prefix(1)) : ends
-        for task in told {
+        for task in ends {
             if console.isJSON {
                 console.write(JSONLine.text(task))
             } else if any {
@@ -99,7 +147,7 @@ struct TaskWaiter {
             }
             if let reason = ExitStatus.reason(for: task) { console.notice(reason) }
         }
-        return told.map(ExitStatus.status(of:)).first { $0 != 0 } ?? 0
+        return ends.map(ExitStatus.status(of:)).first { $0 != 0 } ?? 0
     }
 
     private func askForOutput(of id: Int) throws(Failure) {

@@ -32,6 +32,9 @@ enum {
     FREEZE_ROUNDS_MAX = 64,
     FREEZE_SWEEPS = 8,
     FREEZE_PAUSE_MAX_MS = 32,
+    /// How long after a look that finds all stopped another one has to: whoever forks and ends all the time can be
+    /// missed by a look at /proc, which takes its time, and has many more descendants after this.
+    FREEZE_CONFIRM_MS = 2,
 };
 
 /// What is done in rounds, with a pause in between.
@@ -47,6 +50,8 @@ static struct {
     int64_t next_round_ms;
     /// Of the freeze that is under way.
     int freeze_rounds;
+    /// Whether the last round found all of them stopped.
+    bool is_freeze_seen;
     struct clx_processes seen;
 } self = {.control = CLX_SUPERVISOR_CONTROL, .pause_ms = ROUND_PAUSE_MIN_MS};
 
@@ -145,6 +150,7 @@ static void begin(enum work work) {
     self.pause_ms = ROUND_PAUSE_MIN_MS;
     self.next_round_ms = 0;
     self.freeze_rounds = 0;
+    self.is_freeze_seen = false;
     clx_processes_free(&self.seen);
 }
 
@@ -206,9 +212,13 @@ static void freeze_round(void) {
     for (int sweep = 0; sweep < FREEZE_SWEEPS && running > 0; sweep++) {
         running = clx_descendants_stop(&self.seen, &unstopped);
     }
-    if (running == 0) {
+    const bool is_confirmed = running == 0 && self.is_freeze_seen;
+    self.is_freeze_seen = running == 0;
+    if (is_confirmed) {
         begin(WORK_NONE);
         report(CLX_REPORT_FROZEN, 0, 0, 0);
+    } else if (running == 0) {
+        self.next_round_ms = now_ms() + FREEZE_CONFIRM_MS;
     } else if (running < 0 || ++self.freeze_rounds >= FREEZE_ROUNDS_MAX) {
         thaw();
         report(CLX_REPORT_FREEZE_FAILED, unstopped.pid, 0,

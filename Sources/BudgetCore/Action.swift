@@ -19,6 +19,10 @@ package enum Action: Equatable, Sendable {
     indirect case answer(TaskID, Refusal?)
     /// Answer the oldest order about a group that waited for the disk.
     indirect case answerGroup(String, Refusal?)
+    /// The oldest order to hold back, or to let go, all tasks of an owner is on disk, or is refused by it.
+    case answerOwner(OwnerID, Refusal?)
+    /// The oldest change of a queued task is on disk, or is refused by it.
+    case answerChange(TaskID, Refusal?)
     indirect case application(ApplicationKey, ApplicationOrder)
     /// That many old tasks were not named in the log, because of its limit of ten a second.
     case oldTasksNotNamed(Int)

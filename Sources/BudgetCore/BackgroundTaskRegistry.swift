@@ -546,6 +546,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         if let application = submission.application { try check(application, "application") }
         try submission.check(limits)
         try durability.check()
+        let open = try openPredecessors(of: submission)
         if let id = try coalescingTarget(for: submission) {
             let isAdmitted = table[run: id]?.isAdmitted == true
             return Submitted(id: id, isCoalesced: true, waits: !isAdmitted)
@@ -560,7 +561,8 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
             application: submission.application, owner: submission.owner, at: now)
         let id = try takeIdentifier(at: now, &actions)
         replace(for: submission, at: now, &actions)
-        let isStarted = mayStartAtOnce(submission, at: now)
+        scheduler.wait(id, after: open)
+        let isStarted = open.isEmpty && mayStartAtOnce(submission, at: now)
         let task = BackgroundTask(
             id: id, owner: submission.owner, kind: .run, name: submission.name,
             terms: grants.terms(of: grant, submission.application), at: now)
@@ -571,6 +573,63 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         insert(task, run)
         actions.append(.store(.submitted(id, isStarted: isStarted)))
         return Submitted(id: id, isCoalesced: false, waits: true)
+    }
+
+    /// Those of the tasks after which a submission comes that have not ended yet.
+    ///
+    /// Refuses one that would wait in vain, or for a task that its owner does not have.
+    private func openPredecessors(
+        of submission: Submission
+    ) throws(Refusal) -> [Predecessor] {
+        var open: [Predecessor] = []
+        for predecessor in submission.queueing.after {
+            let id = predecessor.id
+            if let end = try outcome(of: id, of: submission) {
+                guard end == .completed || predecessor.anyOutcome else {
+                    throw .alreadyEnded(id, end)
+                }
+            } else if scheduler.hasRoom(after: id) {
+                open.append(predecessor)
+            } else {
+                throw .limitReached(limit: "followersMax", value: Dependencies.followersMax)
+            }
+        }
+        return open
+    }
+
+    /// How a task ended, or ends as is decided, of the owner of a submission that is to come after it; `nil` where it
+    /// has not ended.
+    private func outcome(
+        of id: TaskID, of submission: Submission
+    ) throws(Refusal) -> Outcome? {
+        guard let task = record(id, ofRunOf: submission.owner) else {
+            guard let end = submission.earlierEnds[id] else { throw .noSuchTask(id) }
+            return end
+        }
+        guard task.kind == .run else {
+            throw .notAccepting("task \(id) is held; a task can come after commands alone")
+        }
+        guard task.state != .ended else { return task.outcome }
+        guard case .recordingEnd(let conclusion) = table[run: id]?.phase else { return nil }
+        return conclusion.outcome
+    }
+
+    /// What a task waits for that has not ended.
+    package func openPredecessors(of id: TaskID) -> [Predecessor] {
+        scheduler.openPredecessors(of: id)
+    }
+
+    private func record(_ id: TaskID, ofRunOf owner: OwnerID) -> BackgroundTask? {
+        guard let record = try? record(id, for: Caller(owner: owner)) else { return nil }
+        return record.task
+    }
+
+    /// Those of the tasks after which a submission comes of which nothing is known here: the disk may know how they
+    /// ended.
+    package func unknownPredecessors(of submission: Submission) -> [TaskID] {
+        submission.queueing.after.map(\.id).filter {
+            submission.earlierEnds[$0] == nil && record($0) == nil
+        }
     }
 
     private func checkQueueDepth(_ queuedOfOwner: Int) throws(Refusal) {
@@ -991,8 +1050,11 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         case .startUndone: break
         case .attemptEnded(let id): attemptStored(id, at: now, &actions)
         case .cancelling(let id): retryBanAnswered(id, &actions)
+        case .changed(let id): changeAnswered(id, nil, at: now, &actions)
         case .groupPaused(let group, let isPaused):
             pauseAnswered(group, isPaused, nil, at: now, &actions)
+        case .ownerPaused(let owner, let isPaused):
+            pauseAnswered(owner, isPaused, nil, at: now, &actions)
         case .ended(let id):
             guard let slot = table.slot(of: id), let phase = table.phase(slot) else { return }
             if case .withdrawing = phase { actions.append(.answer(id, nil)) }
@@ -1022,8 +1084,11 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
             // It is being stopped all the same.
             durability.owe(cancelOf: id)
             retryBanAnswered(id, &actions)
+        case .changed(let id): changeAnswered(id, .notAccepting(reason), at: now, &actions)
         case .groupPaused(let group, let isPaused):
             pauseAnswered(group, isPaused, .notAccepting(reason), at: now, &actions)
+        case .ownerPaused(let owner, let isPaused):
+            pauseAnswered(owner, isPaused, .notAccepting(reason), at: now, &actions)
         case .ended(let id): endNotStored(id, reason, at: now, &actions)
         case .applicationSaved(let key):
             applicationStored(key, .notAccepting(reason), at: now, &actions)
@@ -1072,6 +1137,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         if isStarted {
             launchIfBegun(slot, &actions)
         } else {
+            failIfBroken(slot, at: now, &actions)
             startQueued(at: now, &actions)
         }
     }
@@ -1082,6 +1148,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         guard let slot = table.slot(of: id), let run = table[run: id] else { return }
         scheduler.freeSlot(table[slot], run.queueing)
         scheduler.unfollow(table[slot], run.queueing)
+        scheduler.forget(id)
         table.remove(slot)
         actions.append(.answer(id, .notAccepting(reason)))
     }
@@ -1171,6 +1238,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
             // It waits again, and its time may have come meanwhile.
             scheduler.wake(through: boot(at: now), limit: nil)
             actions.append(.answer(id, .notAccepting(reason)))
+            failIfBroken(slot, at: now, &actions)
             beginLaunch(slot, at: now, &actions)
             return launchIfBegun(slot, &actions)
         }
@@ -1200,10 +1268,14 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         for (slot, restored) in zip(slots, tasks) where restored.begunAt == nil {
             advance(slot, on: .admitted)
         }
+        for slot in slots { failIfBroken(slot, at: now, &actions) }
         startQueued(at: now, &actions)
     }
 
     private mutating func takeOver(_ restored: RestoredTask) -> Int {
+        if restored.begunAt == nil {
+            scheduler.wait(restored.id, after: restored.open, broken: restored.broken)
+        }
         let slot = insert(BackgroundTask(restored), RunTask(restored))
         if let lastSuccess = restored.lastSuccess {
             scheduler.succeeded(OwnedName(table[slot]), at: lastSuccess)
@@ -1259,7 +1331,8 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
             general
             + scheduler.reasons(
                 for: task, run, limits, liveCount: table.charged(to: task.owner).live)
-        return result.isEmpty ? [.starting] : result
+        guard result.isEmpty else { return result }
+        return [scheduler.mayReserveSlots ? .slotsReserved : .starting]
     }
 
     /// The rule that holds a queued task back first; `nil` where it is not queued.
@@ -1344,6 +1417,141 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     /// Takes over which groups an earlier daemon held back. Called before the tasks are restored.
     package mutating func restore(pausedGroups: [String]) {
         scheduler.restorePauses(pausedGroups)
+    }
+
+    // Single tasks and all of an owner (rule 31 in docs/architecture.md).
+
+    /// Whether all tasks of an owner are held back.
+    package func isPaused(_ owner: OwnerID) -> Bool { scheduler.isPaused(owner) }
+
+    /// Takes an order to hold back, or to let go, what an owner has queued. Once it is on disk it is done, and
+    /// answered by `Action.answerOwner`.
+    ///
+    /// - Returns: whether there is something to do; else it is so already.
+    package mutating func setPaused(
+        _ owner: OwnerID, _ isPaused: Bool, _ actions: inout [Action]
+    ) throws(Refusal) -> Bool {
+        try durability.check()
+        guard scheduler.orderPause(owner, isPaused) else { return false }
+        actions.append(.store(.ownerPaused(owner, isPaused)))
+        return true
+    }
+
+    private mutating func pauseAnswered(
+        _ owner: OwnerID, _ isPaused: Bool, _ refusal: Refusal?, at now: Instant,
+        _ actions: inout [Action]
+    ) {
+        scheduler.pauseAnswered(owner, isPaused, isStored: refusal == nil)
+        actions.append(.answerOwner(owner, refusal))
+        if refusal == nil { startQueued(at: now, &actions) }
+    }
+
+    /// Takes over whose tasks an earlier daemon held back. Called before the tasks are restored.
+    package mutating func restore(pausedOwners: [OwnerID]) {
+        scheduler.restorePauses(of: pausedOwners)
+    }
+
+    /// Changes what decides when a queued task may run. It holds at once, and the task does not start before the disk
+    /// has it; then `Action.answerChange` says so.
+    ///
+    /// - Returns: whether there is something to do; else it is so already.
+    package mutating func change(
+        _ id: TaskID, by caller: Caller, _ change: QueueingChange, at now: Instant,
+        _ actions: inout [Action]
+    ) throws(Refusal) -> Bool {
+        let slot = try queuedSlot(id, for: caller)
+        guard let run = table[run: id] else { throw .noSuchTask(id) }
+        let queueing = change.applied(to: run.queueing)
+        try change.check(from: run.queueing, limits, for: table[slot].owner)
+        try durability.check()
+        guard change.earliestBegin != nil || queueing != run.queueing else { return false }
+        try checkRules(of: table[slot], queueing)
+        let notBefore = change.earliestBegin.map { boot(at: now) + $0 } ?? run.notBefore
+        scheduler.changeOrdered(of: id, from: run.queuedTerms)
+        wait(slot, by: QueuedTerms(queueing: queueing, notBefore: notBefore))
+        actions.append(.store(.changed(id)))
+        return true
+    }
+
+    /// The slot of a task that waits for its turn.
+    private func queuedSlot(_ id: TaskID, for caller: Caller) throws(Refusal) -> Int {
+        let record = try record(id, for: caller)
+        guard let slot = table.slot(of: id) else {
+            throw .alreadyEnded(id, record.task.outcome ?? .interrupted)
+        }
+        switch table.phase(slot) {
+        case .waiting: return slot
+        case nil: throw .notAccepting("task \(id) is held; only a queued command can be changed")
+        case .withdrawing: throw .notAccepting("task \(id) is being cancelled")
+        case .recordingAttempt: throw .notAccepting("task \(id) is between two attempts")
+        case .recordingEnd, .ended: throw .alreadyEnded(id, decidedOutcome(id))
+        default: throw .notAccepting("task \(id) has started; only a queued one can be changed")
+        }
+    }
+
+    /// A change may make a rule more that the tasks of a name wait by.
+    private func checkRules(
+        of task: BackgroundTask, _ queueing: Queueing
+    ) throws(Refusal) {
+        guard queueing.isByName,
+            scheduler.ruleCount(of: task, queueing) > limits.rulesPerNameMax
+        else { return }
+        throw .limitReached(limit: "rulesPerNameMax", value: limits.rulesPerNameMax)
+    }
+
+    /// Lets other rules decide when a queued task may run.
+    private mutating func wait(_ slot: Int, by terms: QueuedTerms) {
+        let task = table[slot]
+        guard let before = table[run: task.id]?.queueing else { return }
+        // The rules of its name know it by its group and its conditions.
+        if before.isByName { scheduler.rename(slot, task, from: before, to: terms.queueing) }
+        table[run: task.id]?.wait(by: terms)
+        guard let run = table[run: task.id], run.phase.isWaiting else { return }
+        scheduler.requeue(slot, task, run)
+    }
+
+    private mutating func changeAnswered(
+        _ id: TaskID, _ refusal: Refusal?, at now: Instant, _ actions: inout [Action]
+    ) {
+        let before = scheduler.changeAnswered(of: id, isStored: refusal == nil)
+        actions.append(.answerChange(id, refusal))
+        guard let slot = table.slot(of: id), let run = table[run: id] else { return }
+        if let before {
+            wait(slot, by: before)
+        } else if run.phase.isWaiting {
+            scheduler.requeue(slot, table[slot], run)
+        }
+        startQueued(at: now, &actions)
+    }
+
+    // MARK: - Tasks that come after others (rule 29 in docs/architecture.md)
+
+    /// A task has ended for good: those that waited for it go on, or end without having run.
+    private mutating func freeFollowers(
+        of id: TaskID, _ outcome: Outcome, at now: Instant, _ actions: inout [Action]
+    ) {
+        let (free, broken) = scheduler.ended(id, outcome)
+        for one in free {
+            guard let slot = table.slot(of: one), let run = table[run: one], run.phase.isWaiting
+            else { continue }
+            scheduler.requeue(slot, table[slot], run)
+        }
+        for one in broken {
+            guard let slot = table.slot(of: one) else { continue }
+            failIfBroken(slot, at: now, &actions)
+        }
+    }
+
+    /// A queued task ends that comes after one which did not end as it was needed.
+    private mutating func failIfBroken(
+        _ slot: Int, at now: Instant, _ actions: inout [Action]
+    ) {
+        guard table.phase(slot)?.isWaiting == true,
+            let broken = scheduler.brokenDependency(of: table[slot].id)
+        else { return }
+        decideOutcome(
+            slot, .failed, by: RunEvent.lost, reason: .predecessor(broken),
+            mayBeTriedAgain: false, at: now, &actions)
     }
 
     // MARK: - Phases and ends
@@ -1442,11 +1650,13 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         counts.count(outcome)
         if table[slot].hasApplication { applicationTaskEnded(table[slot], at: now) }
         let id = table[slot].id
+        let isRun = table[slot].kind == .run
         let run = table.tombstone(at: slot)
         table.takeOut(slot)
         ended.take(&table[slot], run)
         table.free(slot)
         actions.append(.tell(.ended, id))
+        if isRun { freeFollowers(of: id, outcome, at: now, &actions) }
         if table.queuedCount > 0 { startQueued(at: now, &actions) }
     }
 

@@ -175,7 +175,8 @@ struct CallSide {
         outputs = OutputPager.Parts(
             core, front.pool, front.streams, front.subscriptions, processes.output)
         let tasks = TaskCalls(
-            core, front.holders, submitters, front.subscriptions, front.replies, journal)
+            core, front.holders, submitters, front.subscriptions, front.replies,
+            storage.lookups, journal)
         let queries = QueryCalls(
             core: core, pool: front.pool, streams: front.streams,
             subscriptions: front.subscriptions, replies: front.replies,
@@ -196,7 +197,7 @@ struct CallSide {
         scheduler = CallScheduler(
             core, front.pool, front.streams,
             CallTable(
-                tasks, queries, GroupCalls(core, front.replies, log), applications, manager,
-                front.refusals))
+                tasks, queries, QueueCalls(core, front.replies, journal, log),
+                GroupCalls(core, front.replies, log), applications, manager, front.refusals))
     }
 }

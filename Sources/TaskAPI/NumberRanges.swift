@@ -8,6 +8,8 @@ extension ClosedRange<Int> {
     package static var identifiers: Self { 0...Int.max }
     /// Ids of processes: the kernel's PID_MAX_LIMIT.
     package static var processIDs: Self { 1...4_194_304 }
+    /// Ids of users; the highest of 32 bits is none.
+    package static var owners: Self { 0...4_294_967_294 }
     /// The time of a budget: up to a hundred years.
     package static var budgetMilliseconds: Self { 1...spanMax }
     /// A time that may be none at all: a grace, a timeout, how long ago something was.
@@ -38,6 +40,8 @@ extension CountLimit {
     /// Arguments of a command.
     package static let arguments = CountLimit("argumentsMax", max: 32_768)
     package static let environment = CountLimit("environmentVariablesMax", max: 4096)
+    /// Tasks that another one comes after.
+    package static let predecessors = CountLimit("predecessorsMax", max: 64)
     /// Members of an enumeration that are listed.
     package static let members = CountLimit("membersMax", max: 64)
 }

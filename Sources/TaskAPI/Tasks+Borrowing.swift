@@ -126,6 +126,7 @@ extension Tasks {
             package var id = 0
             package var receipt = Receipt.accepted
             package var notBeforeMs: Int?
+            package var after: [Int]?
 
             package init() {}
 
@@ -133,6 +134,7 @@ extension Tasks {
                 try fields.field("id", &id)
                 try fields.field("receipt", &receipt)
                 try fields.field("notBeforeMs", &notBeforeMs)
+                try fields.field("after", &after)
             }
         }
     }

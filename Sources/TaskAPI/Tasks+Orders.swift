@@ -24,6 +24,62 @@ extension Tasks {
         package typealias Output = Empty
     }
 
+    /// Change what decides when a queued command may run; what is absent stays as it is.
+    package enum Change: Method {
+        package static let name = "org.bgtaskd.Tasks.Change"
+
+        /// What `Change` is asked.
+        package struct Input: Message {
+            package var id = 0
+            package var priority: Int?
+            package var group: String?
+            package var earliestBeginMs: Int?
+            package var conditions: [Condition]?
+            package var slots: Int?
+            package var paused: Bool?
+            package var all: Bool?
+
+            package init() {}
+
+            package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
+                try fields.field("id", &id, in: .identifiers)
+                try fields.field("priority", &priority, in: .priorities)
+                try fields.field("group", &group)
+                try fields.field("earliestBeginMs", &earliestBeginMs, in: .waitMilliseconds)
+                try fields.field("conditions", &conditions, atMost: .members)
+                try fields.field("slots", &slots, in: .counts)
+                try fields.field("paused", &paused)
+                try fields.field("all", &all)
+            }
+        }
+        package typealias Output = Empty
+    }
+
+    /// Hold back all that the caller has queued, or that another owner has.
+    package enum PauseOwner: Method {
+        package static let name = "org.bgtaskd.Tasks.PauseOwner"
+        package typealias Input = OwnerReference
+        package typealias Output = Empty
+    }
+
+    /// Let go what `PauseOwner` holds back.
+    package enum ResumeOwner: Method {
+        package static let name = "org.bgtaskd.Tasks.ResumeOwner"
+        package typealias Input = OwnerReference
+        package typealias Output = Empty
+    }
+
+    /// What a method is asked that is about all tasks of an owner.
+    package struct OwnerReference: Message {
+        package var owner: Int?
+
+        package init() {}
+
+        package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
+            try fields.field("owner", &owner, in: .owners)
+        }
+    }
+
     /// The method `RemainingTime`.
     package enum RemainingTime: Method {
         package static let name = "org.bgtaskd.Tasks.RemainingTime"

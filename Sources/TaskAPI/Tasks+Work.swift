@@ -29,6 +29,9 @@ extension Tasks {
     /// fails. minimumIntervalMs: not before it is over, counted from the last successful end of this owner's
     /// tasks of the same name, and not while another of them is live. Both are 0 to 366 days (31622400000), over a sleep
     /// of the machine too.
+    /// after: not before these tasks have completed; where one of them ends otherwise, this one ends as failed and
+    /// never runs. afterAny: not before these have ended, however. slots: how many of the daemon's slots, and of its
+    /// group's, it takes; 1 where absent. paused: not before it is resumed (Change).
     package struct Work: Message {
         package var name = ""
         package var command: [String] = []
@@ -46,6 +49,10 @@ extension Tasks {
         package var minimumIntervalMs: Int?
         package var unique: Unique?
         package var retry: Retry?
+        package var after: [Int]?
+        package var afterAny: [Int]?
+        package var slots: Int?
+        package var paused: Bool?
 
         package init() {}
 
@@ -66,6 +73,10 @@ extension Tasks {
             try fields.field("minimumIntervalMs", &minimumIntervalMs, in: .waitMilliseconds)
             try fields.field("unique", &unique)
             try fields.field("retry", &retry)
+            try fields.field("after", &after, atMost: .predecessors)
+            try fields.field("afterAny", &afterAny, atMost: .predecessors)
+            try fields.field("slots", &slots, in: .counts)
+            try fields.field("paused", &paused)
         }
     }
 
@@ -138,6 +149,9 @@ extension Tasks {
         package var attemptsMax: Int?
         package var notBeforeMs: Int?
         package var stuck: Bool?
+        package var after: [Int]?
+        package var slots: Int?
+        package var paused: Bool?
 
         package init() {}
 
@@ -170,6 +184,9 @@ extension Tasks {
             try fields.field("attemptsMax", &attemptsMax)
             try fields.field("notBeforeMs", &notBeforeMs)
             try fields.field("stuck", &stuck)
+            try fields.field("after", &after)
+            try fields.field("slots", &slots)
+            try fields.field("paused", &paused)
         }
     }
 

@@ -63,6 +63,9 @@ extension EndRow {
         case .notStarted(let text):
             reason = "notStarted"
             reasonText = text
+        case .predecessor(let broken):
+            reason = "predecessor"
+            reasonText = "\(broken.id)" + (broken.outcome.map { " \($0.code)" } ?? "")
         }
     }
 
@@ -99,6 +102,9 @@ extension EndRow {
         case "processExited": return .processExited
         case "queueLost": return .queueLost
         case "daemonLost": return .daemonLost
+        case "predecessor":
+            return .predecessor(
+                try check.known(BrokenDependency(recorded: reasonText ?? ""), "reason_text"))
         case "notStarted": return .notStarted(reasonText ?? "")
         case "cancelled":
             let owner: UInt32? = try check.number(reasonOwner, "reason_uid")
@@ -106,6 +112,17 @@ extension EndRow {
             return .cancelled(by: OwnerID(rawValue: known), text: reasonText)
         default: return .recorded(reasonText ?? reason ?? "")
         }
+    }
+}
+
+extension BrokenDependency {
+    /// - Parameter text: the id, and the number of the outcome where that is known.
+    fileprivate init?(recorded text: String) {
+        let words = text.split(separator: " ")
+        guard let first = words.first, let id = UInt64(first) else { return nil }
+        self.init(
+            TaskID(rawValue: id),
+            words.dropFirst().first.flatMap { Int64($0) }.flatMap { Outcome(code: $0) })
     }
 }
 

@@ -24,6 +24,17 @@ enum JSONText {
         return String(decoding: writer.bytes, as: UTF8.self)
     }
 
+    static func array(of numbers: [Int64]) -> String {
+        var writer = JSONWriter()
+        writer.beginArray()
+        for number in numbers {
+            writer.element()
+            writer.integer(Int(number))
+        }
+        writer.endArray()
+        return String(decoding: writer.bytes, as: UTF8.self)
+    }
+
     /// The members in the order of their names, so that the same map is the same text.
     static func object(of members: [String: String]) -> String {
         var writer = JSONWriter()
@@ -48,11 +59,11 @@ enum JSONText {
     }
 
     /// - Returns: `nil` where the text is no array of whole numbers in range.
-    static func numbers(_ text: String) -> [UInt32]? {
+    static func numbers<Number: FixedWidthInteger>(_ text: String) -> [Number]? {
         guard case .array(let elements) = value(text) else { return nil }
-        var numbers: [UInt32] = []
+        var numbers: [Number] = []
         for element in elements {
-            guard case .integer(let integer) = element, let number = UInt32(exactly: integer)
+            guard case .integer(let integer) = element, let number = Number(exactly: integer)
             else { return nil }
             numbers.append(number)
         }

@@ -23,7 +23,7 @@ struct RowCheck {
         _ primary: Int64?, _ supplementary: String?
     ) throws(StoreError) -> SubmitterGroups? {
         guard let primary: UInt32 = try number(primary, "primary_gid") else { return nil }
-        let numbers = supplementary.flatMap(JSONText.numbers)
+        let numbers: [UInt32]? = supplementary.flatMap { JSONText.numbers($0) }
         return SubmitterGroups(
             primary: primary, supplementary: try known(numbers, "supplementary_gids"))
     }

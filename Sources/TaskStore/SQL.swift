@@ -24,7 +24,8 @@ enum SQL {
     /// groups to the first. Answers with the row's `KeptRow` columns.
     static let end =
         "UPDATE tasks SET \(endColumns.map { "\($0) = ?" }.joined(separator: ", ")), "
-        + "environment = NULL, handler_command = NULL, supplementary_gids = "
+        + "environment = NULL, handler_command = NULL, after_completed = NULL, after_ended = NULL, "
+        + "supplementary_gids = "
         + "CASE WHEN supplementary_gids IS NULL THEN NULL ELSE '[]' END, "
         + "command = CASE WHEN \(bytes("command")) <= \(commandBytesMax) THEN command "
         + "ELSE json_array(substr(json_extract(command, '$[0]'), 1, \(wordLengthMax)), '…') END, "
@@ -96,6 +97,24 @@ enum SQL {
     static let pause = "INSERT INTO paused_groups VALUES (?) ON CONFLICT DO NOTHING"
 
     static let resume = "DELETE FROM paused_groups WHERE name = ?"
+
+    static let pauseOwner = "INSERT INTO paused_owners VALUES (?) ON CONFLICT DO NOTHING"
+
+    static let resumeOwner = "DELETE FROM paused_owners WHERE owner = ?"
+
+    static let change =
+        "UPDATE tasks SET group_name = ?2, priority = ?3, earliest_begin_ms = ?4, conditions = ?5, "
+        + "slots = ?6, is_paused = ?7, queued_at_us = ?8 "
+        + "WHERE id = ?1 AND started_at_us IS NULL AND ended_at_us IS NULL"
+
+    static let addDependency =
+        "INSERT INTO dependencies VALUES (?1, ?2, ?3, "
+        + "(SELECT outcome FROM tasks WHERE id = ?1 AND ended_at_us IS NOT NULL))"
+
+    static let endDependency =
+        "UPDATE dependencies SET outcome = ?2 WHERE predecessor = ?1 AND outcome IS NULL"
+
+    static let forgetDependencies = "DELETE FROM dependencies WHERE task = ?"
 
     static let saveApplication =
         "INSERT OR REPLACE INTO applications (\(applicationColumns.joined(separator: ", "))) "

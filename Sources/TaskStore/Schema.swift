@@ -6,7 +6,7 @@ enum Schema {
 
     /// What brings a database from one version to the next; the first makes the tables. The version of a
     /// database (`user_version`) is the number of steps that it has been through.
-    static let steps = [version1, version2, version3, version4, version5]
+    static let steps = [version1, version2, version3, version4, version5, version6]
 
     static var version: Int { steps.count }
 
@@ -77,6 +77,32 @@ enum Schema {
     private static let version5 = """
         CREATE INDEX last_successes_oldest ON last_successes (owner, ended_at_us)
             /* of who takes more than the others the oldest go, where all together are too much */;
+
+        """
+
+    /// Tasks that come after others, that take several slots, that somebody holds back.
+    private static let version6 = """
+        ALTER TABLE tasks ADD COLUMN slots INTEGER
+            /* of the daemon, and of its group, that it takes */ NOT NULL DEFAULT 1;
+        ALTER TABLE tasks ADD COLUMN is_paused INTEGER
+            /* 1: it is not started until it is resumed */ NOT NULL DEFAULT 0;
+        ALTER TABLE tasks ADD COLUMN after_completed TEXT
+            /* a JSON array of the tasks that have to have completed before it; NULL after the end */;
+        ALTER TABLE tasks ADD COLUMN after_ended TEXT
+            /* the same of those that have to have ended, whatever the outcome */;
+        CREATE TABLE dependencies (
+            -- What tasks that have not ended waited for when they were submitted.
+            predecessor INTEGER NOT NULL,
+            task INTEGER NOT NULL,
+            any_outcome INTEGER NOT NULL,        -- 1: it need not have completed
+            outcome INTEGER,                     -- how the predecessor ended; NULL: it has not
+            PRIMARY KEY (predecessor, task)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX dependencies_task ON dependencies (task);
+        CREATE TABLE paused_owners (
+            -- Users of whom nothing starts, until they are resumed.
+            owner INTEGER PRIMARY KEY
+        ) STRICT;
 
         """
 

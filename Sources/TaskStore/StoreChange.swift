@@ -15,6 +15,10 @@ package enum StoreChange: Equatable, Sendable {
     case ended(TaskID, StoredEnd)
     /// An attempt of a started task has ended, and the task goes back into the queue for the next one.
     case requeued(TaskID, StoredRequeue)
+    /// A queued task waits by other rules.
+    indirect case changed(TaskID, StoredTerms)
+    /// From now on nothing of this owner starts, or it starts again.
+    case ownerPaused(OwnerID, Bool)
     /// From now on nothing of this group starts, or it starts again. Changes nothing where that is so already.
     case groupPaused(String, Bool)
     /// What is known of an application, new or in the place of what was known before.
@@ -39,6 +43,30 @@ package struct StoredRequeue: Equatable, Sendable {
         self.end = end
         self.attempt = attempt
         self.earliestBegin = earliestBegin
+    }
+}
+
+/// What decides when a queued task may run, from now on.
+package struct StoredTerms: Equatable, Sendable {
+    /// Its `earliestBegin` counts from `at`; its predecessors are left as they are.
+    package var queueing: Queueing
+    package var at: WallTime
+
+    package init(_ queueing: Queueing, at: WallTime) {
+        self.queueing = queueing
+        self.at = at
+    }
+}
+
+/// A task after which another one comes, as it stood when the disk was asked.
+package struct StoredDependency: Equatable, Sendable {
+    package let predecessor: Predecessor
+    /// How it ended; `nil` where it has not.
+    package let outcome: Outcome?
+
+    package init(_ predecessor: Predecessor, _ outcome: Outcome?) {
+        self.predecessor = predecessor
+        self.outcome = outcome
     }
 }
 

@@ -167,6 +167,40 @@ struct TaskQueries {
         return groups
     }
 
+    /// The owners whose tasks are paused, in the order of their uids.
+    func pausedOwners() throws(StoreError) -> [OwnerID] {
+        let statement = try connection.statement(
+            "SELECT owner FROM paused_owners ORDER BY owner", "read")
+        defer { statement.reset() }
+        var owners: [OwnerID] = []
+        while try statement.step() {
+            owners.append(OwnerID(rawValue: UInt32(clamping: statement.integer(0) ?? 0)))
+        }
+        return owners
+    }
+
+    /// What tasks that have not ended come after, in the order of the predecessors' ids.
+    func dependencies() throws(StoreError) -> [TaskID: [StoredDependency]] {
+        let statement = try connection.statement(
+            "SELECT task, predecessor, any_outcome, outcome FROM dependencies "
+                + "ORDER BY predecessor, task", "read")
+        defer { statement.reset() }
+        let check = RowCheck(path: connection.path, subject: "a dependency")
+        var found: [TaskID: [StoredDependency]] = [:]
+        while try statement.step() {
+            let task = TaskID(rawValue: UInt64(clamping: statement.integer(0) ?? 0))
+            let predecessor = Predecessor(
+                TaskID(rawValue: UInt64(clamping: statement.integer(1) ?? 0)),
+                anyOutcome: statement.integer(2) != 0)
+            let code = statement.integer(3)
+            let outcome = try code.map { code throws(StoreError) in
+                try check.known(Outcome(code: code), "outcome")
+            }
+            found[task, default: []].append(StoredDependency(predecessor, outcome))
+        }
+        return found
+    }
+
     /// All applications, in the order of their owners and of their ids.
     func applications() throws(StoreError) -> [StoredApplication] {
         let statement = try connection.statement(Self.allApplications, "read")

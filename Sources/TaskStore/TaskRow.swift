@@ -29,6 +29,10 @@ struct TaskRow {
     var retryAttempts: Int64?
     var retryDelayMs: Int64?
     var retryOnInterruption: Int64?
+    var slots: Int64 = 1
+    var isPaused: Int64 = 0
+    var afterCompleted: String?
+    var afterEnded: String?
     var submittedAtUs: Int64 = 0
     var queuedAtUs: Int64 = 0
     var startedAtUs: Int64?
@@ -83,10 +87,19 @@ struct TaskRow {
         try row.column("retry_attempts", &retryAttempts)
         try row.column("retry_delay_ms", &retryDelayMs)
         try row.column("retry_on_interruption", &retryOnInterruption)
+        try row.column("slots", &slots)
+        try row.column("is_paused", &isPaused)
+        try row.column("after_completed", &afterCompleted)
+        try row.column("after_ended", &afterEnded)
     }
 }
 
 extension TaskRow {
+    /// The columns of when it may run, and no others.
+    init(_ queueing: Queueing) {
+        setQueueing(queueing)
+    }
+
     init(_ task: StoredTask) {
         id = Int64(clamping: task.id.rawValue)
         owner = Int64(task.owner.rawValue)
@@ -131,6 +144,16 @@ extension TaskRow {
         retryAttempts = queueing.retry.map { Int64($0.attempts) }
         retryDelayMs = queueing.retry.map { millisecondsUp($0.delay) }
         retryOnInterruption = queueing.retry.map { $0.onInterruption ? 1 : 0 }
+        slots = Int64(queueing.slots)
+        isPaused = queueing.isPaused ? 1 : 0
+        guard !queueing.after.isEmpty else { return }
+        afterCompleted = Self.text(of: queueing.after.filter { !$0.anyOutcome })
+        afterEnded = Self.text(of: queueing.after.filter(\.anyOutcome))
+    }
+
+    private static func text(of predecessors: [Predecessor]) -> String? {
+        predecessors.isEmpty
+            ? nil : JSONText.array(of: predecessors.map { Int64(clamping: $0.id.rawValue) })
     }
 
     /// The task that the row describes.
@@ -193,6 +216,14 @@ extension TaskRow {
             let words = try check.known(JSONText.strings(conditions), "conditions")
             queueing.conditions = try check.known(Conditions(words: words), "conditions")
         }
+        queueing.slots = try check.known(Int(exactly: slots), "slots")
+        queueing.isPaused = isPaused != 0
+        if let afterCompleted {
+            queueing.after = try predecessors(afterCompleted, "after_completed", false, check)
+        }
+        if let afterEnded {
+            queueing.after += try predecessors(afterEnded, "after_ended", true, check)
+        }
         if let unique {
             queueing.unique = try check.known(Uniqueness(word: unique), "unique_name")
         }
@@ -203,5 +234,12 @@ extension TaskRow {
                 onInterruption: retryOnInterruption == 1)
         }
         return queueing
+    }
+
+    private func predecessors(
+        _ text: String, _ column: String, _ anyOutcome: Bool, _ check: RowCheck
+    ) throws(StoreError) -> [Predecessor] {
+        let ids: [UInt64] = try check.known(JSONText.numbers(text), column)
+        return ids.map { Predecessor(TaskID(rawValue: $0), anyOutcome: anyOutcome) }
     }
 }

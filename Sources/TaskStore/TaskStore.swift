@@ -186,6 +186,16 @@ package final class TaskStore: Sendable {
         try connection.exclusively { () throws(StoreError) in try queries.pausedGroups() }
     }
 
+    /// The owners whose tasks are paused, in the order of their uids.
+    package func pausedOwners() throws(StoreError) -> [OwnerID] {
+        try connection.exclusively { () throws(StoreError) in try queries.pausedOwners() }
+    }
+
+    /// What tasks that have not ended come after, of what had not ended when they were submitted.
+    package func dependencies() throws(StoreError) -> [TaskID: [StoredDependency]] {
+        try connection.exclusively { () throws(StoreError) in try queries.dependencies() }
+    }
+
     /// All applications, in the order of their owners and of their ids.
     package func applications() throws(StoreError) -> [StoredApplication] {
         try connection.exclusively { () throws(StoreError) in try queries.applications() }

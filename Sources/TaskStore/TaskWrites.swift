@@ -8,6 +8,7 @@ final class TaskWrites: @unchecked Sendable {
     private let account: HistoryAccount
     private let queries: TaskQueries
     private let successes: SuccessWrites
+    private var dependencies: DependencyWrites
     private var inserts: TaskInserts
     private let start: Statement
     private let undoStart: Statement
@@ -27,6 +28,7 @@ final class TaskWrites: @unchecked Sendable {
         cancel = try connection.statement(SQL.cancel, "cancel")
         end = try connection.statement(SQL.end, "end")
         successes = try SuccessWrites(connection, account)
+        dependencies = try DependencyWrites(connection)
         keepAttempt = try connection.statement(SQL.keepAttempt, "queue again")
         requeue = try connection.statement(SQL.requeue, "queue again")
     }
@@ -59,7 +61,13 @@ final class TaskWrites: @unchecked Sendable {
             try checkChanged(id, "started", "cancel")
         case .ended(let id, let end): try write(end, of: id)
         case .requeued(let id, let requeue): try write(requeue, of: id)
+        case .changed(let id, let terms): try write(terms, of: id)
         case .groupPaused(let name, let isPaused): try write(isPaused, ofGroup: name)
+        case .ownerPaused(let owner, let isPaused):
+            let statement = try connection.statement(
+                isPaused ? SQL.pauseOwner : SQL.resumeOwner, isPaused ? "pause" : "resume")
+            try statement.bind(Int64(owner.rawValue))
+            try statement.run()
         case .applicationSaved(let application): try save(application)
         case .applicationForgotten(let owner, let id): try forget(id, of: owner)
         case .identifiersReserved(let id):
@@ -77,6 +85,7 @@ final class TaskWrites: @unchecked Sendable {
     private func write(_ task: StoredTask, _ applied: inout Applied) throws(StoreError) {
         guard let end = task.end else {
             try inserts.add(live: TaskRow(task))
+            try dependencies.add(task.open, of: task.id)
             return try successes.find(before: task, &applied)
         }
         try inserts.finish()
@@ -95,6 +104,22 @@ final class TaskWrites: @unchecked Sendable {
         try checkChanged(id, "queued or started", "end")
         if let kept { account.add(.task(kept)) }
         try successes.note(id, value)
+        try dependencies.ended(id, value.outcome)
+    }
+
+    private func write(_ terms: StoredTerms, of id: TaskID) throws(StoreError) {
+        let statement = try connection.statement(SQL.change, "change")
+        let row = TaskRow(terms.queueing)
+        try statement.bind(Int64(clamping: id.rawValue))
+        try statement.bind(row.group)
+        try statement.bind(row.priority)
+        try statement.bind(row.earliestBeginMs)
+        try statement.bind(row.conditions)
+        try statement.bind(row.slots)
+        try statement.bind(row.isPaused)
+        try statement.bind(terms.at.microseconds)
+        try statement.run()
+        try checkChanged(id, "queued", "change")
     }
 
     private func write(_ value: StoredRequeue, of id: TaskID) throws(StoreError) {

@@ -37,7 +37,8 @@ struct Bgtaskctl: ParsableCommand {
             CommandGroup(
                 name: "Intervening",
                 subcommands: [
-                    Cancel.self, SimulateExpiration.self, SimulateMemoryPressure.self, Group.self,
+                    Cancel.self, Edit.self, Pause.self, Resume.self, Group.self,
+                    SimulateExpiration.self, SimulateMemoryPressure.self,
                 ]),
             CommandGroup(name: "Applications", subcommands: [App.self]),
             CommandGroup(

@@ -9,6 +9,7 @@ extension QueueModel {
             tasks[index].isAdmitted = true
             if isStarted { return startStored(index) }
             if tasks[index].phase == .arriving { tasks[index].phase = .waiting }
+            failIfBroken(index)
             settle()
         case .started(let id):
             if let index = index(id) { startStored(index) }
@@ -19,6 +20,14 @@ extension QueueModel {
             if let index = index(id) { attemptStored(index) }
         case .groupPaused(let group, let isPaused):
             if isPaused { paused.insert(group) } else { paused.remove(group) }
+            settle()
+        case .ownerPaused(let owner, let isPaused):
+            if isPaused { pausedOwners.insert(owner) } else { pausedOwners.remove(owner) }
+            settle()
+        case .changed(let id):
+            if let index = index(id), !tasks[index].before.isEmpty {
+                tasks[index].before.removeFirst()
+            }
             settle()
         case .startUndone, .cancelling, .applicationSaved, .applicationForgotten,
             .identifiersReserved:
@@ -44,7 +53,12 @@ extension QueueModel {
             if tasks[index].isWithdrawal { goOn(index) } else { end(index) }
         case .attemptEnded(let id):
             if let index = index(id) { tasks[index].isWithdrawn = false }
-        case .groupPaused, .startUndone, .cancelling, .applicationSaved, .applicationForgotten,
+        case .changed(let id):
+            guard let index = index(id), let first = tasks[index].before.first else { return }
+            (tasks[index].queueing, tasks[index].notBefore) = first
+            tasks[index].before = tasks[index].before.dropFirst().map { _ in first }
+        case .groupPaused, .ownerPaused, .startUndone, .cancelling, .applicationSaved,
+            .applicationForgotten,
             .identifiersReserved:
             break
         }
@@ -67,7 +81,25 @@ extension QueueModel {
     private mutating func end(_ index: Int) {
         tasks[index].phase = .ended
         freeSlot(index)
+        let task = tasks[index]
+        let outcome = task.outcome ?? .interrupted
+        outcomes[task.id] = (task.owner, outcome)
+        for other in tasks.indices {
+            let met = tasks[other].open.allSatisfy {
+                $0.id != task.id || $0.anyOutcome || outcome == .completed
+            }
+            tasks[other].open.removeAll { $0.id == task.id }
+            if !met { tasks[other].isBroken = true }
+        }
+        for other in tasks.indices { failIfBroken(other) }
         settle()
+    }
+
+    /// A queued task ends that comes after one which did not end as it was to.
+    private mutating func failIfBroken(_ index: Int) {
+        guard tasks[index].isBroken, tasks[index].phase == .waiting else { return }
+        tasks[index].isLastAttempt = true
+        conclude(index, .failed)
     }
 
     private mutating func attemptStored(_ index: Int) {
@@ -89,15 +121,21 @@ extension QueueModel {
     private mutating func goOn(_ index: Int) {
         tasks[index].isWithdrawal = false
         tasks[index].phase = tasks[index].isStartStored ? .starting : .waiting
-        if tasks[index].isStartStored { startStored(index) }
+        failIfBroken(index)
+        if tasks[index].phase == .starting { startStored(index) }
     }
 
     // MARK: - Restarts
 
     /// Another daemon takes over what is on disk.
     mutating func restart(_ disk: QueueDisk) {
-        tasks = disk.tasks.filter { !$0.hasEnded }.map { $0.modelled }
+        tasks = disk.tasks.filter { !$0.hasEnded }.map { disk.modelled($0) }
         paused = disk.paused
+        pausedOwners = disk.pausedOwners
+        outcomes = [:]
+        for task in disk.tasks {
+            if let outcome = task.outcome { outcomes[task.id] = (task.submission.owner, outcome) }
+        }
         successes = disk.successes
         conditions = []
         (isFaulty, isDraining, servedAt, passes) = (false, false, [:], [:])
@@ -111,6 +149,7 @@ extension QueueModel {
         for index in tasks.indices where tasks[index].phase == .arriving {
             tasks[index].phase = .waiting
         }
+        for index in tasks.indices { failIfBroken(index) }
         settle()
     }
 }
@@ -119,12 +158,15 @@ extension QueueModel {
 struct QueueDisk {
     struct Task {
         let id: TaskID
-        let submission: Submission
+        var submission: Submission
         var isBegun: Bool
         var attempt = 1
         var notBefore: BootInstant
         var isCancelled = false
         var hasEnded = false
+        var outcome: Outcome?
+        /// What it came after that had not ended when it was submitted, with how that ended then.
+        var dependencies: [(predecessor: Predecessor, outcome: Outcome?)] = []
 
         var modelled: QueueModel.Task {
             var task = QueueModel.Task(
@@ -142,11 +184,35 @@ struct QueueDisk {
     struct Write {
         let step: StoreStep
         let record: TaskRecord?
+        /// What a task that is submitted comes after and that has not ended.
+        var open: [Predecessor] = []
     }
 
     var tasks: [Task] = []
     var paused: Set<String> = []
+    var pausedOwners: Set<OwnerID> = []
     var successes: [QueueModel.Name: Int] = [:]
+
+    /// How a task stands with what it comes after.
+    func wait(of task: Task) -> (open: [Predecessor], broken: BrokenDependency?) {
+        var (open, broken): ([Predecessor], BrokenDependency?) = ([], nil)
+        guard !task.isBegun else { return (open, broken) }
+        for (predecessor, outcome) in task.dependencies {
+            if outcome == nil {
+                open.append(predecessor)
+            } else if outcome != .completed, !predecessor.anyOutcome, broken == nil {
+                broken = BrokenDependency(predecessor.id, outcome)
+            }
+        }
+        return (open, broken)
+    }
+
+    func modelled(_ task: Task) -> QueueModel.Task {
+        var modelled = task.modelled
+        let wait = wait(of: task)
+        (modelled.open, modelled.isBroken) = (wait.open, wait.broken != nil)
+        return modelled
+    }
 
     /// - Returns: of a submission with an interval, the last success of its name.
     mutating func take(_ write: Write) -> BootInstant? {
@@ -154,15 +220,21 @@ struct QueueDisk {
             if case .groupPaused(let group, let isPaused) = write.step {
                 if isPaused { paused.insert(group) } else { paused.remove(group) }
             }
+            if case .ownerPaused(let owner, let isPaused) = write.step {
+                if isPaused { pausedOwners.insert(owner) } else { pausedOwners.remove(owner) }
+            }
             return nil
         }
         let name = QueueModel.Name(owner: record.task.owner, name: record.task.name)
         if case .submitted(let id, let isStarted) = write.step {
             var submission = Submission(name: name.name, owner: name.owner, work: run.work)
             submission.queueing = run.queueing
-            tasks.append(
-                Task(
-                    id: id, submission: submission, isBegun: isStarted, notBefore: run.notBefore))
+            var task = Task(
+                id: id, submission: submission, isBegun: isStarted, notBefore: run.notBefore)
+            task.dependencies = write.open.map { predecessor in
+                (predecessor, tasks.first { $0.id == predecessor.id }?.outcome)
+            }
+            tasks.append(task)
             guard run.queueing.minimumInterval != nil else { return nil }
             return successes[name].map(QueueSimulation.boot)
         }
@@ -180,6 +252,14 @@ struct QueueDisk {
         case .cancelling: tasks[index].isCancelled = true
         case .ended:
             tasks[index].hasEnded = true
+            tasks[index].outcome = run.conclusion?.outcome
+            let (id, outcome) = (tasks[index].id, run.conclusion?.outcome)
+            for other in tasks.indices {
+                for place in tasks[other].dependencies.indices
+                where tasks[other].dependencies[place].predecessor.id == id {
+                    tasks[other].dependencies[place].outcome = outcome
+                }
+            }
             guard let end = run.conclusion, end.outcome == .completed else { return }
             let at = QueueSimulation.ticks(end.endedAtBoot)
             successes[name] = max(successes[name] ?? at, at)
@@ -189,7 +269,10 @@ struct QueueDisk {
             if let end = run.conclusion, let delay = end.retryDelay {
                 tasks[index].notBefore = end.endedAtBoot + delay
             }
-        case .submitted, .groupPaused, .applicationSaved, .applicationForgotten,
+        case .changed:
+            tasks[index].submission.queueing = run.queueing
+            tasks[index].notBefore = run.notBefore
+        case .submitted, .groupPaused, .ownerPaused, .applicationSaved, .applicationForgotten,
             .identifiersReserved:
             break
         }

@@ -18,6 +18,9 @@ extension QueueModel {
     func answer(_ submission: Submission) -> Answer {
         guard !isFaulty, !isDraining else { return .refused }
         if let group = submission.queueing.group, groupSlots[group] == nil { return .refused }
+        guard mayTake(submission.queueing), openPredecessors(of: submission) != nil else {
+            return .refused
+        }
         let name = Name(owner: submission.owner, name: submission.name)
         guard let unique = submission.queueing.unique, let present = uniqueTask(name) else {
             return .taken
@@ -31,6 +34,60 @@ extension QueueModel {
         return .standsIn(present.id)
     }
 
+    private func mayTake(_ queueing: Queueing) -> Bool {
+        guard queueing.slots > 1 else { return true }
+        let most = min(
+            slots, slotsPerOwnerMax ?? slots, queueing.group.flatMap { groupSlots[$0] } ?? slots)
+        return queueing.slots <= most
+    }
+
+    /// What a submission comes after that has not ended; `nil` where it would wait in vain.
+    private func openPredecessors(of submission: Submission) -> [Predecessor]? {
+        var open: [Predecessor] = []
+        for predecessor in submission.queueing.after {
+            let end: Outcome
+            if let index = index(predecessor.id), tasks[index].phase != .ended {
+                let task = tasks[index]
+                guard task.owner == submission.owner, task.isAdmitted else { return nil }
+                guard task.phase == .concluding, !task.isWithdrawal, task.retryAt == nil,
+                    let outcome = task.outcome
+                else {
+                    open.append(predecessor)
+                    continue
+                }
+                end = outcome
+            } else {
+                guard let known = outcomes[predecessor.id], known.owner == submission.owner
+                else { return nil }
+                end = known.outcome
+            }
+            guard end == .completed || predecessor.anyOutcome else { return nil }
+        }
+        return open
+    }
+
+    /// Changes what a queued task waits for.
+    ///
+    /// - Returns: whether the order is taken.
+    mutating func change(_ id: TaskID, _ change: QueueingChange) -> Bool {
+        guard let index = index(id), tasks[index].phase == .waiting, !isFaulty else { return false }
+        let task = tasks[index]
+        let queueing = change.applied(to: task.queueing)
+        if let group = change.group, !group.isEmpty, groupSlots[group] == nil { return false }
+        if change.slots != nil || change.group != nil {
+            if let group = queueing.group, groupSlots[group] == nil { return false }
+            guard mayTake(queueing) else { return false }
+        }
+        guard change.earliestBegin != nil || queueing != task.queueing else { return true }
+        tasks[index].before.append((task.queueing, task.notBefore))
+        tasks[index].queueing = queueing
+        if let wait = change.earliestBegin {
+            tasks[index].notBefore = boot + QueueSimulation.ticks(wait)
+        }
+        settle()
+        return true
+    }
+
     /// A submission is taken in under an id.
     mutating func submit(_ submission: Submission, as id: TaskID) {
         let name = Name(owner: submission.owner, name: submission.name)
@@ -41,10 +98,12 @@ extension QueueModel {
             id: id, owner: submission.owner, name: submission.name, queueing: submission.queueing)
         let wait = submission.queueing.earliestBegin.map(QueueSimulation.ticks) ?? 0
         if wait > 0 { task.notBefore = boot + wait }
+        task.open = openPredecessors(of: submission) ?? []
         // Who is on the way to the disk came earlier, and has not had its turn.
         let startsAtOnce =
             !tasks.contains { $0.phase == .arriving || ($0.isArriving) } && wait == 0
-            && !task.isByName && holds(task).isEmpty && holders() < slots
+            && !task.isByName && !mayReserve && holds(task).isEmpty
+            && slotsHold(task.queueing.slots) == nil
         tasks.append(task)
         if startsAtOnce { grant(id) }
     }

@@ -21,7 +21,7 @@ struct QueueModel {
         let id: TaskID
         let owner: OwnerID
         let name: String
-        let queueing: Queueing
+        var queueing: Queueing
         var phase = Phase.arriving
         var attempt = 1
         /// On the clock that goes on while the machine sleeps.
@@ -44,10 +44,21 @@ struct QueueModel {
         var retryAt: Int?
         /// An order to cancel it was taken between two attempts.
         var isWithdrawn = false
+        /// What it waits for that has not ended.
+        var open: [Predecessor] = []
+        /// Whether one of these ended as it was not to.
+        var isBroken = false
+        /// What held before each change that is on its way to the disk.
+        var before: [(queueing: Queueing, notBefore: Int)] = []
 
         var group: String? { queueing.group }
         var isUnique: Bool { queueing.unique != nil }
         var isByName: Bool { isUnique || queueing.minimumInterval != nil }
+        var isWide: Bool { queueing.slots > 1 }
+        /// Whether it waits for something that no time and no slot ends.
+        var isHeldBack: Bool {
+            queueing.isPaused || !open.isEmpty || isBroken || !before.isEmpty
+        }
     }
 
     struct Name: Hashable {
@@ -68,6 +79,9 @@ struct QueueModel {
     var groupSlots = ["net": 1, "disk": 2]
     var tasksPerOwnerMax = 3
     var paused: Set<String> = []
+    var pausedOwners: Set<OwnerID> = []
+    /// How the tasks ended that are told of no more, of each owner.
+    var outcomes: [TaskID: (owner: OwnerID, outcome: Outcome)] = [:]
     var conditions: Conditions = []
     var isFaulty = false
     var isDraining = false
@@ -88,12 +102,19 @@ struct QueueModel {
         tasks.count { $0.hasSlot && isMeant($0) }
     }
 
+    func slotsTaken(_ isMeant: (Task) -> Bool = { _ in true }) -> Int {
+        tasks.reduce(0) { $0 + ($1.hasSlot && isMeant($1) ? $1.queueing.slots : 0) }
+    }
+
     func name(_ task: Task) -> Name { Name(owner: task.owner, name: task.name) }
 
     // MARK: - What holds a task back
 
     /// Every rule that holds a waiting task back, besides that no slot of the daemon is free.
-    func holds(_ task: Task) -> [PendingReason] {
+    ///
+    /// - Parameter slots: how many it takes; `nil`: as many as it asked for.
+    func holds(_ task: Task, taking count: Int? = nil) -> [PendingReason] {
+        let count = count ?? task.queueing.slots
         var result: [PendingReason] = []
         if isFaulty { result.append(.store(QueueSimulation.fault)) }
         if isDraining { result.append(.shutdown) }
@@ -101,9 +122,13 @@ struct QueueModel {
             result.append(
                 .shortage(QueueModel.shortage, until: QueueSimulation.boot(shortageEndsAt)))
         }
+        if !task.before.isEmpty { result.append(.changing) }
+        if task.queueing.isPaused { result.append(.pausedTask) }
+        if pausedOwners.contains(task.owner) { result.append(.pausedOwner) }
         if let group = task.group, paused.contains(group) {
             result.append(.paused(group: group))
         }
+        if !task.open.isEmpty { result.append(.after(task.open.map(\.id))) }
         if task.notBefore > boot {
             let until = QueueSimulation.boot(task.notBefore)
             if task.postponements > 0 {
@@ -123,18 +148,31 @@ struct QueueModel {
         let live = holders { $0.owner == task.owner && $0.phase != .concluding }
         if live >= tasksPerOwnerMax { result.append(.tasksPerOwnerMax(tasksPerOwnerMax)) }
         let share = slotsPerOwnerMax ?? slots
-        if holders({ $0.owner == task.owner }) >= share,
-            slotsPerOwnerMax ?? slots < slots || holders() < slots
+        if slotsTaken({ $0.owner == task.owner }) + min(count, share) > share,
+            share < slots || slotsHold(count) == nil
         {
             result.append(.slotsPerOwnerMax(share))
         }
-        if let group = task.group, let slots = groupSlots[group],
-            holders({ $0.group == group }) >= slots
-        {
-            result.append(.groupSlots(slots, group: group))
+        if let group = task.group, let slots = groupSlots[group] {
+            let taken = slotsTaken { $0.group == group }
+            if taken >= slots {
+                result.append(.groupSlots(slots, group: group))
+            } else if taken + min(count, slots) > slots {
+                result.append(.groupSlotsNeeded(min(count, slots), group: group))
+            }
         }
         return result
     }
+
+    /// Whether so many slots of the daemon are not free.
+    func slotsHold(_ count: Int) -> PendingReason? {
+        if slotsTaken() >= slots { return .slots(slots) }
+        let needed = min(count, slots)
+        return slotsTaken() + needed > slots ? .slotsNeeded(needed) : nil
+    }
+
+    /// Whether slots may be kept for a task that takes several.
+    var mayReserve: Bool { tasks.contains { $0.phase == .waiting && $0.isWide } }
 
     private func nameHold(_ task: Task) -> PendingReason? {
         let namesakes = tasks.filter { $0.hasSlot && name($0) == name(task) }
@@ -150,19 +188,48 @@ struct QueueModel {
 
     /// Gives free slots to those whose turn it is.
     mutating func settle() {
-        while holders() < slots {
-            let ready = tasks.filter { $0.phase == .waiting && holds($0).isEmpty }
-            let next = ready.min { goesBefore($0, $1) }
-            guard let next else { return }
-            notePasses(of: next, among: ready)
+        while let next = nextToStart() {
+            if mayReserve {
+                passes = [:]
+            } else {
+                notePasses(
+                    of: next,
+                    among: tasks.filter { task in
+                        task.phase == .waiting && !task.isBroken && holds(task).isEmpty
+                    })
+            }
             grant(next.id)
         }
+    }
+
+    /// Whose turn it is: who takes several slots keeps those from others that are free, of the daemon, of its group
+    /// or of its owner's share.
+    func nextToStart() -> Task? {
+        var (owners, groups): (Set<OwnerID>, Set<String>) = ([], [])
+        while slotsTaken() < slots {
+            let ready = tasks.filter { task in
+                task.phase == .waiting && !task.isBroken && holds(task, taking: 1).isEmpty
+                    && !owners.contains(task.owner) && !groups.contains(task.group ?? "")
+            }
+            guard let next = ready.min(by: { goesBefore($0, $1) }) else { return nil }
+            guard slotsHold(next.queueing.slots) == nil else { return nil }
+            let share = slotsPerOwnerMax ?? slots
+            let own = slotsTaken { $0.owner == next.owner }
+            if own + min(next.queueing.slots, share) > share {
+                owners.insert(next.owner)
+            } else if !holds(next).isEmpty {
+                groups.insert(next.group ?? "")
+            } else {
+                return next
+            }
+        }
+        return nil
     }
 
     private func goesBefore(_ one: Task, _ other: Task) -> Bool {
         let keys = [one, other].map { task in
             [
-                holders { $0.owner == task.owner }, servedAt[task.owner] ?? 0,
+                slotsTaken { $0.owner == task.owner }, servedAt[task.owner] ?? 0,
                 Int(task.owner.rawValue), -task.queueing.priority, Int(task.id.rawValue),
             ]
         }
@@ -174,11 +241,13 @@ struct QueueModel {
         guard let index = index(id) else { return }
         let task = tasks[index]
         let isWrong =
-            holders() >= slots || !holds(task).isEmpty
-            || tasks.contains { other in
-                other.owner == task.owner && other.phase == .waiting && holds(other).isEmpty
-                    && (-other.queueing.priority, other.id) < (-task.queueing.priority, task.id)
-            }
+            slotsHold(task.queueing.slots) != nil || !holds(task).isEmpty
+            || !mayReserve
+                && tasks.contains { other in
+                    other.owner == task.owner && other.phase == .waiting
+                        && !other.isBroken && holds(other).isEmpty
+                        && (-other.queueing.priority, other.id) < (-task.queueing.priority, task.id)
+                }
         if isWrong { broken = "task \(id) got a slot against the rules" }
         tasks[index].phase = .starting
         tasks[index].hasSlot = true
@@ -206,7 +275,7 @@ struct QueueModel {
     mutating func notePresence() -> TaskID? {
         let ready = tasks.filter { $0.phase == .waiting && holds($0).isEmpty }
         passes = passes.filter { owner, _ in ready.contains { $0.owner == owner } }
-        return holders() < slots ? ready.first?.id : nil
+        return nextToStart()?.id
     }
 
     /// Where nobody waits it is of no account who was served last, but of those who run.

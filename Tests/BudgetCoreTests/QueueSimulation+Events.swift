@@ -13,8 +13,10 @@ extension QueueSimulation {
         case 48..<58: return pass()
         case 58..<84: return answer()
         case 84..<89: return changeConditions()
-        case 89..<92: return pause()
-        case 92..<95: return reload()
+        case 89..<90: return pause()
+        case 90..<91: return pauseOwner()
+        case 91..<94: return change()
+        case 94: return reload()
         case 95..<97: return fail()
         case 97: return drain()
         case 98: return chance(3) ? silence() : answer()
@@ -36,7 +38,22 @@ extension QueueSimulation {
         let name = chance(2) ? "a" : "b"
         var submission = Submission(name: name, owner: owner, work: Work(command: ["true"]))
         submission.queueing = chance(4) ? anyOfLine() : anyQueueing()
+        if chance(3) { submission.queueing.after = anyPredecessors(for: owner) }
+        for id in held.registry.unknownPredecessors(of: submission) {
+            submission.earlierEnds[id] =
+                disk.tasks.first {
+                    $0.id == id && $0.submission.owner == owner
+                }?.outcome
+        }
         return submission
+    }
+
+    /// Some tasks, mostly of this owner and alive.
+    private mutating func anyPredecessors(for owner: OwnerID) -> [Predecessor] {
+        let alive = model.tasks.filter { $0.isAdmitted && ($0.owner == owner || chance(20)) }
+        var ids = Set((0..<2).compactMap { _ in alive.randomElement(using: &random)?.id })
+        if chance(5), let ended = finished.randomElement(using: &random) { ids.insert(ended) }
+        return ids.sorted().map { Predecessor($0, anyOutcome: chance(2)) }
     }
 
     /// Tasks in one line differ in nothing but their priorities.
@@ -57,6 +74,8 @@ extension QueueSimulation {
         }
         if chance(4) { queueing.minimumInterval = chance(3) ? .seconds(8) : .seconds(4) }
         if chance(5) { queueing.unique = chance(2) ? .keep : .replace }
+        if chance(6) { queueing.slots = Int.random(in: 2...3, using: &random) }
+        if chance(12) { queueing.isPaused = true }
         if chance(3) {
             queueing.retry = Retry(
                 attempts: Int.random(in: 1...3, using: &random), delay: anyWait(6),
@@ -236,6 +255,39 @@ extension QueueSimulation {
             try registry.setPaused(group, isPaused, &actions)
         }
         return "pause \(group): \(isPaused)"
+    }
+
+    private mutating func pauseOwner() -> String {
+        let owner = QueueSimulation.owners[Int.random(in: 0..<2, using: &random)]
+        let isPaused = chance(3)
+        _ = try? turn { registry, _, actions in
+            try registry.setPaused(owner, isPaused, &actions)
+        }
+        return "pause \(owner): \(isPaused)"
+    }
+
+    /// What a queued task waits for is changed.
+    private mutating func change() -> String {
+        let waiting = model.tasks.filter { $0.phase == .waiting || chance(10) }
+        guard let task = waiting.filter(\.isAdmitted).randomElement(using: &random) else {
+            return "nothing to change"
+        }
+        var change = QueueingChange()
+        if chance(3) { change.priority = Int.random(in: -1...2, using: &random) }
+        if chance(4) { change.group = ["", "net", "disk"].randomElement(using: &random) }
+        if chance(4) { change.earliestBegin = anyWait(6) }
+        if chance(4) {
+            change.conditions = Conditions(rawValue: UInt8.random(in: 0...7, using: &random))
+        }
+        if chance(4) { change.slots = Int.random(in: 1...3, using: &random) }
+        if chance(2) { change.isPaused = chance(3) }
+        let (ready, caller) = (change, Caller(owner: task.owner))
+        let isTaken =
+            (try? turn { try $0.change(task.id, by: caller, ready, at: $1, &$2) }) != nil
+        if isTaken != model.change(task.id, change) {
+            model.broken = "change taken: \(isTaken) is wrong"
+        }
+        return "change \(task.id) \(change)"
     }
 
     // MARK: - The disk

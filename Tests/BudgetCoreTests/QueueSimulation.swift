@@ -92,10 +92,15 @@ struct QueueSimulation {
 
     private mutating func write(_ step: StoreStep) -> QueueDisk.Write {
         switch step {
-        case .submitted(let id, _), .started(let id), .startUndone(let id), .ended(let id),
-            .attemptEnded(let id), .cancelling(let id):
+        case .submitted(let id, _):
+            return QueueDisk.Write(
+                step: step, record: held.registry.record(id),
+                open: held.registry.openPredecessors(of: id))
+        case .started(let id), .startUndone(let id), .ended(let id), .attemptEnded(let id),
+            .cancelling(let id), .changed(let id):
             return QueueDisk.Write(step: step, record: held.registry.record(id))
-        case .groupPaused, .applicationSaved, .applicationForgotten, .identifiersReserved:
+        case .groupPaused, .ownerPaused, .applicationSaved, .applicationForgotten,
+            .identifiersReserved:
             return QueueDisk.Write(step: step, record: nil)
         }
     }
@@ -150,8 +155,9 @@ struct QueueSimulation {
         held.registry.asleep = QueueSimulation.tick * model.asleep
         model.restart(disk)
         let restored = disk.tasks.filter { !$0.hasEnded }.map { restore($0) }
-        let paused = disk.paused.sorted()
+        let (paused, pausedOwners) = (disk.paused.sorted(), disk.pausedOwners.sorted())
         turn {
+            $0.restore(pausedOwners: pausedOwners)
             $0.restore(pausedGroups: paused)
             $0.restore(restored, at: $1, &$2)
         }
@@ -167,6 +173,8 @@ struct QueueSimulation {
         restored.attempt = task.attempt
         restored.notBefore = task.notBefore
         restored.isCancelled = task.isCancelled
+        let wait = disk.wait(of: task)
+        restored.wait(after: wait.open, broken: wait.broken)
         let name = QueueModel.Name(owner: task.submission.owner, name: task.submission.name)
         if task.submission.queueing.minimumInterval != nil {
             restored.lastSuccess = disk.successes[name].map(QueueSimulation.boot)
@@ -224,8 +232,10 @@ struct QueueSimulation {
             $0.until ?? .never > boot && $0 != .starting
         }
         var holds = expected.phase == .waiting ? model.holds(expected) : []
-        if expected.phase == .waiting, model.holders() >= model.slots {
-            holds.append(.slots(model.slots))
+        if expected.phase == .waiting {
+            if let hold = model.slotsHold(expected.queueing.slots) { holds.append(hold) }
+            // A time that has come is named until the queue is next looked at, and nothing else then.
+            if holds.isEmpty, model.mayReserve, !told.isEmpty { holds = [.slotsReserved] }
         }
         if expected.phase == .starting, model.isFaulty {
             holds = [.store(QueueSimulation.fault)]
@@ -235,7 +245,7 @@ struct QueueSimulation {
 
     private func differenceOfSums() -> String? {
         let waiting = model.tasks.filter { $0.phase == .waiting }
-        let due = waiting.filter { $0.notBefore <= model.boot }
+        let due = waiting.filter { $0.notBefore <= model.boot && !$0.isHeldBack }
         let wanted = due.reduce(into: Conditions()) { $0.formUnion($1.queueing.conditions) }
         if held.registry.wantedConditions != wanted {
             return "\(held.registry.wantedConditions) are wanted"

@@ -117,6 +117,53 @@ struct ChangeTests {
         #expect(try store.pausedGroups() == ["night"])
     }
 
+    @Test("what a task comes after is known until it has ended, with how that ended")
+    func dependencies() throws {
+        let (first, second) = (Samples.task(1), Samples.task(2))
+        var third = Samples.task(3)
+        third.open = [Predecessor(first.id), Predecessor(second.id, anyOutcome: true)]
+        // One end came to the disk before the submission, which did not know of it.
+        try store.apply([
+            .submitted(first), .submitted(second), .ended(first.id, Samples.end(1, .failed)),
+            .submitted(third),
+        ])
+        let known = try store.dependencies()
+        #expect(
+            known[third.id] == [
+                StoredDependency(third.open[0], .failed), StoredDependency(third.open[1], nil),
+            ])
+        try store.apply([.ended(second.id, Samples.end(2, .completed))])
+        #expect(try store.dependencies()[third.id]?.last?.outcome == .completed)
+        try store.apply([.ended(third.id, Samples.end(3, .failed))])
+        #expect(try store.dependencies().isEmpty)
+    }
+
+    @Test("a queued task waits by other rules, and one that has started does not")
+    func changes() throws {
+        var task = Samples.task(1)
+        var queueing = Queueing()
+        queueing.priority = 7
+        queueing.earliestBegin = .seconds(9)
+        queueing.isPaused = true
+        let change = StoreChange.changed(task.id, StoredTerms(queueing, at: Samples.time(4)))
+        try store.apply([.submitted(task), change])
+        (task.queueing, task.queuedAt) = (queueing, Samples.time(4))
+        #expect(try store.live() == [task])
+        try store.apply([.started(task.id, at: Samples.time(5))])
+        #expect(refusal([change])?.cause == .contradiction)
+    }
+
+    @Test("users are paused and resumed, more than once too")
+    func pausedOwners() throws {
+        let (ann, bob) = (OwnerID(rawValue: 1001), OwnerID(rawValue: .max - 1))
+        try store.apply([
+            .ownerPaused(bob, true), .ownerPaused(ann, true), .ownerPaused(ann, true),
+        ])
+        #expect(try store.pausedOwners() == [ann, bob])
+        try store.apply([.ownerPaused(ann, false), .ownerPaused(ann, false)])
+        #expect(try store.pausedOwners() == [bob])
+    }
+
     @Test("an id is used once")
     func idOnce() throws {
         try store.apply([.submitted(Samples.task(1))])

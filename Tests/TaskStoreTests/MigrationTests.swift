@@ -58,6 +58,9 @@ struct MigrationTests {
         #expect(first.queueing.unique == .keep)
         #expect(first.queueing.retry == Retry(attempts: 3))
         #expect(try store.pausedGroups() == [])
+        #expect(try store.pausedOwners() == [])
+        #expect(try store.dependencies().isEmpty)
+        #expect(live.allSatisfy { $0.queueing.slots == 1 && !$0.queueing.isPaused })
         #expect(try store.applications() == [])
         #expect(try store.reservedIdentifiers() == TaskID(rawValue: 1000))
         #expect(try store.historyReader().history(countMax: 9).tasks.map(\.id.rawValue) == [3])
@@ -122,7 +125,7 @@ struct MigrationTests {
         #expect(try store.applications() == [application])
         try store.apply([.ended(id, Samples.end(1))])
         let visitor = try Visitor(folder.database)
-        #expect(try visitor.rows("PRAGMA user_version") == ["5"])
+        #expect(try visitor.rows("PRAGMA user_version") == ["6"])
         #expect(try visitor.rows("PRAGMA integrity_check") == ["ok"])
         #expect(
             try visitor.rows("SELECT id, state, attempt FROM tasks_readable ORDER BY id")
@@ -140,7 +143,7 @@ struct MigrationTests {
         "a step that cannot be taken leaves the file as it was, and those before it are not taken",
         arguments: [
             (1, "paused_groups"), (1, "applications"), (2, "applications"),
-            (4, "last_successes_oldest"),
+            (4, "last_successes_oldest"), (5, "dependencies"), (5, "paused_owners"),
         ])
     func refused(version: Int, table: String) throws {
         try make(version)

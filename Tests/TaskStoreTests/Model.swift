@@ -6,6 +6,9 @@ import TestKit
 struct Model: Equatable {
     private(set) var tasks: [TaskID: StoredTask] = [:]
     private(set) var pausedGroups: Set<String> = []
+    private(set) var pausedOwners: Set<OwnerID> = []
+    /// What a task waited for at its submission, of those that have not ended.
+    private var dependencies: [TaskID: [TaskID: Dependency]] = [:]
     private(set) var applications: [ApplicationKey: StoredApplication] = [:]
     private(set) var reserved = TaskID(rawValue: 0)
     /// What the store answers to the last changes.
@@ -13,6 +16,11 @@ struct Model: Equatable {
     private var successes: [Name: WallTime] = [:]
     private var lastID: UInt64 = 0
     private var seconds = 0
+
+    private struct Dependency: Equatable {
+        let anyOutcome: Bool
+        var outcome: Outcome?
+    }
 
     private struct Name: Hashable {
         var owner: OwnerID
@@ -37,7 +45,7 @@ struct Model: Equatable {
         seconds += 1
         let live = tasks.values.filter { $0.end == nil }.sorted { $0.id < $1.id }
         let chosen = live.randomElement(using: &random)
-        switch (Int.random(in: 0..<15, using: &random), chosen) {
+        switch (Int.random(in: 0..<18, using: &random), chosen) {
         case (0, _):
             return .identifiersReserved(through: TaskID(rawValue: lastID + 1000))
         case (1, .some(let task)) where task.state == .queued:
@@ -62,15 +70,32 @@ struct Model: Equatable {
         case (11, _):
             let key = Samples.key(using: &random)
             return .applicationForgotten(owner: key.owner, id: key.id)
+        case (15, .some(let task)) where task.state == .queued:
+            let queueing = Samples.queueing(using: &random)
+            return .changed(task.id, StoredTerms(queueing, at: Samples.time(seconds)))
+        case (16, _):
+            let owner = OwnerID(rawValue: [0, 1000][Int.random(in: 0..<2, using: &random)])
+            return .ownerPaused(owner, Bool.random(using: &random))
         default:
             lastID += UInt64(Int.random(in: 1...3, using: &random))
-            return .submitted(Samples.task(lastID, using: &random))
+            var task = Samples.task(lastID, using: &random)
+            // One that has ended is open to who does not know that yet.
+            let others = Set(
+                (0..<2).compactMap { _ in tasks.keys.sorted().randomElement(using: &random) })
+            task.open = others.sorted().map { Predecessor($0, anyOutcome: $0.rawValue % 2 == 0) }
+            return .submitted(task)
         }
     }
 
     private mutating func apply(_ change: StoreChange) {
         switch change {
-        case .submitted(let task):
+        case .submitted(var task):
+            for predecessor in task.open {
+                dependencies[task.id, default: [:]][predecessor.id] = Dependency(
+                    anyOutcome: predecessor.anyOutcome,
+                    outcome: tasks[predecessor.id]?.end?.outcome)
+            }
+            task.open = []
             tasks[task.id] = task
             if task.queueing.minimumInterval != nil {
                 applied.lastSuccesses[task.id] = successes[Name(task)]
@@ -84,9 +109,25 @@ struct Model: Equatable {
         case .ended(let id, let end):
             guard let task = tasks[id] else { return }
             tasks[id] = task.ended(end)
+            dependencies[id] = nil
+            for other in dependencies.keys where dependencies[other]?[id]?.outcome == nil {
+                dependencies[other]?[id]?.outcome = end.outcome
+            }
             if end.outcome == .completed {
                 successes[Name(task)] = max(successes[Name(task)] ?? end.at, end.at)
             }
+        case .changed(let id, let terms):
+            guard var task = tasks[id] else { return }
+            task.queueing.group = terms.queueing.group
+            task.queueing.priority = terms.queueing.priority
+            task.queueing.earliestBegin = terms.queueing.earliestBegin
+            task.queueing.conditions = terms.queueing.conditions
+            task.queueing.slots = terms.queueing.slots
+            task.queueing.isPaused = terms.queueing.isPaused
+            task.queuedAt = terms.at
+            tasks[id] = task
+        case .ownerPaused(let owner, let isPaused):
+            if isPaused { pausedOwners.insert(owner) } else { pausedOwners.remove(owner) }
         case .groupPaused(let name, true):
             pausedGroups.insert(name)
         case .groupPaused(let name, false):
@@ -135,10 +176,21 @@ struct Model: Equatable {
             return "last successes of live tasks"
         }
         guard try store.pausedGroups() == pausedGroups.sorted() else { return "paused groups" }
+        guard try store.pausedOwners() == pausedOwners.sorted() else { return "paused owners" }
+        let found = try store.dependencies().mapValues { list in
+            Dictionary(
+                uniqueKeysWithValues: list.map {
+                    (
+                        $0.predecessor.id,
+                        Dependency(anyOutcome: $0.predecessor.anyOutcome, outcome: $0.outcome)
+                    )
+                })
+        }
+        guard found == dependencies else { return "dependencies: \(found), not \(dependencies)" }
         let known = applications.values.sorted { $0.key < $1.key }
         guard try store.applications() == known else { return "applications" }
-        let found = try store.reservedIdentifiers()
+        let last = try store.reservedIdentifiers()
         let used = max(reserved, expected.last?.id ?? reserved)
-        return found == used ? nil : "reserved through \(found), not \(used)"
+        return last == used ? nil : "reserved through \(last), not \(used)"
     }
 }

@@ -71,7 +71,8 @@ enum Samples {
             groups: maybe(groups, &random), hasNoNewPrivileges: Bool.random(using: &random))
     }
 
-    private static func queueing(using random: inout SeededGenerator) -> Queueing {
+    /// Something about when a task may run.
+    static func queueing(using random: inout SeededGenerator) -> Queueing {
         var queueing = Queueing()
         queueing.group = maybe("night", &random)
         queueing.priority = Int.random(in: -3...3, using: &random)
@@ -84,6 +85,12 @@ enum Samples {
             Retry(
                 attempts: 3, delay: maybe(.milliseconds(1501), &random),
                 onInterruption: Bool.random(using: &random)), &random)
+        queueing.slots = Int.random(in: 1...3, using: &random)
+        queueing.isPaused = Bool.random(using: &random)
+        let before = [Predecessor(TaskID(rawValue: 1)), Predecessor(TaskID(rawValue: 7))]
+        queueing.after = maybe(before, &random) ?? []
+        let last = Predecessor(TaskID(rawValue: UInt64(Int64.max)), anyOutcome: true)
+        if Bool.random(using: &random) { queueing.after.append(last) }
         return queueing
     }
 
@@ -94,6 +101,8 @@ enum Samples {
             nil, .budgetSpent, .applicationTimeSpent, .simulated, .shutdown, .connectionClosed,
             .processExited, .queueLost, .daemonLost, .recorded("words"),
             .notStarted("no such file"), .notStarted(""),
+            .predecessor(BrokenDependency(TaskID(rawValue: 7), .overrun)),
+            .predecessor(BrokenDependency(TaskID(rawValue: 8), nil)),
             .cancelled(by: owner, text: nil), .cancelled(by: owner, text: "é"),
         ]
         let exits: [ProcessExit?] = [nil, .status(0), .status(255), .signal(.kill)]
@@ -121,6 +130,7 @@ extension StoredTask {
         task.end = end
         task.work.environment = [:]
         task.work.expiration.command = nil
+        task.queueing.after = []
         let bytes = task.work.command.reduce(1) { $0 + $1.utf8.count + 3 }
         if bytes > 4096, let first = task.work.command.first {
             task.work.command = [String(first.unicodeScalars.prefix(1024)), "…"]

@@ -42,7 +42,8 @@ struct Durability: Sendable {
         case .ended(let id): ends[id] = nil
         case .attemptEnded(let id): attempts.remove(id)
         case .cancelling(let id): cancels.remove(id)
-        case .submitted, .started, .startUndone, .groupPaused, .applicationSaved,
+        case .submitted, .started, .startUndone, .changed, .groupPaused, .ownerPaused,
+            .applicationSaved,
             .applicationForgotten, .identifiersReserved:
             break
         }

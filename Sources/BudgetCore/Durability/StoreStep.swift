@@ -16,8 +16,12 @@ package enum StoreStep: Hashable, Sendable {
     case attemptEnded(TaskID)
     /// A running task that would be tried again is being cancelled, and is not to be.
     case cancelling(TaskID)
+    /// A queued task waits by other rules, which are in its record.
+    case changed(TaskID)
     /// A group is held back, or let go.
     case groupPaused(String, Bool)
+    /// The same for all tasks of an owner.
+    case ownerPaused(OwnerID, Bool)
     /// What is known of an application has changed; its record is that of the moment of the action.
     case applicationSaved(ApplicationKey)
     case applicationForgotten(ApplicationKey)
@@ -64,6 +68,10 @@ package struct RestoredTask: Sendable {
     package var lastSuccess: BootInstant?
     /// Whether an order to cancel it was taken while it ran.
     package var isCancelled = false
+    /// Those of the tasks after which it comes that had not ended.
+    package private(set) var open: [Predecessor] = []
+    /// The one that did not end as it was needed; `nil` where there is none.
+    package private(set) var broken: BrokenDependency?
 
     package init(
         id: TaskID, submission: Submission, profile: String, budget: Budget?, grace: Duration,
@@ -78,6 +86,14 @@ package struct RestoredTask: Sendable {
         self.isCutByLifetime = isCutByLifetime
         self.submittedAt = submittedAt
         self.begunAt = begunAt
+    }
+
+    /// Lets it wait for others.
+    ///
+    /// - Parameter broken: the first that did not end as it was needed.
+    package mutating func wait(after open: [Predecessor], broken: BrokenDependency?) {
+        self.open = open
+        self.broken = broken
     }
 }
 

@@ -105,6 +105,8 @@ extension BackgroundTaskRegistry {
         let (rule, text, value): (String, String, Int?) =
             switch task.outcome {
             case .completed, nil: ("end", "it ended before its handler fired", nil)
+            case .failed where record.task.reason?.isPredecessor == true:
+                ("after", task.reason?.text ?? "", nil)
             case .failed: ("exit", record.run?.exit.map(\.text) ?? task.reason?.text ?? "", nil)
             case .expired:
                 ("budget", "it ended in its grace, after its handler had fired", duration)
@@ -130,10 +132,24 @@ extension Reason {
         case .connectionClosed: "its holder's connection closed"
         case .processExited: "its holder's process exited"
         case .notStarted(let text): text
+        case .predecessor(let broken): broken.text
         case .queueLost: "the daemon stopped while it was queued"
         case .recorded(let text): text
         case .daemonLost: "the daemon or the machine went down"
         }
+    }
+}
+
+extension Reason {
+    fileprivate var isPredecessor: Bool {
+        if case .predecessor = self { true } else { false }
+    }
+}
+
+extension BrokenDependency {
+    fileprivate var text: String {
+        let end = outcome.map { "ended as \($0)" } ?? "ended, and how is not known any more"
+        return "it was to start after task \(id) had completed, which \(end)"
     }
 }
 

@@ -16,7 +16,7 @@ package struct RunTask: Equatable, Sendable {
 
     private struct Asked: Equatable, Sendable {
         var work: Work
-        let queueing: Queueing
+        var queueing: Queueing
     }
 
     /// What came about in the present attempt.
@@ -91,6 +91,15 @@ package struct RunTask: Equatable, Sendable {
         course = CopyOnWrite(Course(attempts: Array(attempts)))
         attempt += 1
         self.notBefore = notBefore
+    }
+
+    /// What decides when it may run, while it is queued.
+    var queuedTerms: QueuedTerms { QueuedTerms(queueing: queueing, notBefore: notBefore) }
+
+    /// Lets other rules decide when it may run.
+    mutating func wait(by terms: QueuedTerms) {
+        asked.value.queueing = terms.queueing
+        notBefore = terms.notBefore
     }
 
     /// Makes it ready to be started again, since it was not.

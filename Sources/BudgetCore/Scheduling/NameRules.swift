@@ -44,6 +44,25 @@ struct NameRules: Sendable {
         var uniques: [TaskID] = []
         /// The queues in which its tasks that have not ended wait, or will, with how many these are.
         var queues: [(key: NameQueueKey, count: Int)] = []
+
+        mutating func add(_ key: NameQueueKey) {
+            if let index = queues.firstIndex(where: { $0.key == key }) {
+                queues[index].count += 1
+            } else {
+                queues.append((key, 1))
+            }
+        }
+
+        mutating func remove(_ key: NameQueueKey) {
+            guard let index = queues.firstIndex(where: { $0.key == key }) else { return }
+            queues[index].count -= 1
+            if queues[index].count == 0 { queues.remove(at: index) }
+        }
+
+        mutating func move(from old: NameQueueKey, to new: NameQueueKey) {
+            add(new)
+            remove(old)
+        }
     }
 
     private var states: [OwnedName: NameState] = [:]
@@ -78,26 +97,24 @@ struct NameRules: Sendable {
                 liveCount: live.count, uniqueLiveCount: live.count { $0 },
                 lastSuccess: successes.removeValue(forKey: key.name))
         if let unique { state.uniques.append(unique) }
-        if let index = state.queues.firstIndex(where: { $0.key == key }) {
-            state.queues[index].count += 1
-        } else {
-            state.queues.append((key, 1))
-        }
+        state.add(key)
         states[key.name] = state
     }
 
     mutating func unfollow(_ key: NameQueueKey, unique: TaskID?) {
         guard var state = states.removeValue(forKey: key.name) else { return }
         if let unique { state.uniques.removeAll { $0 == unique } }
-        if let index = state.queues.firstIndex(where: { $0.key == key }) {
-            state.queues[index].count -= 1
-            if state.queues[index].count == 0 { state.queues.remove(at: index) }
-        }
+        state.remove(key)
         guard state.queues.isEmpty else { return states[key.name] = state }
         guard let lastSuccess = state.lastSuccess else { return }
         // The disk knows of them too, by the time of day.
         if successes.count >= NameRules.successesMax { successes = [:] }
         successes[key.name] = lastSuccess
+    }
+
+    /// A task that waits by one rule waits by another one of the same name from now on.
+    mutating func move(from old: NameQueueKey, to new: NameQueueKey) {
+        states[old.name]?.move(from: old, to: new)
     }
 
     /// A task of that name has completed, now or before.

@@ -11,6 +11,12 @@ package enum PendingReason: Equatable, Sendable {
     /// There was no room for this command, when it was to start for the count-th time.
     case postponed(String, until: BootInstant, count: Int)
     case paused(group: String)
+    /// Somebody holds all tasks of its owner back.
+    case pausedOwner
+    /// Somebody holds it back, and nothing else.
+    case pausedTask
+    /// It comes after these, which have not ended.
+    case after([TaskID])
     case earliestBegin(until: BootInstant)
     /// The delay before another attempt.
     case retry(until: BootInstant, attempt: Int)
@@ -25,7 +31,15 @@ package enum PendingReason: Equatable, Sendable {
     case tasksPerOwnerMax(Int)
     case slotsPerOwnerMax(Int)
     case groupSlots(Int, group: String)
+    /// It takes several slots of its group, and so many are not free.
+    case groupSlotsNeeded(Int, group: String)
     case slots(Int)
+    /// It takes several slots, and so many are not free.
+    case slotsNeeded(Int)
+    /// The slots that are free are kept for a task that takes several, whose turn it is.
+    case slotsReserved
+    /// A change of it is on its way to the disk.
+    case changing
     /// Nothing holds it back: its start is on its way to the disk.
     case starting
 
@@ -36,6 +50,9 @@ package enum PendingReason: Equatable, Sendable {
         case .shutdown: "shutdown"
         case .shortage, .postponed: "shortage"
         case .paused: "paused"
+        case .pausedOwner: "pausedOwner"
+        case .pausedTask: "pausedTask"
+        case .after: "after"
         case .earliestBegin: "earliestBegin"
         case .retry: "retry"
         case .network: "network"
@@ -45,8 +62,9 @@ package enum PendingReason: Equatable, Sendable {
         case .replaced: "unique"
         case .tasksPerOwnerMax: "tasksPerOwnerMax"
         case .slotsPerOwnerMax: "slotsPerOwnerMax"
-        case .groupSlots: "groupSlots"
-        case .slots: "slots"
+        case .groupSlots, .groupSlotsNeeded: "groupSlots"
+        case .slots, .slotsNeeded, .slotsReserved: "slots"
+        case .changing: "changing"
         case .starting: "starting"
         }
     }
@@ -57,7 +75,8 @@ package enum PendingReason: Equatable, Sendable {
         case .minimumInterval(let interval, _), .sameName(let interval):
             interval.wholeMilliseconds
         case .tasksPerOwnerMax(let count), .slotsPerOwnerMax(let count),
-            .groupSlots(let count, _), .slots(let count), .postponed(_, _, let count):
+            .groupSlots(let count, _), .groupSlotsNeeded(let count, _), .slots(let count),
+            .slotsNeeded(let count), .postponed(_, _, let count):
             count
         case .retry(_, let attempt): attempt
         default: nil
@@ -99,6 +118,9 @@ package enum PendingReason: Equatable, Sendable {
         case .postponed(let reason, _, let count):
             "it could not be started for want of room, \(count == 1 ? "once" : "\(count) times"): \(reason)"
         case .paused(let group): "group \(group) is paused"
+        case .pausedOwner: "all tasks of its user are paused"
+        case .pausedTask: "it is paused"
+        case .after(let ids): PendingReason.text(after: ids)
         case .earliestBegin: "its earliest begin has not come"
         case .retry(_, let attempt): "attempt \(attempt) waits for the delay after the one before"
         case .network: "there is no network"
@@ -112,8 +134,23 @@ package enum PendingReason: Equatable, Sendable {
         case .slotsPerOwnerMax:
             "its owner has as many commands running, dormant or stuck as one owner may have"
         case .groupSlots(_, let group): "all slots of group \(group) are taken"
+        case .groupSlotsNeeded(let count, let group):
+            "it needs \(count) slots of group \(group), and fewer are free"
         case .slots: "all slots are taken"
+        case .slotsNeeded(let count): "it needs \(count) slots, and fewer are free"
+        case .slotsReserved:
+            "the free slots are kept for a task that needs several, and whose turn comes first"
+        case .changing: "a change of it is being written to disk"
         case .starting: "its start is being written to disk"
         }
+    }
+
+    private static let namedMax = 8
+
+    private static func text(after ids: [TaskID]) -> String {
+        let named = ids.prefix(namedMax).map { "\($0)" }.joined(separator: ", ")
+        let others = ids.count - namedMax
+        return "it starts after \(ids.count == 1 ? "task" : "tasks") \(named)"
+            + (others > 0 ? " and \(others) others" : "")
     }
 }

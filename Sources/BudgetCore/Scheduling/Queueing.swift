@@ -54,6 +54,21 @@ package struct Retry: Equatable, Sendable {
     }
 }
 
+/// A task that has to have ended before another one starts (rule 29 in docs/architecture.md).
+package struct Predecessor: Hashable, Sendable {
+    package let id: TaskID
+    /// Whether any end will do; else it has to be completed.
+    package let anyOutcome: Bool
+
+    /// How many of them a task may have.
+    package static let countMax = 64
+
+    package init(_ id: TaskID, anyOutcome: Bool = false) {
+        self.id = id
+        self.anyOutcome = anyOutcome
+    }
+}
+
 /// What decides when a queued task may run.
 package struct Queueing: Equatable, Sendable {
     /// The group whose slots it takes, besides those of the daemon.
@@ -67,6 +82,12 @@ package struct Queueing: Equatable, Sendable {
     package var minimumInterval: Duration?
     package var unique: Uniqueness?
     package var retry: Retry?
+    /// Tasks of the same owner, submitted before it, that have to have ended.
+    package var after: [Predecessor] = []
+    /// Slots of the daemon, and of its group, that it takes; where there are fewer in all, it takes all.
+    package var slots = 1
+    /// Whether somebody holds it back until further notice (rule 31 in docs/architecture.md).
+    package var isPaused = false
 
     package init() {}
 
@@ -75,4 +96,41 @@ package struct Queueing: Equatable, Sendable {
 
     /// How long it waits before anything else; `nil` where it need not.
     var wait: Duration? { earliestBegin.flatMap { $0 > .zero ? $0 : nil } }
+}
+
+/// What is to be otherwise about when a queued task may run; what is `nil` stays.
+package struct QueueingChange: Equatable, Sendable {
+    package var priority: Int?
+    /// An empty one: of no group.
+    package var group: String?
+    /// Counted from the change.
+    package var earliestBegin: Duration?
+    package var conditions: Conditions?
+    package var slots: Int?
+    package var isPaused: Bool?
+
+    package init() {}
+
+    /// Refuses what the limits forbid, of what it changes alone: they may have changed since the submission.
+    func check(
+        from before: Queueing, _ limits: RegistryLimits, for owner: OwnerID
+    ) throws(Refusal) {
+        var asked = applied(to: Queueing())
+        if group != nil || slots != nil {
+            let after = applied(to: before)
+            (asked.group, asked.slots) = (after.group, after.slots)
+        }
+        try asked.check(limits, for: owner)
+    }
+
+    func applied(to queueing: Queueing) -> Queueing {
+        var result = queueing
+        if let priority { result.priority = priority }
+        if let group { result.group = group.isEmpty ? nil : group }
+        if let earliestBegin { result.earliestBegin = earliestBegin }
+        if let conditions { result.conditions = conditions }
+        if let slots { result.slots = slots }
+        if let isPaused { result.isPaused = isPaused }
+        return result
+    }
 }

@@ -11,6 +11,9 @@ struct Scheduler: Sendable {
     private var pausedGroups: Set<String> = []
     /// Orders about groups that are on their way to the disk, the oldest first.
     private var orderedPauses: [String: [Bool]] = [:]
+    private var owners = OwnerPauses()
+    private var dependencies = Dependencies()
+    private var changes = PendingChanges()
     /// What the kernel says of the machine.
     private(set) var conditions: Conditions = []
     /// The same in words, for `explain`; of those that the shell looks at.
@@ -31,7 +34,17 @@ struct Scheduler: Sendable {
 
     /// Lets a task wait for its turn.
     mutating func enqueue(_ slot: Int, _ task: BackgroundTask, _ run: RunTask) {
-        queue.add(slot, task, run)
+        queue.add(slot, task, run, isHeldBack: isHeldBack(task.id, run.queueing))
+    }
+
+    /// Puts a queued task where it belongs now: something else decides when it may run.
+    mutating func requeue(_ slot: Int, _ task: BackgroundTask, _ run: RunTask) {
+        queue.replace(slot, task, run, isHeldBack: isHeldBack(task.id, run.queueing))
+    }
+
+    /// Whether a task waits for something that no time and no slot ends.
+    private func isHeldBack(_ id: TaskID, _ queueing: Queueing) -> Bool {
+        queueing.isPaused || dependencies.holdBack(id) || changes.areUnderWay(of: id)
     }
 
     mutating func dequeue(_ slot: Int) {
@@ -69,7 +82,7 @@ struct Scheduler: Sendable {
 
     /// A task takes a slot; it begins once the disk knows.
     mutating func takeSlot(_ task: BackgroundTask, _ queueing: Queueing) {
-        guard occupants.insert(task.id) else { return }
+        guard occupants.insert(task.id, slots: queueing.slots) else { return }
         queue.countRunning(task, queueing, 1)
         queue.countSlot(task, queueing, 1)
     }
@@ -96,12 +109,38 @@ struct Scheduler: Sendable {
     /// - Parameter liveCount: how many live tasks count against an owner's limit.
     func next(_ limits: RegistryLimits, liveCount: (OwnerID) -> Int) -> Int? {
         guard slotsReason(limits) == nil else { return nil }
-        return queue.next { owner, runningCount in
-            runningCount < limits.slotsMax(of: queue.payer(of: owner))
-                && liveCount(owner) < limits.tasksPerOwnerMax
-        } where: {
-            reason(for: $0, limits) == nil
+        var reserved = Reserved()
+        while true {
+            let slot = queue.next { owner, runningCount in
+                let payer = queue.payer(of: owner)
+                return runningCount < limits.slotsMax(of: payer)
+                    && !owners.isPaused(owner) && !reserved.payers.contains(payer)
+                    && liveCount(owner) < limits.tasksPerOwnerMax
+            } where: { key in
+                reason(for: key, limits) == nil
+                    && key.group.map { !reserved.groups.contains($0) } ?? true
+            }
+            guard let slot, let demand = queue.demand(of: slot), demand.slots > 1
+            else { return slot }
+            guard slotsReason(limits, demand.slots) == nil else { return nil }
+            let payer = queue.payer(of: demand.owner)
+            if shareReason(demand.owner, limits, demand.slots) != nil {
+                reserved.payers.insert(payer)
+            } else if let group = demand.group,
+                groupSlotsReason(group, limits, demand.slots) != nil
+            {
+                reserved.groups.insert(group)
+            } else {
+                return slot
+            }
         }
+    }
+
+    /// Whose free slots are kept for a task that takes several, whose turn it is: so that those that take one do not
+    /// go before it for ever.
+    private struct Reserved {
+        var payers: Set<OwnerID> = []
+        var groups: Set<String> = []
     }
 
     /// Whether a submission starts at once. Those that waited before it have taken the slots that are free, or may
@@ -110,11 +149,15 @@ struct Scheduler: Sendable {
         _ submission: Submission, _ limits: RegistryLimits, liveCount: Int, at boot: BootInstant
     ) -> Bool {
         let (owner, queueing) = (submission.owner, submission.queueing)
-        guard !queueing.isByName, queueing.wait == nil else { return false }
+        guard !queueing.isByName, queueing.wait == nil, !queueing.isPaused,
+            !owners.isPaused(owner), queue.wideCount == 0
+        else { return false }
         let isShort = shortage.present.map { $0.until > boot } ?? false
-        return !isShort && slotsReason(limits) == nil && shareReason(owner, limits) == nil
-            && ownerReason(liveCount, limits) == nil
-            && reason(for: EligibilityKey(queueing), limits) == nil
+        let key = EligibilityKey(queueing)
+        return !isShort && slotsReason(limits, queueing.slots) == nil
+            && shareReason(owner, limits, queueing.slots) == nil
+            && ownerReason(liveCount, limits) == nil && reason(for: key, limits) == nil
+            && key.group.flatMap { groupSlotsReason($0, limits, queueing.slots) } == nil
     }
 
     // MARK: - What holds a task back
@@ -129,37 +172,60 @@ struct Scheduler: Sendable {
     func reasons(
         for task: BackgroundTask, _ run: RunTask, _ limits: RegistryLimits, liveCount: Int
     ) -> [PendingReason] {
-        let key = EligibilityKey(run.queueing)
-        var result = [shortageReason, pauseReason(key), timeReason(run)].compactMap { $0 }
+        let (key, slots) = (EligibilityKey(run.queueing), run.queueing.slots)
+        var result = [
+            shortageReason, changes.areUnderWay(of: task.id) ? .changing : nil,
+            run.queueing.isPaused ? .pausedTask : nil,
+            owners.isPaused(task.owner) ? .pausedOwner : nil, pauseReason(key),
+            afterReason(task.id), timeReason(run),
+        ].compactMap { $0 }
         result += conditionReasons(key)
         result += [
             nameReason(task, run), ownerReason(liveCount, limits),
-            ownShareReason(task.owner, limits), groupSlotsReason(key, limits),
-            slotsReason(limits),
+            ownShareReason(task.owner, limits, slots),
+            key.group.flatMap { groupSlotsReason($0, limits, slots) }, slotsReason(limits, slots),
         ].compactMap { $0 }
         return result
     }
+
+    /// Whether free slots may be kept for a task that takes several.
+    var mayReserveSlots: Bool { queue.wideCount > 0 }
 
     /// Whether a rule of time holds a queued task back.
     func defers(_ task: BackgroundTask, _ run: RunTask) -> Bool {
         timeReason(run) != nil || nameReason(task, run)?.defers == true
     }
 
-    private func slotsReason(_ limits: RegistryLimits) -> PendingReason? {
-        occupants.slotsTaken < limits.slots ? nil : .slots(limits.slots)
+    /// - Parameter count: how many slots are asked for; where there are fewer in all, all of them will do.
+    private func slotsReason(_ limits: RegistryLimits, _ count: Int = 1) -> PendingReason? {
+        guard occupants.slotsTaken < limits.slots else { return .slots(limits.slots) }
+        let needed = min(count, limits.slots)
+        return occupants.slotsTaken + needed <= limits.slots ? nil : .slotsNeeded(needed)
     }
 
-    private func shareReason(_ owner: OwnerID, _ limits: RegistryLimits) -> PendingReason? {
-        let max = limits.slotsMax(of: queue.payer(of: owner))
-        return queue.runningCount(of: owner) < max ? nil : .slotsPerOwnerMax(max)
+    private func shareReason(
+        _ owner: OwnerID, _ limits: RegistryLimits, _ count: Int = 1
+    ) -> PendingReason? {
+        let most = limits.slotsMax(of: queue.payer(of: owner))
+        return queue.runningCount(of: owner) + min(count, most) <= most
+            ? nil : .slotsPerOwnerMax(most)
+    }
+
+    private func afterReason(_ id: TaskID) -> PendingReason? {
+        let open = dependencies.open(of: id).map(\.id)
+        return open.isEmpty ? nil : .after(open)
     }
 
     /// The same to be told: where the share is all slots, and they are taken, that says it already.
-    private func ownShareReason(_ owner: OwnerID, _ limits: RegistryLimits) -> PendingReason? {
-        if slotsReason(limits) != nil, limits.slotsMax(of: queue.payer(of: owner)) >= limits.slots {
+    private func ownShareReason(
+        _ owner: OwnerID, _ limits: RegistryLimits, _ count: Int
+    ) -> PendingReason? {
+        if slotsReason(limits, count) != nil,
+            limits.slotsMax(of: queue.payer(of: owner)) >= limits.slots
+        {
             return nil
         }
-        return shareReason(owner, limits)
+        return shareReason(owner, limits, count)
     }
 
     private func ownerReason(_ liveCount: Int, _ limits: RegistryLimits) -> PendingReason? {
@@ -169,7 +235,8 @@ struct Scheduler: Sendable {
 
     /// What holds back all tasks with a key.
     private func reason(for key: EligibilityKey, _ limits: RegistryLimits) -> PendingReason? {
-        pauseReason(key) ?? conditionReasons(key).first ?? groupSlotsReason(key, limits)
+        pauseReason(key) ?? conditionReasons(key).first
+            ?? key.group.flatMap { groupSlotsReason($0, limits) }
     }
 
     private func pauseReason(_ key: EligibilityKey) -> PendingReason? {
@@ -179,12 +246,13 @@ struct Scheduler: Sendable {
 
     /// A group that is not set any more has no limit of its own.
     private func groupSlotsReason(
-        _ key: EligibilityKey, _ limits: RegistryLimits
+        _ group: String, _ limits: RegistryLimits, _ count: Int = 1
     ) -> PendingReason? {
-        guard let group = key.group, let slots = limits.groupSlots[group],
-            queue.runningCount(ofGroup: group) >= slots
-        else { return nil }
-        return .groupSlots(slots, group: group)
+        guard let slots = limits.groupSlots[group] else { return nil }
+        let taken = queue.slotsTaken(ofGroup: group)
+        guard taken < slots else { return .groupSlots(slots, group: group) }
+        let needed = min(count, slots)
+        return taken + needed <= slots ? nil : .groupSlotsNeeded(needed, group: group)
     }
 
     private func conditionReasons(_ key: EligibilityKey) -> [PendingReason] {
@@ -248,6 +316,21 @@ struct Scheduler: Sendable {
             .map { queue.nameQueueCount(with: $0) } ?? 0
     }
 
+    /// By how many different rules tasks of a name wait, or will where one of them waits otherwise.
+    func ruleCount(of task: BackgroundTask, _ queueing: Queueing) -> Int {
+        NameQueueKey(OwnedName(task), queueing).map { queue.nameQueueCount(with: $0) } ?? 0
+    }
+
+    /// A queued task whose name is followed waits by another rule of it.
+    mutating func rename(
+        _ slot: Int, _ task: BackgroundTask, from before: Queueing, to after: Queueing
+    ) {
+        let name = OwnedName(task)
+        guard let old = NameQueueKey(name, before), let new = NameQueueKey(name, after), old != new
+        else { return }
+        queue.refollow(from: old, to: new)
+    }
+
     /// Follows the name of a task that others of its name can hold back.
     ///
     /// - Parameter live: for each task of the name that has a slot, whether it is unique; for a name that is not
@@ -308,10 +391,71 @@ struct Scheduler: Sendable {
         pausedGroups = Set(groups)
     }
 
+    // MARK: - Owners
+
+    func isPaused(_ owner: OwnerID) -> Bool { owners.isPaused(owner) }
+
+    /// The same for all tasks of an owner.
+    mutating func orderPause(_ owner: OwnerID, _ isPaused: Bool) -> Bool {
+        owners.order(owner, isPaused)
+    }
+
+    mutating func pauseAnswered(_ owner: OwnerID, _ isPaused: Bool, isStored: Bool) {
+        owners.answered(owner, isPaused, isStored: isStored)
+    }
+
+    mutating func restorePauses(of paused: [OwnerID]) {
+        owners = OwnerPauses(paused)
+    }
+
+    // MARK: - Tasks that come after others
+
+    /// Whether one more may wait for a task.
+    func hasRoom(after id: TaskID) -> Bool { dependencies.hasRoom(after: id) }
+
+    /// What a task waits for that has not ended.
+    func openPredecessors(of id: TaskID) -> [Predecessor] { dependencies.open(of: id) }
+
+    /// Why a task waits in vain for others; `nil` where it does not.
+    func brokenDependency(of id: TaskID) -> BrokenDependency? { dependencies.broken(of: id) }
+
+    mutating func wait(
+        _ id: TaskID, after open: [Predecessor], broken: BrokenDependency? = nil
+    ) {
+        dependencies.add(id, after: open, broken: broken)
+    }
+
+    /// A task has ended for good, and waits for no other either.
+    ///
+    /// - Returns: those that wait for nothing any more, and those that wait in vain from now on.
+    mutating func ended(_ id: TaskID, _ outcome: Outcome) -> (free: [TaskID], broken: [TaskID]) {
+        dependencies.remove(id)
+        return dependencies.ended(id, outcome)
+    }
+
+    /// A task that never was, since the disk did not take it, waits for no other.
+    mutating func forget(_ id: TaskID) { dependencies.remove(id) }
+
+    // MARK: - Changes
+
+    /// A queued task is to wait by other rules; it does not start until the disk knows.
+    mutating func changeOrdered(of id: TaskID, from before: QueuedTerms) {
+        changes.ordered(of: id, from: before)
+    }
+
+    /// The oldest change of a task is on disk, or is not.
+    ///
+    /// - Returns: by what it waits again, where the disk did not take it.
+    mutating func changeAnswered(of id: TaskID, isStored: Bool) -> QueuedTerms? {
+        changes.answered(of: id, isStored: isStored)
+    }
+
     // MARK: - For tests
 
     /// Whether nothing is kept of tasks that have ended, but the last successes of their names.
-    var isForgotten: Bool { queue.isForgotten && occupants.ids.isEmpty }
+    var isForgotten: Bool {
+        queue.isForgotten && occupants.isEmpty && dependencies.isEmpty && changes.isEmpty
+    }
 
     var nameCounts: (followed: Int, remembered: Int) { queue.nameCounts }
 }

@@ -11,12 +11,12 @@ struct EligibilityKey: Hashable, Sendable {
     }
 }
 
-/// Which of the queued tasks goes next (rules 23 to 26 in docs/architecture.md).
+/// Which of the queued tasks goes next (rules 23 to 31 in docs/architecture.md).
 ///
-/// Owners take turns: first the one with the fewest commands that run, then the one who was served longest
+/// Owners take turns: first the one whose commands take the fewest slots, then the one who was served longest
 /// ago. Of an owner's tasks the highest priority goes first, then the lowest id.
 ///
-/// A task waits for its own time in a heap; then, where its name keeps an interval or is unique, in the queue of
+/// A task that is held back for no known time is in none of the heaps. Else it waits for its own time in a heap; then, where its name keeps an interval or is unique, in the queue of
 /// its name, of which only the first goes on; then among the ready ones with its key. A key that opens or closes
 /// moves no task, and adding, removing and choosing take a time that grows with the logarithm of the number of
 /// tasks and with the number of owners and keys, which are few.
@@ -44,7 +44,7 @@ struct TaskQueue: Sendable {
 
     /// What decides about the turn of a user, with all whose uids are the user's.
     private struct Turn: Sendable {
-        /// Commands that have started and not ended, also those without a slot.
+        /// Slots of commands that have started and not ended, also of those that have given them back.
         var runningCount = 0
         /// The turn in which one of the tasks got a slot last.
         var servedAt: UInt64 = 0
@@ -52,6 +52,8 @@ struct TaskQueue: Sendable {
 
     /// Where a task waits.
     private enum Place: Sendable {
+        /// Nowhere, until whoever holds it back says otherwise.
+        case heldBack
         /// Among those that wait for a time, until its own.
         case ownTime
         /// Among the ready ones with its key.
@@ -73,23 +75,31 @@ struct TaskQueue: Sendable {
         let rank: Rank
         let owner: OwnerID
         let key: Int
+        let slots: Int
         /// Beside it, since few have one.
         private let sharedNameQueue: CopyOnWrite<NameQueueKey>?
         var place: Place
 
         var nameQueue: NameQueueKey? { sharedNameQueue?.value }
 
-        init(rank: Rank, owner: OwnerID, key: Int, nameQueue: NameQueueKey?, place: Place) {
+        init(
+            rank: Rank, owner: OwnerID, key: Int, slots: Int, nameQueue: NameQueueKey?,
+            place: Place
+        ) {
             self.rank = rank
             self.owner = owner
             self.key = key
+            self.slots = slots
             sharedNameQueue = nameQueue.map { CopyOnWrite($0) }
             self.place = place
         }
 
-        /// Whether it has waited for its own time.
+        /// Whether it has waited for its own time, and nothing else holds it back.
         var isDue: Bool {
-            if case .ownTime = place { false } else { true }
+            switch place {
+            case .heldBack, .ownTime: false
+            case .ready, .inNameQueue: true
+            }
         }
     }
 
@@ -115,6 +125,8 @@ struct TaskQueue: Sendable {
     private var names = NameRules()
     private var groups: [String: GroupUse] = [:]
     private var conditionCounts = [0, 0, 0]
+    /// Of these tasks, those that take several slots.
+    private(set) var wideCount = 0
     private var turn: UInt64 = 0
     /// Up to when those that waited for a time have been let go on.
     private(set) var clock = BootInstant.distantPast
@@ -144,27 +156,42 @@ struct TaskQueue: Sendable {
     }
 
     /// Lets a task wait for its turn.
-    mutating func add(_ slot: Int, _ task: BackgroundTask, _ run: RunTask) {
+    ///
+    /// - Parameter isHeldBack: whether it waits for something else first, for no known time.
+    mutating func add(
+        _ slot: Int, _ task: BackgroundTask, _ run: RunTask, isHeldBack: Bool
+    ) {
         let queueing = run.queueing
         let number = number(of: EligibilityKey(queueing))
         let nameQueue = queueing.isByName ? NameQueueKey(OwnedName(task), queueing) : nil
         let isDue = run.notBefore <= clock
         let entry = Entry(
             rank: Rank(priority: queueing.priority, id: task.id), owner: task.owner, key: number,
-            nameQueue: nameQueue,
-            place: !isDue ? .ownTime : nameQueue == nil ? .ready : .inNameQueue(.waits))
+            slots: queueing.slots, nameQueue: nameQueue,
+            place: isHeldBack
+                ? .heldBack : !isDue ? .ownTime : nameQueue == nil ? .ready : .inNameQueue(.waits))
         count(queueing.group, of: task.owner, \.queuedCount, 1)
         entries[slot] = entry
+        if queueing.slots > 1 { wideCount += 1 }
+        guard !isHeldBack else { return }
         guard isDue else {
             return timedHeaps.add(slot, Due(at: run.notBefore, id: task.id), to: &timed)
         }
         becomeDue(slot, entry)
     }
 
-    /// Takes a task out.
-    mutating func remove(_ slot: Int) {
+    /// Puts a task where it belongs now: something else decides when it may run.
+    mutating func replace(
+        _ slot: Int, _ task: BackgroundTask, _ run: RunTask, isHeldBack: Bool
+    ) {
         guard let entry = entries[slot] else { return }
+        takeOut(slot, entry)
+        add(slot, task, run, isHeldBack: isHeldBack)
+    }
+
+    private mutating func takeOut(_ slot: Int, _ entry: Entry) {
         switch entry.place {
+        case .heldBack: break
         case .ownTime: timedHeaps.remove(slot, from: &timed)
         case .ready: leaveReady(slot, entry)
         case .inNameQueue:
@@ -174,6 +201,13 @@ struct TaskQueue: Sendable {
         entries[slot] = nil
         count(keys[entry.key].group, of: entry.owner, \.queuedCount, -1)
         if entry.isDue { count(keys[entry.key].conditions, -1) }
+        if entry.slots > 1 { wideCount -= 1 }
+    }
+
+    /// Takes a task out.
+    mutating func remove(_ slot: Int) {
+        guard let entry = entries[slot] else { return }
+        takeOut(slot, entry)
         guard entries.isEmpty else { return }
         // As in `forgetIdle`.
         owners = owners.filter { $0.value.runningCount > 0 }
@@ -203,10 +237,15 @@ struct TaskQueue: Sendable {
         }
     }
 
+    /// What a task takes, and of whom.
+    func demand(of slot: Int) -> (slots: Int, owner: OwnerID, group: String?)? {
+        entries[slot].map { ($0.slots, $0.owner, keys[$0.key].group) }
+    }
+
     /// The task whose turn it is, among those that may start.
     ///
-    /// - Parameter mayRun: whether an owner may run one more, by how many commands of theirs do; one who may not
-    ///   costs no look at their tasks.
+    /// - Parameter mayRun: whether an owner may run one more, by how many slots their commands take; one who may
+    ///   not costs no look at their tasks.
     func next(of mayRun: (OwnerID, Int) -> Bool, where isOpen: (EligibilityKey) -> Bool) -> Int? {
         var best: (owner: OwnerID, turn: Turn, slot: Int)?
         for (owner, state) in owners where !state.heaps.isEmpty {
@@ -248,7 +287,8 @@ struct TaskQueue: Sendable {
         owners[owner]?.payer ?? accounts.account(of: owner)
     }
 
-    /// How many commands have started and not ended of an owner and all who count as the same.
+    /// How many slots those commands take that have started and not ended, of an owner and all who count as the same;
+    /// those that were given back count too.
     func runningCount(of owner: OwnerID) -> Int { turns[payer(of: owner)]?.runningCount ?? 0 }
 
     private func newOwner(_ owner: OwnerID) -> Owner {
@@ -261,12 +301,13 @@ struct TaskQueue: Sendable {
         return owners[owner]?.groups[group] ?? GroupUse()
     }
 
-    /// How many of a group have a slot.
-    func runningCount(ofGroup group: String) -> Int { groups[group]?.runningCount ?? 0 }
+    /// How many slots of a group are taken.
+    func slotsTaken(ofGroup group: String) -> Int { groups[group]?.slotsTaken ?? 0 }
 
-    /// A command takes a slot of its group, or has given it back.
+    /// A command takes its slots of its group, or has given them back.
     mutating func countSlot(_ task: BackgroundTask, _ queueing: Queueing, _ change: Int) {
         count(queueing.group, of: task.owner, \.runningCount, change)
+        count(queueing.group, of: task.owner, \.slotsTaken, change * queueing.slots)
         if change < 0 { forgetIdle(task.owner) }
     }
 
@@ -283,8 +324,8 @@ struct TaskQueue: Sendable {
     mutating func countRunning(_ task: BackgroundTask, _ queueing: Queueing, _ change: Int) {
         let payer = payer(of: task.owner)
         let new = newOwner(task.owner)
-        owners[task.owner, default: new].runningCount += change
-        turns[payer, default: Turn()].runningCount += change
+        owners[task.owner, default: new].runningCount += change * queueing.slots
+        turns[payer, default: Turn()].runningCount += change * queueing.slots
         if change > 0 {
             turn += 1
             turns[payer]?.servedAt = turn
@@ -309,6 +350,11 @@ struct TaskQueue: Sendable {
 
     mutating func unfollow(_ key: NameQueueKey, unique: TaskID?) {
         names.unfollow(key, unique: unique)
+    }
+
+    /// A task that is followed waits by another rule of its name.
+    mutating func refollow(from old: NameQueueKey, to new: NameQueueKey) {
+        names.move(from: old, to: new)
     }
 
     /// A task of that name has completed, now or before.
@@ -373,7 +419,7 @@ struct TaskQueue: Sendable {
         switch entry.place {
         case .inNameQueue(.interval): timedHeaps.remove(slot, from: &timed)
         case .inNameQueue(.ready): leaveReady(slot, entry)
-        case .inNameQueue(.waits), .ownTime, .ready: return
+        case .inNameQueue(.waits), .heldBack, .ownTime, .ready: return
         }
         entries[slot]?.place = .inNameQueue(.waits)
     }

@@ -47,6 +47,8 @@ package indirect enum Reason: Equatable, Sendable {
     case processExited
     /// The command could not be started; the text says what failed.
     case notStarted(String)
+    /// A task that it was to come after did not end as it was needed.
+    case predecessor(BrokenDependency)
     /// A command that waited in the queue when a daemon stopped that keeps nothing on disk.
     case queueLost
     /// The daemon or the machine went down under it.

@@ -98,6 +98,17 @@ package struct RegistryLimits: Equatable, Sendable {
         (owner == .root ? slotsOfRootMax : slotsPerOwnerMax) ?? slots
     }
 
+    /// Refuses a task that takes more slots than there are for its owner, in all or in its group.
+    func check(slots count: Int, of group: String?, for owner: OwnerID) throws(Refusal) {
+        guard count >= 1 else { throw .invalidParameter("slots") }
+        guard count > 1 else { return }
+        guard count <= slots else { throw .limitReached(limit: "slots", value: slots) }
+        let share = slotsMax(of: owner)
+        guard count <= share else { throw .limitReached(limit: "slotsPerOwnerMax", value: share) }
+        guard let group, let most = groupSlots[group], count > most else { return }
+        throw .limitReached(limit: "groupSlots", value: most)
+    }
+
     /// Whether an owner's tasks may go without a limit, and their applications with a background mode.
     package func allowsUnlimited(_ owner: OwnerID) -> Bool {
         owner == .root || mayRunUnlimited.contains(owner)

@@ -25,6 +25,8 @@ package struct Submission: Equatable, Sendable {
     package var budget: RequestedBudget?
     package var work: Work
     package var queueing = Queueing()
+    /// How tasks ended that it is to come after, of those that only the disk knows.
+    package var earlierEnds: [TaskID: Outcome] = [:]
 
     package init(name: String, owner: OwnerID, work: Work) {
         self.name = name
@@ -45,14 +47,7 @@ package struct Submitted: Equatable, Sendable {
 extension Submission {
     /// Refuses what the limits forbid, whoever submits it.
     func check(_ limits: RegistryLimits) throws(Refusal) {
-        if let group = queueing.group, limits.groupSlots[group] == nil {
-            throw .noSuchGroup(group)
-        }
-        guard (-limits.priorityMax...limits.priorityMax).contains(queueing.priority) else {
-            throw .invalidParameter("priority")
-        }
-        try check(queueing.earliestBegin, "earliestBeginMs", limits)
-        try check(queueing.minimumInterval, "minimumIntervalMs", limits)
+        try queueing.check(limits, for: owner)
         guard let retry = queueing.retry else { return }
         guard (1...Retry.attemptsMax).contains(retry.attempts) else {
             throw .invalidParameter("retry.attempts")
@@ -60,13 +55,6 @@ extension Submission {
         guard retry.delay >= .zero, retry.delay <= Retry.delayMax else {
             throw .invalidParameter("retry.delayMs")
         }
-    }
-
-    private func check(
-        _ wait: Duration?, _ name: String, _ limits: RegistryLimits
-    ) throws(Refusal) {
-        guard let wait else { return }
-        guard wait >= .zero, wait <= limits.waitMax else { throw .invalidParameter(name) }
     }
 
     /// Refuses a command that is too long, or too long beside the owner's others.
@@ -78,5 +66,27 @@ extension Submission {
         guard bytes + bytesOfOthers <= limits.workBytesPerOwnerMax else {
             throw .limitReached(limit: "workBytesPerOwnerMax", value: limits.workBytesPerOwnerMax)
         }
+    }
+}
+
+extension Queueing {
+    /// Refuses what the limits forbid, but for the attempts.
+    func check(_ limits: RegistryLimits, for owner: OwnerID) throws(Refusal) {
+        if let group, limits.groupSlots[group] == nil { throw .noSuchGroup(group) }
+        guard (-limits.priorityMax...limits.priorityMax).contains(priority) else {
+            throw .invalidParameter("priority")
+        }
+        try check(earliestBegin, "earliestBeginMs", limits)
+        try check(minimumInterval, "minimumIntervalMs", limits)
+        guard after.count <= Predecessor.countMax, Set(after.map(\.id)).count == after.count
+        else { throw .invalidParameter("after") }
+        try limits.check(slots: slots, of: group, for: owner)
+    }
+
+    private func check(
+        _ wait: Duration?, _ name: String, _ limits: RegistryLimits
+    ) throws(Refusal) {
+        guard let wait else { return }
+        guard wait >= .zero, wait <= limits.waitMax else { throw .invalidParameter(name) }
     }
 }

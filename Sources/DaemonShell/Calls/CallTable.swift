@@ -18,7 +18,7 @@ struct CallTable {
     private let handlers: [String: Handler]
 
     init(
-        _ tasks: TaskCalls, _ queries: QueryCalls, _ groups: GroupCalls,
+        _ tasks: TaskCalls, _ queries: QueryCalls, _ changes: QueueCalls, _ groups: GroupCalls,
         _ applications: ApplicationCalls, _ manager: ManagerCalls, _ refusals: RefusalLog
     ) {
         self.tasks = tasks
@@ -33,6 +33,9 @@ struct CallTable {
             Tasks.Extend.name: tasks.extend,
             Tasks.Submit.name: tasks.submit,
             Tasks.Cancel.name: tasks.cancel,
+            Tasks.Change.name: changes.change,
+            Tasks.PauseOwner.name: changes.pauseOwner,
+            Tasks.ResumeOwner.name: changes.resumeOwner,
             Tasks.RemainingTime.name: queries.remainingTime,
             Tasks.Show.name: queries.show,
             Tasks.List.name: queries.list,
@@ -141,7 +144,12 @@ extension Core {
 extension TaskID {
     /// The task that a call names.
     init(named number: Int) throws(CallFailure) {
-        guard let id = TaskID(number: number) else { throw .invalid("id") }
+        self = try TaskID(number, in: "id")
+    }
+
+    /// - Parameter parameter: the path of the parameter that names it.
+    init(_ number: Int, in parameter: String) throws(CallFailure) {
+        guard let id = TaskID(number: number) else { throw .invalid(parameter) }
         self = id
     }
 }

@@ -11,17 +11,20 @@ final class TaskCalls {
     private let submitters: Submitters
     private let subscriptions: Subscriptions
     private let replies: PendingReplies
+    private let lookups: HistoryLookups
     private let journal: AuditTrail
 
     init(
         _ core: Core, _ holders: HolderWatch, _ submitters: Submitters,
-        _ subscriptions: Subscriptions, _ replies: PendingReplies, _ journal: AuditTrail
+        _ subscriptions: Subscriptions, _ replies: PendingReplies, _ lookups: HistoryLookups,
+        _ journal: AuditTrail
     ) {
         self.core = core
         self.holders = holders
         self.submitters = submitters
         self.subscriptions = subscriptions
         self.replies = replies
+        self.lookups = lookups
         self.journal = journal
     }
 
@@ -78,7 +81,7 @@ final class TaskCalls {
         submission.application = work.application
         submission.profile = work.profile
         submission.budget = work.budget.map(RequestedBudget.init)
-        submission.queueing = Queueing(work)
+        submission.queueing = try Queueing(checking: work)
         let ready = submission
         try submitters.withAccountName(of: client) { [unowned self] name throws(CallFailure) in
             var submission = ready
@@ -87,7 +90,28 @@ final class TaskCalls {
         }
     }
 
+    /// Has the disk asked how those tasks ended that only it knows, one after the other.
     private func submit(_ submission: Submission, _ client: Client) throws(CallFailure) {
+        let unknown = core.registry.unknownPredecessors(of: submission)
+        guard let id = unknown.first else { return try take(submission, client) }
+        guard id != .invalid, id <= core.registry.identifierLast else {
+            throw .refused(.noSuchTask(id))
+        }
+        lookups.find(id, for: client.caller, of: client) { [unowned self] record, client in
+            guard let outcome = record.task.outcome else {
+                return client.reply(.refused(.noSuchTask(id)))
+            }
+            var submission = submission
+            submission.earlierEnds[id] = outcome
+            do throws(CallFailure) {
+                try submit(submission, client)
+            } catch {
+                client.reply(error)
+            }
+        }
+    }
+
+    private func take(_ submission: Submission, _ client: Client) throws(CallFailure) {
         let submitted = try core.ask { registry, now, actions throws(Refusal) in
             do throws(Refusal) {
                 return try registry.submit(submission, at: now, &actions)
@@ -115,6 +139,8 @@ final class TaskCalls {
             output.notBeforeMs =
                 core.registry.notBefore(id, at: core.now)?.roundedUpMilliseconds
         }
+        let open = core.registry.openPredecessors(of: id)
+        if !isCoalesced, !open.isEmpty { output.after = open.map(\.id.number) }
         return output
     }
 
@@ -127,7 +153,7 @@ final class TaskCalls {
         let remaining = try core.ask { registry, now, actions throws(Refusal) in
             try registry.extend(id, by: caller, at: now, &actions)
         }
-        logOrder("extend", id, of: client)
+        journal.logOrder("extend", id, in: core, by: client.caller.owner)
         var output = Tasks.Extend.Output()
         output.remaining = Tasks.Remaining(remaining)
         client.reply(output)
@@ -144,7 +170,7 @@ final class TaskCalls {
             try registry.cancel(
                 id, by: caller, text: input.reason, signal: signal, at: now, &actions)
         }
-        logOrder("cancel", id, of: client)
+        journal.logOrder("cancel", id, in: core, by: client.caller.owner)
         guard waitsForDisk else { return client.reply(Empty()) }
         replies.open(client, about: .order(id)) { $0.reply(Empty()) }
     }
@@ -156,15 +182,8 @@ final class TaskCalls {
         try core.ask { registry, now, actions throws(Refusal) in
             try registry.simulateExpiration(id, by: caller, at: now, &actions)
         }
-        logOrder("simulate-expiration", id, of: client)
+        journal.logOrder("simulate-expiration", id, in: core, by: client.caller.owner)
         client.reply(Empty())
-    }
-
-    /// Logs an order that an operator gave for a task of somebody else.
-    private func logOrder(_ order: String, _ id: TaskID, of client: Client) {
-        guard let record = core.registry.record(id), record.task.owner != client.caller.owner
-        else { return }
-        journal.ordered(order, record, by: client.caller.owner)
     }
 }
 
@@ -232,7 +251,7 @@ extension ExpirationHandler {
 
 extension Queueing {
     /// What a call asks for, which the core checks.
-    init(_ work: Tasks.Work) {
+    init(checking work: Tasks.Work) throws(CallFailure) {
         self.init()
         group = work.group
         priority = work.priority ?? 0
@@ -245,6 +264,14 @@ extension Queueing {
                 attempts: asked.attempts, delay: asked.delayMs.map { .milliseconds($0) },
                 onInterruption: asked.onInterruption == true)
         }
+        for number in work.after ?? [] {
+            after.append(Predecessor(try TaskID(number, in: "work.after")))
+        }
+        for number in work.afterAny ?? [] {
+            after.append(Predecessor(try TaskID(number, in: "work.afterAny"), anyOutcome: true))
+        }
+        slots = work.slots ?? 1
+        isPaused = work.paused == true
     }
 }
 

@@ -124,8 +124,13 @@ final class AuditTrail {
             [(.owner, .integer(Int64(owner.rawValue)))])
     }
 
-    /// Notes what an operator ordered for a task of somebody else.
-    func ordered(_ order: String, _ record: TaskRecord, by operatorID: OwnerID) {
+    /// Notes an order that an operator gave for a task of somebody else; of one's own nothing is noted.
+    func logOrder(_ order: String, _ id: TaskID, in core: Core, by owner: OwnerID) {
+        guard let record = core.registry.record(id), record.task.owner != owner else { return }
+        ordered(order, record, by: owner)
+    }
+
+    private func ordered(_ order: String, _ record: TaskRecord, by operatorID: OwnerID) {
         write(
             .notice, JournalMessage.ordered,
             "An operator's order for task \(record.task.id) (\(record.task.name)): \(order)",

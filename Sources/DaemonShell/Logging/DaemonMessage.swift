@@ -179,6 +179,12 @@ extension DaemonMessage {
     /// An operator lets go what is queued in a group.
     static let groupResumed = DaemonMessage(
         "d28e91f35b7c4c0da64f0e83b1972c5a", .notice, "a group was resumed")
+    /// Nothing of a user starts, by their own order or an operator's.
+    static let ownerPaused = DaemonMessage(
+        "0b7e4a91d6c3482f9a5fd108e37c62b4", .notice, "all tasks of a user were paused")
+    /// They start again.
+    static let ownerResumed = DaemonMessage(
+        "94d1f3c60a8e4b7fb2c75e9068d31fa7", .notice, "all tasks of a user were resumed")
     /// sd_notify(3) failed.
     static let statusNotSent = DaemonMessage(
         "e5c74d8ad5821ca9e300346f4cf20226", .error, "systemd cannot be told the status")

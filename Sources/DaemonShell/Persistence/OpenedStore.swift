@@ -47,6 +47,9 @@ struct FoundTasks {
     /// When a task of the same owner and name last completed, of those that have a minimum interval.
     let lastSuccesses: [TaskID: WallTime]
     let pausedGroups: [String]
+    let pausedOwners: [OwnerID]
+    /// What those come after that have not ended.
+    let dependencies: [TaskID: [StoredDependency]]
     /// In the order of their owners and of their ids.
     let applications: [StoredApplication]
     /// The newest that have ended, the oldest first.
@@ -56,6 +59,8 @@ struct FoundTasks {
         live = try store.live()
         lastSuccesses = try store.lastSuccesses(of: live)
         pausedGroups = try store.pausedGroups()
+        pausedOwners = try store.pausedOwners()
+        dependencies = try store.dependencies()
         applications = try store.applications()
         ended = try FoundTasks.newest(in: reader, countMax: endedMax)
     }

@@ -91,8 +91,15 @@ final class Persistence {
         core.update { registry, now, actions in
             registry.restore(ended: found.ended.map { RestoredTask($0, clocks) })
             registry.restore(pausedGroups: found.pausedGroups)
+            registry.restore(pausedOwners: found.pausedOwners)
+            let ids = Set(found.live.map(\.id))
             let live = found.live.map { task in
-                RestoredTask(task, lastSuccess: found.lastSuccesses[task.id], clocks)
+                var restored = RestoredTask(
+                    task, lastSuccess: found.lastSuccesses[task.id], clocks)
+                if let wait = found.dependencies[task.id]?.wait(among: ids) {
+                    restored.wait(after: wait.open, broken: wait.broken)
+                }
+                return restored
             }
             registry.restore(live, at: now, &actions)
             let applications = found.applications.map {

@@ -50,7 +50,11 @@ extension StoreChange {
             self = .requeued(
                 id, StoredRequeue(end: end, attempt: run.attempt + 1, earliestBegin: delay))
         case .cancelling(let id): self = .cancelling(id)
+        case .changed(let id):
+            guard let run = record?.run else { return nil }
+            self = .changed(id, StoredTerms(run, clocks))
         case .groupPaused(let group, let isPaused): self = .groupPaused(group, isPaused)
+        case .ownerPaused(let owner, let isPaused): self = .ownerPaused(owner, isPaused)
         case .applicationForgotten(let key):
             self = .applicationForgotten(owner: key.owner, id: key.id)
         case .applicationSaved: return nil
@@ -68,6 +72,16 @@ extension StoredTask {
             lifetimeMax: task.lifetimeMax, isCutByLifetime: task.isCutByLifetime, work: run.work,
             queueing: run.queueing, submittedAt: clocks.time(at: task.submittedAt),
             startedAt: startedAt)
+    }
+}
+
+extension StoredTerms {
+    /// - Parameter run: of a task that is queued.
+    fileprivate init(_ run: RunTask, _ clocks: ClockPair) {
+        var queueing = run.queueing
+        let wait = run.notBefore - clocks.boot
+        queueing.earliestBegin = wait > .zero ? wait : nil
+        self.init(queueing, at: clocks.time)
     }
 }
 
@@ -106,6 +120,24 @@ extension RestoredTask {
                 endedAt: clocks.instant(at: end.at), used: end.used,
                 use: end.cpu.map { ResourceUse(cpu: $0, memoryPeakBytes: end.memoryPeakBytes) })
         }
+    }
+}
+
+extension [StoredDependency] {
+    /// What has not ended of them, and the first that did not end as it was needed.
+    ///
+    /// - Parameter live: the tasks that have not ended.
+    func wait(among live: Set<TaskID>) -> (open: [Predecessor], broken: BrokenDependency?) {
+        var (open, broken): ([Predecessor], BrokenDependency?) = ([], nil)
+        for dependency in self {
+            let predecessor = dependency.predecessor
+            if dependency.outcome == nil, live.contains(predecessor.id) {
+                open.append(predecessor)
+            } else if dependency.outcome != .completed, !predecessor.anyOutcome, broken == nil {
+                broken = BrokenDependency(predecessor.id, dependency.outcome)
+            }
+        }
+        return (open, broken)
     }
 }
 

@@ -236,6 +236,9 @@ extension StoreChange {
         guard case .applicationSaved(let key) = step else {
             let record = if let task = step.task { registry.record(task) } else { TaskRecord?.none }
             self.init(step, record, clocks)
+            guard case .submitted(var task) = self, !task.queueing.after.isEmpty else { return }
+            task.open = registry.openPredecessors(of: task.id)
+            self = .submitted(task)
             return
         }
         guard let record = registry.applicationRecord(key) else { return nil }
@@ -248,9 +251,11 @@ extension StoreStep {
     fileprivate var task: TaskID? {
         switch self {
         case .submitted(let id, _), .started(let id), .startUndone(let id), .ended(let id),
-            .attemptEnded(let id), .cancelling(let id):
+            .attemptEnded(let id), .cancelling(let id), .changed(let id):
             id
-        case .identifiersReserved, .groupPaused, .applicationSaved, .applicationForgotten: nil
+        case .identifiersReserved, .groupPaused, .ownerPaused, .applicationSaved,
+            .applicationForgotten:
+            nil
         }
     }
 }

@@ -17,11 +17,22 @@ final class PendingReplies {
         case order(TaskID)
         /// Orders about a group that wait for the disk: it answers one after the other, in their order.
         case group(String)
+        /// The same of orders about all tasks of an owner, and of changes of a queued task.
+        case owner(OwnerID)
+        case change(TaskID)
         /// The end of a task.
         case end(TaskID)
+
+        /// Whether the disk answers about it in the order of the orders, also of those who are gone.
+        var isAnsweredInOrder: Bool {
+            switch self {
+            case .group, .owner, .change: true
+            case .order, .end: false
+            }
+        }
     }
 
-    /// Answers the client; called once, where it was not refused. The client of an order about a group may be gone.
+    /// Answers the client; called once, where it was not refused. Where the disk answers in order, the client may be gone.
     typealias Completion = (Client) -> Void
 
     private struct Pending {
@@ -72,8 +83,8 @@ final class PendingReplies {
         guard let reply = remove(ticket) else { return }
         let client = reply.client
         guard !client.isClosed else {
-            // The log is told of an order about a group also where nobody waits for its answer any more.
-            if failure == nil, case .group = reply.subject { reply.completion(client) }
+            // The log is told of such an order also where nobody waits for its answer any more.
+            if failure == nil, reply.subject?.isAnsweredInOrder == true { reply.completion(client) }
             return
         }
         client.closeCall()
@@ -117,8 +128,8 @@ final class PendingReplies {
 
     /// A client is gone, who has waited for this.
     func drop(_ ticket: Ticket) {
-        // Answers about groups come in the order of the orders: those of who is gone are waited for too.
-        if case .group = pending[ticket]?.subject { return }
+        // Those of who is gone are waited for too.
+        if pending[ticket]?.subject?.isAnsweredInOrder == true { return }
         remove(ticket)?.dropped?()
     }
 

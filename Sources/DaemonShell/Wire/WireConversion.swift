@@ -135,6 +135,12 @@ extension Tasks.Task {
         attempt = run.attempt
         attemptsMax = run.queueing.retry?.attempts
         if run.isStuck { stuck = true }
+        if run.queueing.slots > 1 { slots = run.queueing.slots }
+        guard task.state == .queued else { return }
+        if run.queueing.isPaused { paused = true }
+        guard !run.queueing.after.isEmpty else { return }
+        let open = registry.openPredecessors(of: task.id)
+        if !open.isEmpty { after = open.map(\.id.number) }
     }
 
     /// Takes over what its processes have used.

@@ -19,6 +19,72 @@ enum ConditionWord: String, CaseIterable, ExpressibleByArgument {
     }
 }
 
+/// From when on a command may run.
+struct StartOptions: ParsableArguments {
+    @Option(
+        name: .customLong("in"),
+        help: ArgumentHelp("Run it this long from now at the earliest.", valueName: "span"),
+        transform: SpanOption.delay)
+    var earliestBegin: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "Run it at this time at the earliest, \(PointInTime.help).", valueName: "time"),
+        transform: PointInTime.parse)
+    var at: PointInTime?
+
+    func validate() throws {
+        guard at != nil else { return }
+        guard earliestBegin == nil else { throw ValidationError("give --in or --at, not both") }
+        _ = try wait()
+    }
+
+    /// How long that is from now; `nil` where it may run at once.
+    var milliseconds: Int? {
+        // A time that has come while this was read is no wait.
+        (try? wait()) ?? earliestBegin ?? at.map { _ in 0 }
+    }
+
+    private func wait() throws -> Int? {
+        guard let at else { return earliestBegin }
+        guard let seconds = at.seconds(after: WallClock.seconds) else {
+            throw ValidationError("there is no such day as that of --at")
+        }
+        guard seconds >= 0 else { throw ValidationError("the time of --at is over") }
+        guard seconds <= Self.waitMax else {
+            throw ValidationError("a task can be held back for 366 days at most")
+        }
+        return seconds * 1000
+    }
+
+    /// In seconds.
+    private static let waitMax = 366 * 86400
+}
+
+/// Numbers of tasks in one argument: `12`, or `12,13`.
+struct TaskNumbers {
+    let numbers: [Int]
+
+    /// Reads them.
+    static func parse(_ text: String) throws -> TaskNumbers {
+        let numbers = try text.split(separator: ",", omittingEmptySubsequences: false).map { word in
+            guard let number = Int(word), number > 0 else {
+                throw ValidationError(
+                    "\"\(word)\" is no task's number; write them as 12 or 12,13")
+            }
+            return number
+        }
+        return TaskNumbers(numbers: numbers)
+    }
+
+    /// All of them, each once; `nil` where there are none.
+    static func all(in lists: [TaskNumbers]) -> [Int]? {
+        var seen: Set<Int> = []
+        let all = lists.flatMap(\.numbers).filter { seen.insert($0).inserted }
+        return all.isEmpty ? nil : all
+    }
+}
+
 /// When a command may run.
 struct QueueOptions: ParsableArguments {
     @Option(
@@ -33,21 +99,33 @@ struct QueueOptions: ParsableArguments {
             valueName: "number"))
     var priority: Int?
 
-    @Option(
-        name: .customLong("in"),
-        help: ArgumentHelp("Run it this long from now at the earliest.", valueName: "span"),
-        transform: SpanOption.delay)
-    var earliestBegin: Int?
-
-    @Option(
-        help: ArgumentHelp(
-            "Run it at this time at the earliest, \(PointInTime.help).", valueName: "time"),
-        transform: PointInTime.parse)
-    var at: PointInTime?
+    @OptionGroup var start: StartOptions
 
     @Option(
         help: ArgumentHelp("Run it only when this is so; may be repeated.", valueName: "condition"))
     var when: [ConditionWord] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Run it once these tasks have completed, such as 12,13; it fails where one ends otherwise.",
+            valueName: "tasks"),
+        transform: TaskNumbers.parse)
+    var after: [TaskNumbers] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Run it once these tasks have ended, however they end.", valueName: "tasks"),
+        transform: TaskNumbers.parse)
+    var afterAny: [TaskNumbers] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Take so many of the daemon's slots, and of the group's, instead of one.",
+            valueName: "count"))
+    var slots: Int?
+
+    @Flag(help: "Wait until bgtaskctl resume lets it go on.")
+    var paused = false
 
     @Option(
         help: ArgumentHelp(
@@ -85,10 +163,7 @@ struct QueueOptions: ParsableArguments {
             throw ValidationError("--priority is a number from -1000 to 1000")
         }
         if group?.isEmpty == true { throw ValidationError("the name of --group is empty") }
-        if at != nil {
-            guard earliestBegin == nil else { throw ValidationError("give --in or --at, not both") }
-            _ = try wait()
-        }
+        if slots ?? 1 < 1 { throw ValidationError("--slots is a number from 1 on") }
         guard let attempts else {
             if retryDelay != nil { throw ValidationError("--retry-delay needs --attempts") }
             if retryInterrupted {
@@ -104,30 +179,17 @@ struct QueueOptions: ParsableArguments {
         }
     }
 
-    /// How long it is until the earliest begin, in milliseconds.
-    private func wait() throws -> Int? {
-        guard let at else { return earliestBegin }
-        guard let seconds = at.seconds(after: WallClock.seconds) else {
-            throw ValidationError("there is no such day as that of --at")
-        }
-        guard seconds >= 0 else { throw ValidationError("the time of --at is over") }
-        guard seconds <= Self.waitMax else {
-            throw ValidationError("a task can be held back for 366 days at most")
-        }
-        return seconds * 1000
-    }
-
-    /// In seconds.
-    private static let waitMax = 366 * 86400
-
     /// Writes into a submission what is asked for.
     func apply(to work: inout Tasks.Work) {
         work.group = group
         work.priority = priority
-        // A time that has come while this was read is no wait.
-        work.earliestBeginMs = (try? wait()) ?? earliestBegin ?? at.map { _ in 0 }
+        work.earliestBeginMs = start.milliseconds
         let conditions = ConditionWord.allCases.filter(when.contains).map(\.condition)
         work.conditions = conditions.isEmpty ? nil : conditions
+        work.after = TaskNumbers.all(in: after)
+        work.afterAny = TaskNumbers.all(in: afterAny)
+        work.slots = slots
+        work.paused = paused ? true : nil
         work.minimumIntervalMs = minimumInterval
         work.unique = unique
         guard let attempts else { return }

@@ -110,6 +110,19 @@ struct Run: Verb {
                 ?? "; bgtaskctl explain \(submitted.id) says why"
             console.notice("task \(submitted.id) is held back\(time)")
         }
+        tellOrder(submitted, console)
+    }
+
+    /// What becomes of a task that comes after others is said at once: nobody is asked again.
+    private func tellOrder(_ submitted: Tasks.Submit.Output, _ console: Console) {
+        let open = Set(submitted.after ?? [])
+        let needed = (TaskNumbers.all(in: queue.after) ?? []).filter(open.contains)
+        guard !needed.isEmpty else { return }
+        let tasks = needed.map(String.init).joined(separator: ", ")
+        console.notice(
+            "task \(submitted.id) starts when \(needed.count == 1 ? "task" : "tasks") \(tasks) "
+                + "\(needed.count == 1 ? "has" : "have") completed; it fails without having run "
+                + "where \(needed.count == 1 ? "that one" : "one of them") ends otherwise")
     }
 
     private func work(

@@ -29,66 +29,19 @@ struct TaskSelection: ParsableArguments {
         if tasks.contains("") { throw ValidationError("a task's name is not empty") }
     }
 
-    /// A task that was chosen.
-    struct Chosen: Equatable {
-        let id: Int
-        /// Whether it was chosen by what it is, and not by its number: then it may end meanwhile, and nobody minds.
-        let isFound: Bool
-    }
-
     /// Finds the tasks, each once.
     ///
     /// - Parameter includesEnded: whether a name may also stand for the newest task of that name which has ended.
     /// - Throws: where a name or a group has no such task.
     func choose(
         _ connection: DaemonConnection, includesEnded: Bool = false
-    ) throws(Failure) -> [Chosen] {
-        var chosen: [Chosen] = []
-        for word in tasks {
-            if let number = Int(word), number >= 0 {
-                chosen.append(Chosen(id: number, isFound: false))
-            } else {
-                chosen += try named(word, connection, includesEnded: includesEnded)
-            }
-        }
-        if let group {
-            chosen += try find(connection) { $0.group = group }
-        }
-        if allMine { chosen += try find(connection) { _ in } }
+    ) throws(Failure) -> [TaskFinder.Chosen] {
+        let finder = TaskFinder(connection, all: reach.asked, includesEnded: includesEnded)
+        var chosen = try finder.find(tasks)
+        if let group { chosen += try finder.find { $0.group = group } }
+        if allMine { chosen += try finder.find { _ in } }
         var seen: Set<Int> = []
         return chosen.filter { seen.insert($0.id).inserted }
-    }
-
-    private func named(
-        _ name: String, _ connection: DaemonConnection, includesEnded: Bool
-    ) throws(Failure) -> [Chosen] {
-        let live = try find(connection) { $0.name = name }
-        if !live.isEmpty { return live }
-        if includesEnded {
-            let ended = try find(connection) {
-                $0.name = name
-                $0.states = [.ended]
-                $0.ended = true
-            }
-            if let newest = ended.max(by: { $0.id < $1.id }) { return [newest] }
-        }
-        let state = includesEnded ? "" : " that has not ended"
-        throw Failure("there is no task \(name)\(state), or it is not yours; see: bgtaskctl list")
-    }
-
-    private func find(
-        _ connection: DaemonConnection, _ choose: (inout Tasks.List.Input) -> Void
-    ) throws(Failure) -> [Chosen] {
-        var input = Tasks.List.Input()
-        input.all = reach.asked
-        choose(&input)
-        var found: [Chosen] = []
-        try connection.stream(Tasks.List.self, input) { reply throws(Failure) in
-            for task in [reply.task].compactMap(\.self) + (reply.tasks ?? []) {
-                found.append(Chosen(id: task.id, isFound: true))
-            }
-        }
-        return found
     }
 }
 
@@ -97,7 +50,7 @@ extension Session {
     ///
     /// - Returns: the exit status: that of a refusal where there was one.
     func each(
-        of tasks: [TaskSelection.Chosen], _ connection: DaemonConnection, all: Bool?,
+        of tasks: [TaskFinder.Chosen], _ connection: DaemonConnection, all: Bool?,
         _ body: (Int) throws(Failure) -> Void
     ) throws(Failure) -> Int32 {
         guard tasks.count != 1 else {

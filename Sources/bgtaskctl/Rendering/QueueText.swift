@@ -8,6 +8,8 @@ enum WaitingText {
         "retry": "retry", "network": "network", "externalPower": "external power", "idle": "idle",
         "minimumInterval": "interval", "unique": "same name", "tasksPerOwnerMax": "owner's limit",
         "slotsPerOwnerMax": "owner's slots", "shortage": "no room",
+        "after": "other tasks", "pausedTask": "paused", "pausedOwner": "all paused",
+        "changing": "starting",
         "groupSlots": "group's slots", "slots": "slots", "starting": "starting",
     ]
 
@@ -19,6 +21,10 @@ enum WaitingText {
     /// For a table: `interval, 9min 41s`, or nothing where it does not wait.
     static func short(_ task: Tasks.Task) -> String {
         guard task.state == .queued, let rule = task.waiting else { return Table.nothing }
+        if rule == "after", let first = task.after?.first {
+            let others = (task.after?.count ?? 1) - 1
+            return "after \(first)" + (others > 0 ? " and \(others) more" : "")
+        }
         let word = words[rule] ?? rule
         guard timed.contains(rule), let time = task.notBeforeMs.map(TimeText.span) else {
             return word

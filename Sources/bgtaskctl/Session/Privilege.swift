@@ -34,6 +34,12 @@ extension SimulateExpiration { var privilege: Privilege? { .all(reach.all) } }
 extension History { var privilege: Privilege? { .all(filter.all) } }
 extension List { var privilege: Privilege? { .all(filter.all) } }
 extension Watch { var privilege: Privilege? { .all(all) } }
+extension Edit { var privilege: Privilege? { .all(reach.all) } }
+extension Pause { var privilege: Privilege? { target.privilege } }
+extension Resume { var privilege: Privilege? { target.privilege } }
+extension PauseTarget {
+    var privilege: Privilege? { owner == nil ? .all(reach.all) : .operators("--owner") }
+}
 extension Reload { var privilege: Privilege? { .operators("reload") } }
 extension Group.Pause { var privilege: Privilege? { .operators("group pause") } }
 extension Group.Resume { var privilege: Privilege? { .operators("group resume") } }

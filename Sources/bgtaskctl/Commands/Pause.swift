@@ -1,0 +1,109 @@
+internal import ArgumentParser
+internal import TaskAPI
+
+/// Which queued tasks are held back or let go: some, or all of a user.
+struct PauseTarget: ParsableArguments {
+    @Argument(help: ArgumentHelp("The tasks, by number or name.", valueName: "task"))
+    var tasks: [String] = []
+
+    @Flag(help: "All that you have queued, and what you submit from now on.")
+    var allMine = false
+
+    @Option(
+        help: ArgumentHelp("The same of another user, by uid; for operators.", valueName: "uid"))
+    var owner: Int?
+
+    @OptionGroup var reach: ReachOptions
+
+    func validate() throws {
+        guard !tasks.isEmpty || allMine || owner != nil else {
+            throw ValidationError("name a task, or say --all-mine")
+        }
+        let kinds = [!tasks.isEmpty, allMine, owner != nil].count { $0 }
+        if kinds > 1 { throw ValidationError("give tasks, --all-mine or --owner, one of them") }
+        if let owner, !(0...4_294_967_294).contains(owner) {
+            throw ValidationError("--owner is a user's number; see id(1)")
+        }
+    }
+}
+
+/// Holds queued tasks back.
+struct Pause: Verb {
+    static let configuration = CommandConfiguration(
+        abstract: "Hold queued tasks back.",
+        usage: "bgtaskctl pause <task> ... | --all-mine [<options>]",
+        discussion: """
+            They wait until they are resumed, over a restart of the daemon too. What runs is not touched: \
+            its time goes on. bgtaskctl group pause holds a group back.
+
+            Example: bgtaskctl pause 42 43
+            Example: bgtaskctl pause --all-mine
+            """
+    )
+
+    @OptionGroup var target: PauseTarget
+    @OptionGroup var global: GlobalOptions
+
+    func perform(_ session: Session) throws(Failure) -> Int32 {
+        let connection = try session.connect()
+        guard target.tasks.isEmpty else {
+            var input = Tasks.Change.Input()
+            input.all = target.reach.asked
+            input.paused = true
+            return try session.change(target.tasks, connection, input)
+        }
+        var input = Tasks.PauseOwner.Input()
+        input.owner = target.owner
+        session.console.show(try connection.call(Tasks.PauseOwner.self, input), "")
+        return 0
+    }
+}
+
+/// Lets queued tasks go on that are held back.
+struct Resume: Verb {
+    static let configuration = CommandConfiguration(
+        abstract: "Let queued tasks go on that were paused.",
+        usage: "bgtaskctl resume <task> ... | --all-mine [<options>]",
+        discussion: """
+            With --all-mine it ends a pause of all that you have queued; tasks that were paused by themselves \
+            still wait.
+
+            Example: bgtaskctl resume 42
+            """
+    )
+
+    @OptionGroup var target: PauseTarget
+    @OptionGroup var global: GlobalOptions
+
+    func perform(_ session: Session) throws(Failure) -> Int32 {
+        let connection = try session.connect()
+        guard target.tasks.isEmpty else {
+            var input = Tasks.Change.Input()
+            input.all = target.reach.asked
+            input.paused = false
+            return try session.change(target.tasks, connection, input)
+        }
+        var input = Tasks.ResumeOwner.Input()
+        input.owner = target.owner
+        session.console.show(try connection.call(Tasks.ResumeOwner.self, input), "")
+        return 0
+    }
+}
+
+extension Session {
+    /// Has queued tasks changed, each in the same way.
+    ///
+    /// - Parameter tasks: their numbers or names.
+    /// - Returns: the exit status.
+    func change(
+        _ tasks: [String], _ connection: DaemonConnection, _ change: Tasks.Change.Input
+    ) throws(Failure) -> Int32 {
+        let finder = TaskFinder(connection, all: change.all, states: [.queued])
+        let chosen = try finder.find(tasks)
+        return try each(of: chosen, connection, all: change.all) { id throws(Failure) in
+            var input = change
+            input.id = id
+            console.show(try connection.call(Tasks.Change.self, input), "")
+        }
+    }
+}

@@ -1,0 +1,75 @@
+internal import TaskAPI
+
+/// Finds the tasks that a person names.
+struct TaskFinder {
+    /// A task that was chosen.
+    struct Chosen: Equatable {
+        let id: Int
+        /// Whether it was chosen by what it is, and not by its number: then it may end meanwhile, and nobody minds.
+        let isFound: Bool
+    }
+
+    private let connection: DaemonConnection
+    private let all: Bool?
+    private let states: [Tasks.State]?
+    private let includesEnded: Bool
+
+    /// - Parameters:
+    ///   - all: whether those of all users are meant.
+    ///   - states: in which of them those are that are not named by number; `nil`: all but ended ones.
+    ///   - includesEnded: whether a name may also stand for the newest task of that name which has ended.
+    init(
+        _ connection: DaemonConnection, all: Bool?, states: [Tasks.State]? = nil,
+        includesEnded: Bool = false
+    ) {
+        self.connection = connection
+        self.all = all
+        self.states = states
+        self.includesEnded = includesEnded
+    }
+
+    /// Finds tasks by number or name.
+    ///
+    /// - Throws: where there is no task of such a name.
+    func find(_ words: [String]) throws(Failure) -> [Chosen] {
+        var chosen: [Chosen] = []
+        for word in words {
+            if let number = Int(word), number >= 0 {
+                chosen.append(Chosen(id: number, isFound: false))
+            } else {
+                chosen += try find(named: word)
+            }
+        }
+        return chosen
+    }
+
+    private func find(named name: String) throws(Failure) -> [Chosen] {
+        let live = try find { $0.name = name }
+        if !live.isEmpty { return live }
+        if includesEnded {
+            let ended = try find {
+                $0.name = name
+                $0.states = [.ended]
+                $0.ended = true
+            }
+            if let newest = ended.max(by: { $0.id < $1.id }) { return [newest] }
+        }
+        let kind = includesEnded ? "" : states == [.queued] ? " that waits" : " that has not ended"
+        throw Failure("there is no task \(name)\(kind), or it is not yours; see: bgtaskctl list")
+    }
+
+    /// Finds the tasks that a listing has.
+    func find(_ choose: (inout Tasks.List.Input) -> Void) throws(Failure) -> [Chosen] {
+        var input = Tasks.List.Input()
+        input.all = all
+        input.states = states
+        choose(&input)
+        var found: [Chosen] = []
+        try connection.stream(Tasks.List.self, input) { reply throws(Failure) in
+            for task in [reply.task].compactMap(\.self) + (reply.tasks ?? []) {
+                found.append(Chosen(id: task.id, isFound: true))
+            }
+        }
+        return found
+    }
+}

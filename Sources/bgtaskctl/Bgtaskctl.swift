@@ -44,7 +44,7 @@ struct Bgtaskctl: ParsableCommand {
             CommandGroup(
                 name: "Daemon",
                 subcommands: [
-                    Status.self, Stats.self, Reload.self,
+                    Status.self, Stats.self, Introspect.self, Reload.self,
                 ]),
         ]
     )

@@ -46,8 +46,10 @@ class Varlink:
 
 
 def socket_path():
-    folder = "/run" if os.geteuid() == 0 else os.environ.get("XDG_RUNTIME_DIR", "/run")
-    return os.environ.get("BGTASK_SOCKET") or folder + "/bgtaskd/org.bgtaskd"
+    system = "/run/bgtaskd/org.bgtaskd"
+    own = os.environ.get("XDG_RUNTIME_DIR", "/run") + "/bgtaskd/org.bgtaskd"
+    return os.environ.get("BGTASK_SOCKET") or (
+        system if os.geteuid() == 0 or os.path.exists(system) else own)
 
 
 def main(state_file, seconds=None, grace=1):

@@ -76,6 +76,10 @@ built    $(BUILD)/completions/bgtaskctl.zsh    $(SHARE)/zsh/site-functions/_bgta
 text     config/completions/bgtaskd.fish        $(FISH)/bgtaskd.fish
 built    $(BUILD)/completions/bgtaskctl.fish   $(FISH)/bgtaskctl.fish
 text     systemd/bgtaskd.catalog               $(UNITS)/catalog/bgtaskd.catalog
+text     Sources/TaskAPI/interfaces/org.bgtaskd.Tasks.varlink  $(SHARE)/bgtaskd/org.bgtaskd.Tasks.varlink
+text     Sources/TaskAPI/interfaces/org.bgtaskd.Applications.varlink  $(SHARE)/bgtaskd/org.bgtaskd.Applications.varlink
+text     Sources/TaskAPI/interfaces/org.bgtaskd.Manager.varlink  $(SHARE)/bgtaskd/org.bgtaskd.Manager.varlink
+text     Sources/TaskAPI/interfaces/io.systemd.service.varlink  $(SHARE)/bgtaskd/io.systemd.service.varlink
 text     systemd/man/bgtaskd.8                 $(SHARE)/man/man8/bgtaskd.8
 text     systemd/man/bgtaskctl.1               $(SHARE)/man/man1/bgtaskctl.1
 text     systemd/man/bgtaskd.toml.5            $(SHARE)/man/man5/bgtaskd.toml.5

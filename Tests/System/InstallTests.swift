@@ -41,7 +41,10 @@ extension SystemTests {
             let found = try Installation.shell("find /root/stage ! -type d | sort").line
             #expect(
                 try Installation.make("files DESTDIR=/root/stage | sort").line == found)
-            for file in ["usr/local/bin/bgtaskctl", "etc/bgtaskd/bgtaskd.toml"] {
+            for file in [
+                "usr/local/bin/bgtaskctl", "etc/bgtaskd/bgtaskd.toml",
+                "usr/local/share/bgtaskd/org.bgtaskd.Tasks.varlink",
+            ] {
                 #expect(found.contains("/root/stage/\(file)"))
             }
             let modes = try Installation.shell("find /root/stage -printf '%m %y\\n' | sort -u").line

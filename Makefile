@@ -37,12 +37,14 @@ build: deps
 	@objcopy --strip-all "$(BACKTRACER)" $(BUILD)/swift-backtrace
 	@$(MAKE) --no-print-directory completions
 
-# What the shells know of the command line of bgtaskctl, as it tells it; that of the daemon is in config/completions.
+# What the shells know of the command line of bgtaskctl, as it tells it, with what config/completions adds to it: the
+# commands behind --. The end of the script for zsh is there too, since it comes last. Those of bgtaskd are all there.
 completions:
 	@mkdir -p $(BUILD)/completions
 	@for shell in bash zsh fish; do \
 	    script=$$($(BUILD)/bgtaskctl --generate-completion-script $$shell) || exit 1; \
-	    printf '%s\n' "$$script" | sed '1{/^#!/d}' >$(BUILD)/completions/bgtaskctl.$$shell; \
+	    printf '%s\n' "$$script" | sed '1{/^#!/d}; /^if .*{funcstack/,$$d' | \
+	        cat - config/completions/bgtaskctl.$$shell >$(BUILD)/completions/bgtaskctl.$$shell; \
 	done
 
 # What `make install` copies, and where to: KIND SOURCE DESTINATION. systemd, man and the shells look below

@@ -20,7 +20,7 @@ struct Cancel: Verb {
     @Option(
         help: ArgumentHelp(
             "The signal that a command gets, SIGTERM if not given; SIGKILL ends it without a grace.",
-            valueName: "signal"))
+            valueName: "signal"), completion: .signals)
     var signal: String?
 
     @Option(help: ArgumentHelp("Why, for its record and the journal.", valueName: "text"))

@@ -13,7 +13,8 @@ struct End: Verb {
             """
     )
 
-    @Argument(help: "The task.", transform: TaskNumber.parse) var id: TaskNumber
+    @Argument(help: "The task.", completion: .taskNumbers, transform: TaskNumber.parse)
+    var id: TaskNumber
 
     @OptionGroup var global: GlobalOptions
 

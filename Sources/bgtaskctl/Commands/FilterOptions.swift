@@ -6,13 +6,17 @@ extension Tasks.Outcome: ExpressibleByArgument {}
 
 /// Which tasks a listing is about.
 struct FilterOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Only tasks of this name.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp("Only tasks of this name.", valueName: "name"), completion: .taskNames)
     var name: String?
 
-    @Option(help: ArgumentHelp("Only tasks of this application.", valueName: "id"))
+    @Option(
+        help: ArgumentHelp("Only tasks of this application.", valueName: "id"),
+        completion: .applications)
     var application: String?
 
-    @Option(help: ArgumentHelp("Only tasks of this group.", valueName: "group"))
+    @Option(
+        help: ArgumentHelp("Only tasks of this group.", valueName: "group"), completion: .groups)
     var group: String?
 
     @Option(

@@ -58,7 +58,8 @@ extension Group {
                 """
         )
 
-        @Argument(help: ArgumentHelp("The group.", valueName: "group")) var name: String
+        @Argument(help: ArgumentHelp("The group.", valueName: "group"), completion: .groups)
+        var name: String
 
         @OptionGroup var global: GlobalOptions
 
@@ -83,7 +84,8 @@ extension Group {
                 """
         )
 
-        @Argument(help: ArgumentHelp("The group.", valueName: "group")) var name: String
+        @Argument(help: ArgumentHelp("The group.", valueName: "group"), completion: .groups)
+        var name: String
 
         @OptionGroup var global: GlobalOptions
 

@@ -28,7 +28,7 @@ struct Hold: Verb {
     @Option(
         help: ArgumentHelp(
             "The signal at the handler's time, SIGTERM if not given; none for no signal.",
-            valueName: "signal"))
+            valueName: "signal"), completion: .signalsOrNone)
     var onExpiry = "SIGTERM"
 
     @OptionGroup var global: GlobalOptions

@@ -15,7 +15,7 @@ struct Introspect: Verb {
     )
 
     @Argument(
-        help: ArgumentHelp("The interface.", valueName: "interface"))
+        help: ArgumentHelp("The interface.", valueName: "interface"), completion: .interfaces)
     var interface: String?
 
     @OptionGroup var global: GlobalOptions

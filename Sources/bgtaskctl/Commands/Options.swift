@@ -66,10 +66,12 @@ struct BorrowOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "The application that the task belongs to; $BGTASK_APPLICATION if not given.",
-            valueName: "id"))
+            valueName: "id"), completion: .applications)
     var application: String?
 
-    @Option(help: ArgumentHelp("A named budget; see bgtaskctl status.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp("A named budget; see bgtaskctl status.", valueName: "name"),
+        completion: .profiles)
     var profile: String?
 
     @Option(

@@ -89,7 +89,8 @@ struct TaskNumbers {
 struct QueueOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Wait for a slot of this group; see bgtaskctl group list.", valueName: "group"))
+            "Wait for a slot of this group; see bgtaskctl group list.", valueName: "group"),
+        completion: .groups)
     var group: String?
 
     @Option(

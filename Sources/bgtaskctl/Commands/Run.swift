@@ -32,7 +32,8 @@ struct Run: Verb {
 
     @Option(
         help: ArgumentHelp(
-            "Where the command runs; the present directory if not given.", valueName: "path"))
+            "Where the command runs; the present directory if not given.", valueName: "path"),
+        completion: .directory)
     var directory: String?
 
     @Option(
@@ -44,7 +45,8 @@ struct Run: Verb {
 
     @Option(
         help: ArgumentHelp(
-            "Set the variables of a file, NAME=VALUE a line; may be repeated.", valueName: "path"))
+            "Set the variables of a file, NAME=VALUE a line; may be repeated.", valueName: "path"),
+        completion: .file())
     var envFile: [String] = []
 
     @Flag(help: "Hand over all of this shell's variables.")
@@ -53,7 +55,7 @@ struct Run: Verb {
     @Option(
         help: ArgumentHelp(
             "The signal that the handler sends, SIGTERM if not given; none for no signal.",
-            valueName: "signal"))
+            valueName: "signal"), completion: .signalsOrNone)
     var onExpiry: String?
 
     @Option(

@@ -12,7 +12,8 @@ struct SimulateExpiration: Verb {
             """
     )
 
-    @Argument(help: "The task.", transform: TaskNumber.parse) var id: TaskNumber
+    @Argument(help: "The task.", completion: .taskNumbers, transform: TaskNumber.parse)
+    var id: TaskNumber
 
     @OptionGroup var reach: ReachOptions
 

@@ -3,10 +3,14 @@ internal import TaskAPI
 
 /// The tasks that a verb is about: each by its number or name, those of a group, or all that are one's own.
 struct TaskSelection: ParsableArguments {
-    @Argument(help: ArgumentHelp("The tasks, by number or name.", valueName: "task"))
+    @Argument(
+        help: ArgumentHelp("The tasks, by number or name.", valueName: "task"),
+        completion: .tasks)
     var tasks: [String] = []
 
-    @Option(help: ArgumentHelp("All live and queued tasks of this group.", valueName: "group"))
+    @Option(
+        help: ArgumentHelp("All live and queued tasks of this group.", valueName: "group"),
+        completion: .groups)
     var group: String?
 
     @Flag(help: "All your live and queued tasks.")

@@ -14,7 +14,9 @@ struct Watch: Verb {
             """
     )
 
-    @Argument(help: "The task; all of yours if not given.", transform: TaskNumber.parse)
+    @Argument(
+        help: "The task; all of yours if not given.", completion: .taskNumbers,
+        transform: TaskNumber.parse)
     var id: TaskNumber?
 
     @Flag(help: "With what the tasks print.")

@@ -1,9 +1,8 @@
 internal import ArgumentParser
-internal import Glibc
 
 /// The options that every verb has.
 struct GlobalOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The daemon's socket.", valueName: "path"))
+    @Option(help: ArgumentHelp("The daemon's socket.", valueName: "path"), completion: .file())
     var socket: String?
 
     @Flag(help: "Speak to your own daemon.")
@@ -22,12 +21,7 @@ struct GlobalOptions: ParsableArguments {
 
     /// The socket that these options and the environment choose.
     func socketChoice() throws(Failure) -> SocketChoice {
-        try SocketChoice(
-            SocketChoice.Wish(
-                socket: socket, user: user, system: system, isRoot: geteuid() == 0,
-                environmentSocket: Surroundings.value("BGTASK_SOCKET"),
-                runtimeDirectory: Surroundings.value("XDG_RUNTIME_DIR"),
-                isService: Surroundings.hasUnits, hasSystemSocket: Surroundings.hasSystemSocket))
+        try SocketChoice.here(socket: socket, user: user, system: system)
     }
 }
 

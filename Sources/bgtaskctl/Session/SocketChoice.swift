@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// Which daemon a verb speaks to: without a word about it the system's where there is one, else the user's own.
 struct SocketChoice: Equatable, Sendable {
     let path: String
@@ -47,6 +49,16 @@ struct SocketChoice: Equatable, Sendable {
             }
             (path, origin) = (directory + "/bgtaskd/org.bgtaskd", .user)
         }
+    }
+
+    /// Chooses by what the command line says, and by the surroundings of this process.
+    static func here(socket: String?, user: Bool, system: Bool) throws(Failure) -> SocketChoice {
+        try SocketChoice(
+            Wish(
+                socket: socket, user: user, system: system, isRoot: geteuid() == 0,
+                environmentSocket: Surroundings.value("BGTASK_SOCKET"),
+                runtimeDirectory: Surroundings.value("XDG_RUNTIME_DIR"),
+                isService: Surroundings.hasUnits, hasSystemSocket: Surroundings.hasSystemSocket))
     }
 
     /// How a daemon is started that would listen here.

@@ -16,7 +16,7 @@ extension App {
                 """
         )
 
-        @Argument(help: "The application.") var id: String
+        @Argument(help: "The application.", completion: .applications) var id: String
 
         @OptionGroup var global: GlobalOptions
     }
@@ -35,7 +35,7 @@ extension App {
                 """
         )
 
-        @Argument(help: "The application.") var id: String
+        @Argument(help: "The application.", completion: .applications) var id: String
 
         @OptionGroup var global: GlobalOptions
     }
@@ -54,7 +54,7 @@ extension App {
                 """
         )
 
-        @Argument(help: "The application.") var id: String
+        @Argument(help: "The application.", completion: .applications) var id: String
 
         @OptionGroup var global: GlobalOptions
     }
@@ -73,7 +73,7 @@ extension App {
                 """
         )
 
-        @Argument(help: "The application.") var id: String
+        @Argument(help: "The application.", completion: .applications) var id: String
 
         @OptionGroup var global: GlobalOptions
     }
@@ -92,7 +92,7 @@ extension App {
                 """
         )
 
-        @Argument(help: "The application.") var id: String
+        @Argument(help: "The application.", completion: .applications) var id: String
 
         @OptionGroup var global: GlobalOptions
     }
@@ -104,7 +104,7 @@ extension App {
             discussion: "Example: bgtaskctl app unregister player"
         )
 
-        @Argument(help: "The application.") var id: String
+        @Argument(help: "The application.", completion: .applications) var id: String
 
         @OptionGroup var global: GlobalOptions
 
@@ -131,7 +131,7 @@ extension App {
                 """
         )
 
-        @Argument(help: "The application.") var id: String
+        @Argument(help: "The application.", completion: .applications) var id: String
 
         @Argument(help: ArgumentHelp("The processes.", valueName: "pid")) var pids: [Int32]
 

@@ -46,7 +46,7 @@ extension App {
             discussion: "Example: bgtaskctl app show player"
         )
 
-        @Argument(help: "The application.") var id: String
+        @Argument(help: "The application.", completion: .applications) var id: String
 
         @OptionGroup var global: GlobalOptions
 
@@ -72,7 +72,8 @@ extension App {
                 """
         )
 
-        @Argument(help: "The application; all of yours if not given.") var id: String?
+        @Argument(help: "The application; all of yours if not given.", completion: .applications)
+        var id: String?
 
         @Flag(help: "Applications of all users; for root and the group of operators.")
         var all = false
@@ -113,7 +114,7 @@ extension App {
                 """
         )
 
-        @Argument(help: "The application.") var id: String
+        @Argument(help: "The application.", completion: .applications) var id: String
 
         @OptionGroup var global: GlobalOptions
 

@@ -18,7 +18,7 @@ extension App {
                 """
         )
 
-        @Argument(help: "The application.") var id: String
+        @Argument(help: "The application.", completion: .applications) var id: String
 
         @Flag(help: "Nothing is shown to the user.")
         var silent = false
@@ -68,7 +68,7 @@ extension App {
             discussion: "Example: bgtaskctl app badge player 0"
         )
 
-        @Argument(help: "The application.") var id: String
+        @Argument(help: "The application.", completion: .applications) var id: String
 
         @Argument(help: "The badge; 0 for none.") var number: Int
 
@@ -101,7 +101,7 @@ extension App {
                 """
         )
 
-        @Argument(help: "The application.") var id: String
+        @Argument(help: "The application.", completion: .applications) var id: String
 
         @Argument(help: "The delivery.") var delivery: Int
 

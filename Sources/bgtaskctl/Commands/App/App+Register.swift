@@ -30,7 +30,7 @@ extension App {
         @Option(
             help: ArgumentHelp(
                 "The named budget whose numbers are its background time; see bgtaskctl status.",
-                valueName: "name"))
+                valueName: "name"), completion: .profiles)
         var profile: String?
 
         @Option(

@@ -1,0 +1,19 @@
+
+# What stands behind -- is a command line of its own.
+functions[__bgtaskctl_verbs]=$functions[_bgtaskctl]
+_bgtaskctl() {
+    local -i dashes=${words[(i)--]}
+    if (( dashes < CURRENT && ${words[1,dashes][(I)(run|hold|register)]} )); then
+        shift $dashes words
+        (( CURRENT -= dashes ))
+        _normal
+    else
+        __bgtaskctl_verbs "$@"
+    fi
+}
+
+if [[ "${funcstack[1]}" = _bgtaskctl ]]; then
+    _bgtaskctl "${@}"
+else
+    compdef _bgtaskctl bgtaskctl
+fi

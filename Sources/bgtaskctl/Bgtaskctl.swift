@@ -55,31 +55,39 @@ struct Bgtaskctl: ParsableCommand {
     }
 
     static func main() {
+        Surroundings.fillStandardDescriptors()
         let arguments = ArgumentOrder.verbFirst(Array(CommandLine.arguments.dropFirst()))
+        let console = Console()
         // ArgumentParser would show the help of all verbs.
         if arguments.first == "help", arguments.count > 1, !arguments[1].hasPrefix("-"),
             let unknown = UsageText.unknownVerb(arguments[1])
         {
-            Console().notice(unknown)
+            console.notice(unknown)
             Glibc.exit(ExitStatus.usage)
         }
         do {
             var command = try parseAsRoot(arguments)
             try command.run()
         } catch {
-            leave(after: error, arguments)
+            leave(after: error, arguments, console)
         }
     }
 
     /// Ends the process: with the status that a verb asks for, after a help text, or with one line on what is
     /// wrong with the arguments.
-    private static func leave(after error: any Error, _ arguments: [String]) -> Never {
+    private static func leave(
+        after error: any Error, _ arguments: [String], _ console: Console
+    ) -> Never {
         if let status = error as? ExitCode { Glibc.exit(status.rawValue) }
-        guard exitCode(for: error) != .success else { exit(withError: error) }
-        let console = Console()
-        let message = message(for: error)
-        console.notice(
-            UsageText.line(message, verb: UsageText.verb(of: arguments, refusedWith: message)))
-        Glibc.exit(exitCode(for: error).rawValue)
+        let status = exitCode(for: error)
+        if status == .success {
+            console.write(fullMessage(for: error) + "\n")
+            console.flush()
+        } else {
+            let message = message(for: error)
+            let verb = UsageText.verb(of: arguments, refusedWith: message)
+            console.notice(UsageText.line(message, verb: verb))
+        }
+        Glibc.exit(status.rawValue)
     }
 }

@@ -9,13 +9,17 @@ final class Console {
     let isJSON: Bool
     /// How text is shown on standard output.
     let style: Style
+    /// The exit status where standard output cannot be written.
+    private let failureStatus: Int32
     private var buffer: [UInt8] = []
     private let isErrorTerminal = isatty(STDERR_FILENO) == 1
 
     private static let bufferBytesMax = 65536
 
-    init(isJSON: Bool = false) {
+    /// - Parameter failureStatus: the exit status where standard output cannot be written.
+    init(isJSON: Bool = false, failureStatus: Int32 = ExitStatus.refused) {
         self.isJSON = isJSON
+        self.failureStatus = failureStatus
         style = Console.style(of: STDOUT_FILENO)
     }
 
@@ -96,7 +100,7 @@ final class Console {
         buffer = []
         if code == EPIPE { exit(128 + SIGPIPE) }
         notice("cannot write to standard output: \(ErrorText.of(code))")
-        exit(ExitStatus.refused)
+        exit(failureStatus)
     }
 
     private static func style(of descriptor: Int32) -> Style {
@@ -116,6 +120,15 @@ enum Surroundings {
         guard let value = getenv(name) else { return nil }
         let text = String(cString: value)
         return text.isEmpty ? nil : text
+    }
+
+    /// Opens /dev/null, to be read, for standard input, output and error where this process was started without: a
+    /// socket that took the number of one would be read and written in its place. Writing there fails as before.
+    static func fillStandardDescriptors() {
+        for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) == -1 {
+            // It gets the lowest number that is free, which is this one.
+            _ = open("/dev/null", O_RDONLY)
+        }
     }
 
     /// Whether the daemon's units are where systemd reads them, and systemd runs.

@@ -46,8 +46,8 @@ extension Verb {
     var privilege: Privilege? { nil }
 
     func run() throws {
-        let session = Session(
-            console: Console(isJSON: global.json), global: global, privilege: privilege)
+        let console = Console(isJSON: global.json, failureStatus: refusalStatus)
+        let session = Session(console: console, global: global, privilege: privilege)
         let status: Int32
         do throws(Failure) {
             status = try perform(session)

@@ -137,6 +137,18 @@ import Testing
         #expect(text.contains("outcome\t-\n"))
     }
 
+    @Test("on a terminal show leaves out what is not there")
+    func absentFields() {
+        let names = lines(TaskText.fields(Sample.task()).text(terminal)).map {
+            String($0.drop { $0 == " " }.prefix { $0 != " " })
+        }
+        #expect(
+            names == [
+                "id", "name", "kind", "owner", "priority", "state", "profile", "budget",
+                "remaining", "used", "age", "attempt", "command",
+            ])
+    }
+
     @Test("show tells what a command used in a person's words, and a dash where that is not known")
     func use() {
         let used = Sample.task {

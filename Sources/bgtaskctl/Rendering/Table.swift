@@ -95,21 +95,22 @@ struct Table {
     }
 }
 
-/// Names and values, one a line.
+/// Names and values, one a line. What has no value is left out on a terminal; a script has a line for it too.
 struct Fields {
-    private var entries: [(name: String, value: Table.Cell)] = []
+    private var entries: [(name: String, value: Table.Cell?)] = []
 
     mutating func add(_ name: String, _ value: String?, _ colour: Style.Colour? = nil) {
-        entries.append((name, Table.Cell(value ?? "-", value == nil ? .grey : colour)))
+        entries.append((name, value.map { Table.Cell($0, colour) }))
     }
 
     /// The lines, each with its newline. Values are never cut.
     func text(_ style: Style) -> String {
         guard style.isTerminal else {
-            return entries.map { "\($0.name)\t\($0.value.text)\n" }.joined()
+            return entries.map { "\($0.name)\t\($0.value?.text ?? Table.nothing)\n" }.joined()
         }
-        let width = entries.map { TextWidth.of($0.name) }.max() ?? 0
-        return entries.map { entry in
+        let shown = entries.compactMap { name, value in value.map { (name: name, value: $0) } }
+        let width = shown.map { TextWidth.of($0.name) }.max() ?? 0
+        return shown.map { entry in
             let padding = String(repeating: " ", count: width - TextWidth.of(entry.name))
             let name = style.paint(entry.name, .bold)
             return "\(padding)\(name)  \(style.paint(entry.value.text, entry.value.colour))\n"

@@ -9,6 +9,11 @@ enum ArgumentOrder {
     /// The verbs that have verbs of their own; the options stand behind those.
     static let families: Set<String> = ["app", "group"]
 
+    /// Whether they ask for JSON, for where they are too wrong to be parsed.
+    static func askForJSON(_ arguments: [String]) -> Bool {
+        arguments.prefix { $0 != "--" }.contains("--json")
+    }
+
     /// The same arguments with the verb before the options that every verb has.
     ///
     /// Where there is no verb they are left out, since nothing takes them then; an option that is not one of

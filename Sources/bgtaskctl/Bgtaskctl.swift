@@ -56,8 +56,9 @@ struct Bgtaskctl: ParsableCommand {
 
     static func main() {
         Surroundings.fillStandardDescriptors()
-        let arguments = ArgumentOrder.verbFirst(Array(CommandLine.arguments.dropFirst()))
-        let console = Console()
+        let given = Array(CommandLine.arguments.dropFirst())
+        let arguments = ArgumentOrder.verbFirst(given)
+        let console = Console(isJSON: ArgumentOrder.askForJSON(given))
         // ArgumentParser would show the help of all verbs.
         if arguments.first == "help", arguments.count > 1, !arguments[1].hasPrefix("-"),
             let unknown = UsageText.unknownVerb(arguments[1])

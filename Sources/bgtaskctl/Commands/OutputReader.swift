@@ -58,7 +58,7 @@ struct OutputReader {
                         }
                     }
                 } catch {
-                    session.console.notice(error.line)
+                    session.console.report(error)
                     status = ExitStatus.refused
                     open.removeAll { $0.id == id }
                 }

@@ -68,7 +68,7 @@ extension Session {
                 try body(task.id)
             } catch {
                 if task.isFound, hasEnded(task.id, connection, all: all) { continue }
-                console.notice(error.line)
+                console.report(error)
                 status = error.status ?? ExitStatus.refused
             }
         }

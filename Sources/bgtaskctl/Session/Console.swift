@@ -5,7 +5,7 @@ internal import Varlink
 ///
 /// Output is buffered until `flush`, which whoever is about to wait calls.
 final class Console {
-    /// One object a line instead of text.
+    /// One object a line instead of text, on standard error too.
     let isJSON: Bool
     /// How text is shown on standard output.
     let style: Style
@@ -50,8 +50,16 @@ final class Console {
 
     /// Writes one line to standard error.
     func notice(_ line: String) {
+        report(Failure(line))
+    }
+
+    /// Says on standard error why something failed.
+    func report(_ failure: Failure) {
         flush()
-        write(Array("bgtaskctl: \(VisibleText.oneLine(line))\n".utf8), to: STDERR_FILENO)
+        let line =
+            isJSON
+            ? JSONLine.failure(failure.line, failure.refusal) : "bgtaskctl: \(failure.line)\n"
+        write(Array(line.utf8), to: STDERR_FILENO)
     }
 
     /// Begins a new line where the terminal has just shown the `^C` of whoever interrupted.

@@ -21,7 +21,7 @@ extension Failure {
         case .badReply(let error):
             self.init("bgtaskd's answer is not understood (\(error)); is it another version?")
         case .remote(let error):
-            self.init(Failure.refusal(error, socket: socket, privilege))
+            self.init(Failure.refusal(error, socket: socket, privilege), refusal: error)
         case .failed, .noCallWaiting:
             self.init("the connection to \(path) failed: \(error)")
         }

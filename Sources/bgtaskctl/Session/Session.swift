@@ -53,7 +53,7 @@ extension Verb {
             status = try perform(session)
             session.console.flush()
         } catch {
-            session.console.notice(error.line)
+            session.console.report(error)
             status = error.status ?? refusalStatus
         }
         throw ExitCode(status)

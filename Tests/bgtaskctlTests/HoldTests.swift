@@ -73,6 +73,16 @@ import Varlink
         #expect(daemon.parameters(of: Tasks.End.self).first?.text == #"{"id":7}"#)
     }
 
+    @Test(
+        "with --json the task's number comes first, as of run, and the command's output behind it")
+    func json() throws {
+        let daemon = try daemon { $0.waitForClose() }
+        let run = try CommandRun(daemon, "--json", "hold", "--", "sh", "-c", "echo out; exit 3")
+        #expect(run.finish() == 3)
+        #expect(run.output == "{\"id\":7}\nout\n")
+        #expect(run.errors == "")
+    }
+
     @Test("the command finds its task in its environment")
     func environment() throws {
         let daemon = try daemon { $0.waitForClose() }

@@ -14,7 +14,7 @@ struct Hold: Verb {
             task in $BGTASK_ID, $BGTASK_NAME, $BGTASK_SOCKET, $BGTASK_BUDGET_MS and $BGTASK_GRACE_MS. When \
             the handler fires, its process group gets SIGTERM; at the limit it is killed. Where the time is \
             taken away by an order or with the daemon, it gets SIGTERM and its grace. The time is given \
-            back when the command ends.
+            back when the command ends. With --json the task's number is printed first, as run does.
 
             The exit status is the command's (128+N where signal N ended it), 124 where the time was up, \
             125 where bgtaskctl or the daemon is the reason.
@@ -76,6 +76,10 @@ struct Hold: Verb {
         input.budget = try borrow.budget(from: orders)
         try events.send(Tasks.Begin.self, input, more: true)
         let begun = try events.answer(Tasks.Begin.self)
+        if console.isJSON {
+            console.write(JSONLine.text(begun))
+            console.flush()
+        }
         var question = Tasks.Show.Input()
         question.id = begun.id
         var subject = HoldMachine.Subject()

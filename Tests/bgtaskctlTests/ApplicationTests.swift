@@ -41,7 +41,8 @@ struct ApplicationTests {
         #expect(orders(of: verb, to: daemon) == [#"{"id":"player"}"#])
         let json = try self.run(daemon, ["--json", "app", verb, "player"])
         #expect(json.finish() == 0)
-        #expect(json.output == JSONLine.text(Sample.application { $0.state = .active }))
+        let application = Sample.application { $0.state = .active }
+        #expect(timeless(json.output) == timeless(JSONLine.text(application)))
     }
 
     @Test("register sends each option, the directory and the variables, and nothing not given")
@@ -115,14 +116,14 @@ struct ApplicationTests {
         }
         let line = "player\tbackground\t1\t2min 55s\t5s\t2\t4711,4712\t-\n"
         let whole = line.replacing("player", with: "player\t1000")
-        let json = JSONLine.text(Sample.application())
+        let json = timeless(JSONLine.text(Sample.application()))
         for (arguments, output) in [
             (["app"], line), (["app", "list"], line), (["app", "list", "--all"], whole),
             (["--json", "app", "list"], json), (["app", "--json"], json),
         ] {
             let run = try run(daemon, arguments)
             #expect(run.finish() == 0)
-            #expect(run.output + run.errors == output)
+            #expect(timeless(run.output) + run.errors == output)
         }
         #expect(
             daemon.parameters(of: Applications.List.self).map(\.text)

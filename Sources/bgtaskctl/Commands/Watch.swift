@@ -42,7 +42,7 @@ struct Watch: Verb {
                 console.notice("\(number - before - 1) events are missing here; they came too fast")
             }
             before = number
-            console.show(reply.event, TaskText.line(reply.event, console.style))
+            console.show(event: reply.event, TaskText.line(reply.event, console.style))
         }
         return 0
     }

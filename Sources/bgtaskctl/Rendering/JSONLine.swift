@@ -1,12 +1,21 @@
 internal import JSON
 internal import Varlink
 
-/// One message as one line of compact JSON, with the field names of the wire.
+/// One message as one line of compact JSON, with the field names of the wire, and with points in time beside what the
+/// daemon tells as so long ago.
 enum JSONLine {
-    static func text<M: Message>(_ message: M) -> String {
-        var writer = JSONWriter()
-        message.write(to: &writer)
-        return VisibleText.json(String(decoding: writer.bytes, as: UTF8.self)) + "\n"
+    /// - Parameter moment: when it came.
+    static func text<M: Message>(
+        _ message: M, _ moment: JSONTimes = JSONTimes(now: WallClock.milliseconds)
+    ) -> String {
+        line(of: message) { moment.added(to: $0) }
+    }
+
+    /// An event of a stream: with when it came, too.
+    static func event<M: Message>(
+        _ event: M, _ moment: JSONTimes = JSONTimes(now: WallClock.milliseconds)
+    ) -> String {
+        line(of: event) { moment.stamped(moment.added(to: $0)) }
     }
 
     /// What went wrong: the name of the daemon's error, or `null` where it is not the daemon that refuses, a line for a
@@ -20,5 +29,16 @@ enum JSONLine {
             members.append(("parameters", parameters))
         }
         return VisibleText.json(JSONValue.object(members).text) + "\n"
+    }
+
+    private static func line<M: Message>(
+        of message: M, _ change: (JSONValue) -> JSONValue
+    ) -> String {
+        var writer = JSONWriter()
+        message.write(to: &writer)
+        guard let value = try? JSONDocument(parsing: writer.bytes, depthMax: .max).value() else {
+            return VisibleText.json(writer.text) + "\n"
+        }
+        return VisibleText.json(change(value).text) + "\n"
     }
 }

@@ -36,6 +36,11 @@ final class Console {
         write(isJSON ? JSONLine.text(message) : text())
     }
 
+    /// Writes an event of a stream, as JSON with when it came.
+    func show<M: Message>(event: M, _ text: @autoclosure () -> String) {
+        write(isJSON ? JSONLine.event(event) : text())
+    }
+
     /// Writes what a task printed: as it came, or made visible where a terminal would obey it.
     func passOn(_ text: String, toErrors: Bool) {
         guard toErrors else {

@@ -95,7 +95,7 @@ extension App {
             try connection.stream(Applications.Watch.self, input) { reply throws(Failure) in
                 if let missed = lines.missed(before: reply.event) { console.notice(missed) }
                 console.show(
-                    reply.event,
+                    event: reply.event,
                     lines.line(
                         reply.event, at: WallClock.moment(console.style), console.style))
             }

@@ -4,7 +4,7 @@ internal import Settings
 ///
 /// Only what stands before the verb is moved, so neither `--` nor a command behind it is ever touched.
 enum ArgumentOrder {
-    private static let flags: Set<String> = ["--user", "--system", "--json"]
+    private static let flags: Set<String> = ["--user", "--system", "--json", "--no-pager"]
     private static let valued = "--socket"
     /// The verbs that have verbs of their own; the options stand behind those.
     static let families: Set<String> = ["app", "group"]

@@ -9,9 +9,9 @@ struct Bgtaskctl: ParsableCommand {
         commandName: "bgtaskctl",
         abstract: "Borrow a limited time for background work, and see who has borrowed.",
         discussion: """
-            Everywhere, before or after the verb: --socket PATH, --user, --system, --json. Without them \
-            the system's daemon is asked where it has a socket, else your own; $BGTASK_SOCKET names \
-            another.
+            Everywhere, before or after the verb: --socket PATH, --user, --system, --json, --no-pager. \
+            Without the first three the system's daemon is asked where it has a socket, else your own; \
+            $BGTASK_SOCKET names another.
 
             Example: run an upload that may take three minutes and is told five seconds before the end:
 

@@ -9,6 +9,7 @@ import Testing
         #expect(
             ArgumentOrder.verbFirst(given) == ["list", "--socket", "/tmp/s", "--user", "--ended"])
         #expect(ArgumentOrder.verbFirst(["--socket=/s", "status"]) == ["status", "--socket=/s"])
+        #expect(ArgumentOrder.verbFirst(["--no-pager", "list"]) == ["list", "--no-pager"])
     }
 
     @Test("what follows the verb stays as it is, a command's options included")

@@ -25,16 +25,25 @@ struct Explain: Verb {
         input.all = selection.reach.asked
         let tasks = try selection.choose(connection, includesEnded: true)
         let console = session.console
-        return try session.each(of: tasks, connection, all: input.all) { id throws(Failure) in
+        var text = ""
+        let status = try session.each(of: tasks, connection, all: input.all) { id throws(Failure) in
             input.id = id
             let explanations = try connection.call(Tasks.Explain.self, input).explanations
             if console.isJSON {
                 for explanation in explanations { console.write(JSONLine.text(explanation)) }
             } else {
-                if tasks.count > 1 { console.write("==> task \(id) <==\n") }
-                console.write(ExplanationText.lines(explanations, console.style))
+                if tasks.count > 1 { text += "==> task \(id) <==\n" }
+                text += ExplanationText.lines(explanations, console.style)
             }
-            if explanations.isEmpty { console.hint("nothing holds it back, and nothing bounds it") }
+            guard explanations.isEmpty else { return }
+            let nothing = "nothing holds it back, and nothing bounds it"
+            if tasks.count > 1, console.style.isTerminal {
+                text += nothing + "\n"
+            } else {
+                console.hint(nothing)
+            }
         }
+        console.page(text)
+        return status
     }
 }

@@ -40,7 +40,7 @@ extension Group {
                 console.hint(
                     "the settings name no group; see [queue.groups.NAME] in bgtaskd.toml(5)")
             } else {
-                console.write(GroupText.table(groups).text(console.style))
+                console.page(GroupText.table(groups).text(console.style))
             }
             return 0
         }

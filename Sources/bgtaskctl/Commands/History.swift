@@ -44,7 +44,7 @@ struct History: Verb {
             return 0
         }
         if left == 0 { console.hint("the newest \(countMax); --max shows more") }
-        console.write(TaskText.history(tasks, owners: filter.all).text(console.style))
+        console.page(TaskText.history(tasks, owners: filter.all).text(console.style))
         return 0
     }
 

@@ -41,7 +41,7 @@ struct List: Verb {
             try hintAtOthers(connection, console)
             return 0
         }
-        console.write(text(tasks, console.style))
+        console.page(text(tasks, console.style))
         try hintAtOthers(connection, console)
         return 0
     }

@@ -13,25 +13,11 @@ final class HeldCommand {
     ///   - variables: added to this process's environment.
     ///   - defaults: signals that this process ignores and the command is not to.
     init(_ command: [String], variables: [String: String], defaults: [Int32]) throws(Failure) {
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        posix_spawnattr_setpgroup(&attributes, 0)
-        var set = sigset_t()
-        sigemptyset(&set)
-        for number in defaults { sigaddset(&set, number) }
-        posix_spawnattr_setsigdefault(&attributes, &set)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF))
-        var process: pid_t = 0
-        let words = CStrings(command)
-        let environment = CStrings(HeldCommand.environment(with: variables))
-        let code = posix_spawnp(
-            &process, words.first, nil, &attributes, words.pointers, environment.pointers)
-        guard code == 0 else {
-            let name = command.first ?? ""
-            throw Failure("cannot run \(name): \(ErrorText.of(code))", status: ExitStatus.ours)
-        }
-        self.process = process
+        var child = ChildCommand(words: command)
+        child.variables = variables
+        child.defaults = defaults
+        child.hasOwnGroup = true
+        process = try child.start()
         terminal = JobTerminal()
         terminal?.handOver(to: process)
     }
@@ -69,47 +55,5 @@ final class HeldCommand {
     /// Whether Ctrl-C reached the command alone and not this process's group, whose turn it is then.
     func hidesInterrupt(_ exit: Tasks.Exit) -> Bool {
         exit.signal == "SIGINT" && terminal?.wasHandedOver == true
-    }
-
-    private static func environment(with variables: [String: String]) -> [String] {
-        var entries: [String] = []
-        var next = environ
-        while let entry = next.pointee {
-            entries.append(String(cString: entry))
-            next += 1
-        }
-        entries.removeAll { entry in
-            variables.keys.contains { entry.hasPrefix($0 + "=") }
-        }
-        return entries + variables.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
-    }
-}
-
-/// An array of C strings that ends with a null pointer, as execve(2) takes it.
-private final class CStrings {
-    let pointers: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
-    private let count: Int
-
-    init(_ strings: [String]) {
-        count = strings.count
-        pointers = .allocate(capacity: count + 1)
-        for (index, string) in strings.enumerated() {
-            (pointers + index).initialize(to: strdup(string))
-        }
-        (pointers + count).initialize(to: nil)
-    }
-
-    /// The first string, or an empty one.
-    var first: UnsafePointer<CChar> {
-        pointers[0].map { UnsafePointer($0) } ?? CStrings.empty
-    }
-
-    deinit {
-        for index in 0..<count { free(pointers[index]) }
-        pointers.deallocate()
-    }
-
-    private static var empty: UnsafePointer<CChar> {
-        UnsafeRawPointer(StaticString("").utf8Start).assumingMemoryBound(to: CChar.self)
     }
 }

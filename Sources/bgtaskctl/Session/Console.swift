@@ -9,6 +9,7 @@ final class Console {
     let isJSON: Bool
     /// How text is shown on standard output.
     let style: Style
+    private let hasPager: Bool
     /// The exit status where standard output cannot be written.
     private let failureStatus: Int32
     private var buffer: [UInt8] = []
@@ -16,11 +17,16 @@ final class Console {
 
     private static let bufferBytesMax = 65536
 
-    /// - Parameter failureStatus: the exit status where standard output cannot be written.
-    init(isJSON: Bool = false, failureStatus: Int32 = ExitStatus.refused) {
+    /// - Parameters:
+    ///   - hasPager: whether what is longer than the screen may be shown with a pager.
+    ///   - failureStatus: the exit status where standard output cannot be written.
+    init(
+        isJSON: Bool = false, hasPager: Bool = false, failureStatus: Int32 = ExitStatus.refused
+    ) {
         self.isJSON = isJSON
+        self.hasPager = hasPager
         self.failureStatus = failureStatus
-        style = Console.style(of: STDOUT_FILENO)
+        style = Screen.standardOutput?.style ?? .plain
     }
 
     // MARK: Results
@@ -39,6 +45,15 @@ final class Console {
     /// Writes an event of a stream, as JSON with when it came.
     func show<M: Message>(event: M, _ text: @autoclosure () -> String) {
         write(isJSON ? JSONLine.event(event) : text())
+    }
+
+    /// Writes a whole text, with the pager where it is longer than the screen.
+    func page(_ text: String) {
+        guard hasPager, !isJSON, let screen = Screen.standardOutput, !screen.holds(text),
+            let pager = Pager.chosen
+        else { return write(text) }
+        flush()
+        if !pager.show(text) { write(text) }
     }
 
     /// Writes what a task printed: as it came, or made visible where a terminal would obey it.
@@ -115,15 +130,6 @@ final class Console {
         notice("cannot write to standard output: \(ErrorText.of(code))")
         exit(failureStatus)
     }
-
-    private static func style(of descriptor: Int32) -> Style {
-        guard isatty(descriptor) == 1 else { return .plain }
-        var size = winsize()
-        let isKnown = ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
-        let isColoured =
-            Surroundings.value("NO_COLOR") == nil && Surroundings.value("TERM") != "dumb"
-        return .terminal(width: isKnown ? Int(size.ws_col) : 80, colour: isColoured)
-    }
 }
 
 /// The environment of this process.
@@ -133,6 +139,11 @@ enum Surroundings {
         guard let value = getenv(name) else { return nil }
         let text = String(cString: value)
         return text.isEmpty ? nil : text
+    }
+
+    /// Whether this process acts for somebody else than who is at the terminal: sudo(8), pkexec(1), doas(1).
+    static var isElevated: Bool {
+        ["SUDO_UID", "PKEXEC_UID", "DOAS_USER"].contains { value($0) != nil }
     }
 
     /// Opens /dev/null, to be read, for standard input, output and error where this process was started without: a

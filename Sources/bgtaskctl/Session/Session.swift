@@ -14,6 +14,9 @@ struct GlobalOptions: ParsableArguments {
     @Flag(help: "Answer with one JSON object a line.")
     var json = false
 
+    @Flag(help: "Show what is longer than the screen without a pager.")
+    var noPager = false
+
     func validate() throws {
         if user && system { throw ValidationError("give --user or --system, not both") }
         if socket?.isEmpty == true { throw ValidationError("the path of --socket is empty") }
@@ -46,7 +49,8 @@ extension Verb {
     var privilege: Privilege? { nil }
 
     func run() throws {
-        let console = Console(isJSON: global.json, failureStatus: refusalStatus)
+        let console = Console(
+            isJSON: global.json, hasPager: !global.noPager, failureStatus: refusalStatus)
         let session = Session(console: console, global: global, privilege: privilege)
         let status: Int32
         do throws(Failure) {

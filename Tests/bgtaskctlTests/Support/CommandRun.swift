@@ -21,8 +21,11 @@ final class CommandRun {
             ["BGTASK_SOCKET=\(daemon.path)", "PATH=/usr/bin:/bin"])
     }
 
-    init(_ command: [String], _ environment: [String]) throws {
-        let out = try makeDescriptorPair()
+    /// - Parameter screen: the size of the terminal that standard output is; `nil` where it is none.
+    init(
+        _ command: [String], _ environment: [String], screen: (rows: UInt16, columns: UInt16)? = nil
+    ) throws {
+        let out = try screen.map(makeTerminal) ?? makeDescriptorPair()
         let err = try makeDescriptorPair()
         var files = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&files)

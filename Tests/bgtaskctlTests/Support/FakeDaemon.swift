@@ -182,6 +182,23 @@ func makeDescriptorPair() throws -> (read: Int32, write: Int32) {
     return (ends[0], ends[1])
 }
 
+/// Makes a terminal that shows bytes as they are written, and the end at which they can be read.
+func makeTerminal(_ size: (rows: UInt16, columns: UInt16)) throws -> (read: Int32, write: Int32) {
+    // ioctl_tty(2); the compiler does not see these two.
+    let (unlock, openPeer): (UInt, UInt) = (0x4004_5431, 0x5441)
+    let master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
+    var isLocked: Int32 = 0
+    guard master >= 0, ioctl(master, unlock, &isLocked) == 0 else { throw SupportError("ptmx") }
+    let slave = ioctl(master, openPeer, O_RDWR | O_NOCTTY | O_CLOEXEC)
+    var size = winsize(ws_row: size.rows, ws_col: size.columns, ws_xpixel: 0, ws_ypixel: 0)
+    var settings = termios()
+    guard slave >= 0, ioctl(slave, UInt(TIOCSWINSZ), &size) == 0, tcgetattr(slave, &settings) == 0
+    else { throw SupportError("open") }
+    cfmakeraw(&settings)
+    guard tcsetattr(slave, TCSANOW, &settings) == 0 else { throw SupportError("tcsetattr") }
+    return (master, slave)
+}
+
 /// Runs a body on a thread of its own, so that what blocks does not hold up other tests.
 func startThread(_ body: @escaping @Sendable () -> Void) {
     final class Box {

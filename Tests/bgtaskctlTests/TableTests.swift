@@ -25,7 +25,7 @@ import Testing
                 $0.notBeforeMs = 581_000
             }
         }
-        for line in lines(TaskText.listing(tasks) { _ in "somebody" }.text(terminal)) {
+        for line in lines(TaskTable.listing(tasks) { _ in "somebody" }.text(terminal)) {
             #expect(TextWidth.of(line) <= 80)
         }
     }
@@ -40,7 +40,7 @@ import Testing
             },
         ]
         #expect(
-            lines(TaskText.listing(tasks).text(terminal)) == [
+            lines(TaskTable.listing(tasks).text(terminal)) == [
                 "ID  NAME   STATE    LEFT  USED  COMMAND",
                 " 7  flush  running  3min    5s  sleep 60",
                 "12  up     running  3min    5s  sleep 60",
@@ -57,7 +57,7 @@ import Testing
             $0.exit = Tasks.Exit()
             $0.exit?.status = 3
         }
-        let table = lines(TaskText.listing([task]) { "user\($0)" }.text(terminal))
+        let table = lines(TaskTable.listing([task]) { "user\($0)" }.text(terminal))
         #expect(table[0] == "ID  USER   NAME   STATE   USED  ENDED             EXIT  COMMAND")
         let words = table[1].split(separator: " ").map(String.init)
         #expect(words[1...4] == ["user7", "flush", "failed", "5s"])
@@ -89,19 +89,19 @@ import Testing
             },
         ]
         #expect(
-            lines(TaskText.listing(tasks).text(terminal)) == [
+            lines(TaskTable.listing(tasks).text(terminal)) == [
                 "ID  NAME   STATE    LEFT  USED  COMMAND   STATUS",
                 " 7  flush  running  3min    5s  sleep 60  -",
                 "12  flush  running  3min    5s  sleep 60  step 3\\x1b[2J of 5",
             ])
-        let plain = TaskText.table(tasks, owners: false).text(.plain)
+        let plain = TaskTable.fields(tasks, owners: false).text(.plain)
         #expect(lines(plain).map { $0.split(separator: "\t").count } == [8, 8])
     }
 
     @Test("a script gets tabs, no header and nothing cut")
     func plain() {
         let name = String(repeating: "x", count: 200)
-        let text = TaskText.table([Sample.task { $0.name = name }], owners: false).text(.plain)
+        let text = TaskTable.fields([Sample.task { $0.name = name }], owners: false).text(.plain)
         #expect(text == "7\t\(name)\trunning\t3min\t5s\t-\tsleep 60\t-\n")
     }
 
@@ -116,7 +116,7 @@ import Testing
 
     @Test("colour is for terminals that show it")
     func colours() {
-        let table = TaskText.table(
+        let table = TaskTable.fields(
             [
                 Sample.task {
                     $0.state = .ended

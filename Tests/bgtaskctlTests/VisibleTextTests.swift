@@ -38,7 +38,7 @@ import Varlink
             $0.status = "ok\nstate\tended"
         }
         for style in [Style.plain, .terminal(width: 200, colour: false)] {
-            let table = TaskText.table([task], owners: false).text(style)
+            let table = TaskTable.fields([task], owners: false).text(style)
             #expect(!table.contains("\u{1B}"))
             #expect(table.filter { $0 == "\n" }.count == (style.isTerminal ? 2 : 1))
             let fields = TaskText.fields(task).text(style)

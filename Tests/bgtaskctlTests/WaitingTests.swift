@@ -65,13 +65,13 @@ import Varlink
         let running = Sample.task { $0.id = 12 }
         let waits = [running, queued("network")]
         #expect(
-            TaskText.listing(waits).text(terminal).split(separator: "\n") == [
+            TaskTable.listing(waits).text(terminal).split(separator: "\n") == [
                 "ID  NAME   STATE            LEFT  USED  COMMAND",
                 "12  flush  running          3min    5s  sleep 60",
                 " 7  flush  queued: network     -    0s  sleep 60",
             ])
         #expect(
-            TaskText.table([queued("network")], owners: true).text(.plain)
+            TaskTable.fields([queued("network")], owners: true).text(.plain)
                 == "7\t0\tflush\tqueued\t-\t0s\tnetwork\tsleep 60\t-\n")
     }
 

@@ -9,43 +9,79 @@ struct History: Verb {
         discussion: """
             The history is on disk, and goes back as far as [store] historyMax, historyBytesMax and \
             historyAge say. Where the output is no terminal, the fields are divided by tabs: id, (with \
-            --all) owner, name, outcome, when it ended, time used, command.
+            --all) owner, name, outcome, when it ended, time used, command. --columns chooses others. \
+            --limit is 1000 if not given; with --sort or --reverse the whole history is read and ordered \
+            first.
 
             Example: bgtaskctl history --name backup --outcome failed --since 7d
+            Example: bgtaskctl history --sort -used --limit 10 --columns id,name,used,ended
             """
     )
 
     @OptionGroup var filter: FilterOptions
 
+    @OptionGroup var listing: ListingOptions
+
     @Option(
-        name: [.customLong("max"), .customShort("n")],
-        help: ArgumentHelp("At most so many.", valueName: "count"))
-    var countMax = 1000
+        name: .customLong("max"), help: ArgumentHelp("The same as --limit.", valueName: "count"))
+    var countMax: Int?
 
     @OptionGroup var global: GlobalOptions
 
+    private static let countMaxDefault = 1000
+
     func validate() throws {
-        guard countMax > 0 else { throw ValidationError("--max must be at least 1") }
+        guard countMax ?? 1 > 0 else { throw ValidationError("--max must be at least 1") }
+        if countMax != nil, listing.limit != nil {
+            throw ValidationError("give --limit or --max, not both")
+        }
     }
+
+    private var limit: Int { countMax ?? listing.limit ?? Self.countMaxDefault }
+
+    /// Whether the entries are shown as they come, the newest first.
+    private var isNewestFirst: Bool { listing.sort == nil && !listing.reverse }
 
     func perform(_ session: Session) throws(Failure) -> Int32 {
         let console = session.console
         var tasks: [Tasks.Task] = []
-        var left = countMax
+        var count = 0
         try session.connect().streamWhile(Tasks.History.self, input) { reply throws(Failure) in
             guard let task = reply.task else { return true }
-            left -= 1
-            if console.isJSON { console.write(JSONLine.text(task)) } else { tasks.append(task) }
-            return left > 0
+            count += 1
+            if console.isJSON, isNewestFirst {
+                console.write(JSONLine.text(task))
+            } else {
+                tasks.append(task)
+            }
+            return !isNewestFirst || count < limit
         }
-        guard !console.isJSON else { return 0 }
+        let users = UserNames()
+        let shown = listing.choose(from: tasks, atMost: limit, users: users.name)
+        guard !console.isJSON else {
+            for task in shown { console.write(JSONLine.text(task)) }
+            return 0
+        }
         guard !tasks.isEmpty else {
             console.hint("no such task in the history")
             return 0
         }
-        if left == 0 { console.hint("the newest \(countMax); --max shows more") }
-        console.page(TaskText.history(tasks, owners: filter.all).text(console.style))
+        console.page(table(shown, users, console.style).text(console.style))
+        if isNewestFirst, count == limit {
+            console.hint("the newest \(limit); --limit shows more")
+        } else if shown.count < count {
+            console.hint("\(shown.count) of \(count); --limit shows more")
+        }
         return 0
+    }
+
+    private func table(_ tasks: [Tasks.Task], _ users: UserNames, _ style: Style) -> Table {
+        if let choice = listing.columns {
+            return TaskTable.chosen(
+                tasks, choice, isPerson: style.isTerminal, users: users.name)
+        }
+        return TaskTable.history(
+            tasks, owners: filter.all, isPerson: style.isTerminal, users: users.name)
     }
 
     private var input: Tasks.History.Input {

@@ -10,9 +10,10 @@ struct List: Verb {
         discussion: """
             Live tasks only, unless --ended, --outcome or --since asks for those that have ended. Where \
             the output is no terminal, the fields are divided by tabs: id, (with --all) owner, name, state \
-            or outcome, time left, time used, why it waits, command, status.
+            or outcome, time left, time used, why it waits, command, status. --columns chooses others.
 
             Example: bgtaskctl list --outcome overrun --outcome failed --since 1h
+            Example: bgtaskctl list --all --columns id,user,name,age --sort -age --limit 10
             """
     )
 
@@ -23,6 +24,7 @@ struct List: Verb {
     var ended = false
 
     @OptionGroup var filter: FilterOptions
+    @OptionGroup var listing: ListingOptions
     @OptionGroup var global: GlobalOptions
 
     func perform(_ session: Session) throws(Failure) -> Int32 {
@@ -31,40 +33,62 @@ struct List: Verb {
         var tasks: [Tasks.Task] = []
         try connection.stream(Tasks.List.self, input) { reply throws(Failure) in
             for task in [reply.task].compactMap({ $0 }) + (reply.tasks ?? []) {
-                if console.isJSON { console.write(JSONLine.text(task)) } else { tasks.append(task) }
+                if console.isJSON, listing.isWhole {
+                    console.write(JSONLine.text(task))
+                } else {
+                    tasks.append(task)
+                }
             }
         }
-        guard !console.isJSON else { return 0 }
-        guard !tasks.isEmpty else {
-            console.hint(
-                wantsEnded ? "no such tasks" : "no such task is live; --ended shows others")
-            try hintAtOthers(connection, console)
+        let users = UserNames()
+        let shown = listing.choose(from: tasks, atMost: listing.limit, users: users.name)
+        guard !console.isJSON else {
+            for task in shown { console.write(JSONLine.text(task)) }
             return 0
         }
-        console.page(text(tasks, console.style))
-        try hintAtOthers(connection, console)
+        // Asked before the pager, which may be looked at for longer than the daemon keeps a connection.
+        let others = try countOthers(connection, console)
+        if tasks.isEmpty {
+            console.hint(
+                wantsEnded ? "no such tasks" : "no such task is live; --ended shows others")
+        } else {
+            console.page(text(shown, of: tasks, users, console.style))
+        }
+        if others > 0 {
+            let count = others == 1 ? "1 task" : "\(others) tasks"
+            console.hint("\(count) of other users; --all lists them")
+        }
         return 0
     }
 
-    /// The tasks, and on a terminal how many there are.
-    private func text(_ tasks: [Tasks.Task], _ style: Style) -> String {
-        guard style.isTerminal else {
-            return TaskText.table(tasks, owners: filter.all).text(style)
-        }
-        let users = UserNames()
-        let table = TaskText.listing(tasks, users: filter.all ? users.name : nil)
+    /// Some of the tasks, and on a terminal how many there are.
+    private func text(
+        _ shown: [Tasks.Task], of tasks: [Tasks.Task], _ users: UserNames, _ style: Style
+    ) -> String {
+        guard style.isTerminal else { return table(shown, users, style).text(style) }
         var summary = TaskSummary()
         for task in tasks { summary.add(task) }
-        let count = tasks.count == 1 ? "1 task" : "\(tasks.count) tasks"
-        return table.text(style) + "\n\(count): \(summary.counted)\n"
+        let all = tasks.count == 1 ? "1 task" : "\(tasks.count) tasks"
+        let count = shown.count < tasks.count ? "\(shown.count) of \(all)" : all
+        return table(shown, users, style).text(style) + "\n\(count): \(summary.counted)\n"
     }
 
-    /// Tells root of what `--all` would list too.
-    private func hintAtOthers(
+    private func table(_ tasks: [Tasks.Task], _ users: UserNames, _ style: Style) -> Table {
+        if let choice = listing.columns {
+            return TaskTable.chosen(
+                tasks, choice, isPerson: style.isTerminal, users: users.name)
+        }
+        return style.isTerminal
+            ? TaskTable.listing(tasks, users: filter.all ? users.name : nil)
+            : TaskTable.fields(tasks, owners: filter.all)
+    }
+
+    /// How many tasks `--all` would list too, for root at a terminal.
+    private func countOthers(
         _ connection: DaemonConnection, _ console: Console
-    ) throws(Failure) {
+    ) throws(Failure) -> Int {
         let user = geteuid()
-        guard user == 0, !filter.all, console.style.isTerminal else { return }
+        guard user == 0, !filter.all, console.style.isTerminal else { return 0 }
         var input = input
         input.all = true
         var count = 0
@@ -72,8 +96,7 @@ struct List: Verb {
             let tasks = [reply.task].compactMap(\.self) + (reply.tasks ?? [])
             count += tasks.count { $0.owner != Int(user) }
         }
-        guard count > 0 else { return }
-        console.hint("\(count) \(count == 1 ? "task" : "tasks") of other users; --all lists them")
+        return count
     }
 
     /// Whether a condition is given that live tasks cannot meet.

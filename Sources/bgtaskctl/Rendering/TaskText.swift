@@ -1,112 +1,17 @@
 internal import TaskAPI
 
-/// Shows tasks and what happens to them.
+/// Shows what is known of a task, and what happens to tasks.
 enum TaskText {
-    // MARK: For a person
-
-    /// A table of tasks for a terminal: the command has what room there is, why a task waits stands beside its state,
-    /// and of those that have ended when and how.
-    ///
-    /// - Parameter users: the names of the owners, where each is to be told.
-    static func listing(_ tasks: [Tasks.Task], users: ((Int) -> String)? = nil) -> Table {
-        var columns = [
-            Table.Column("ID", isRight: true), Table.Column("NAME", widthMin: 8),
-            Table.Column("STATE", widthMin: 8),
-            Table.Column("LEFT", isRight: true, isOptional: true),
-            Table.Column("USED", isRight: true), Table.Column("ENDED", isOptional: true),
-            Table.Column("EXIT", isOptional: true), Table.Column("COMMAND", widthMin: 8),
-            Table.Column("STATUS", widthMin: 8, isOptional: true),
-        ]
-        if users != nil { columns.insert(Table.Column("USER", widthMin: 6), at: 1) }
-        let rows = tasks.map { task in
-            var cells = [
-                Table.Cell(String(task.id)), Table.Cell(task.name),
-                Table.Cell(condition(task), colour(task)), Table.Cell(TimeText.left(task)),
-                Table.Cell(task.usedMs.map(TimeText.span) ?? Table.nothing),
-                Table.Cell(task.endedMs.map(WallClock.brief(millisecondsAgo:)) ?? Table.nothing),
-                Table.Cell(
-                    task.state == .ended ? task.exit.map(briefExit) ?? Table.nothing : Table.nothing
-                ),
-                Table.Cell(doing(task)), Table.Cell(task.status ?? Table.nothing),
-            ]
-            if let users { cells.insert(Table.Cell(users(task.owner)), at: 1) }
-            return cells
-        }
-        return Table(columns: columns, rows: rows)
-    }
-
-    /// The outcome, or the state and what it waits for.
-    private static func condition(_ task: Tasks.Task) -> String {
-        if let outcome = task.outcome { return outcome.rawValue }
-        let waiting = WaitingText.short(task)
-        return waiting == Table.nothing ? state(task) : "\(state(task)): \(waiting)"
-    }
-
-    private static func briefExit(_ exit: Tasks.Exit) -> String {
-        exit.signal ?? exit.status.map(String.init) ?? Table.nothing
-    }
-
-    // MARK: For a script
-
-    /// A table of tasks.
-    ///
-    /// - Parameter owners: with the owner of each.
-    static func table(_ tasks: [Tasks.Task], owners: Bool) -> Table {
-        var columns = [
-            Table.Column("ID", isRight: true), Table.Column("NAME", widthMin: 12),
-            Table.Column("STATE"), Table.Column("LEFT", isRight: true),
-            Table.Column("USED", isRight: true),
-            Table.Column("WAITING", widthMin: 8, isOptional: true),
-            Table.Column("COMMAND", widthMin: 8),
-            Table.Column("STATUS", widthMin: 8, isOptional: true),
-        ]
-        if owners { columns.insert(Table.Column("OWNER", isRight: true), at: 1) }
-        let rows = tasks.map { task in
-            var cells = row(task, owner: owners)
-            cells.insert(Table.Cell(WaitingText.short(task)), at: cells.count - 1)
-            return cells + [Table.Cell(task.status ?? Table.nothing)]
-        }
-        return Table(columns: columns, rows: rows)
-    }
-
-    /// A table of tasks that have ended, with when they did.
-    static func history(_ tasks: [Tasks.Task], owners: Bool) -> Table {
-        var columns = [
-            Table.Column("ID", isRight: true), Table.Column("NAME", widthMin: 12),
-            Table.Column("OUTCOME"), Table.Column("ENDED"), Table.Column("USED", isRight: true),
-            Table.Column("COMMAND", widthMin: 8),
-        ]
-        if owners { columns.insert(Table.Column("OWNER", isRight: true), at: 1) }
-        let rows = tasks.map { task in
-            var cells = row(task, owner: owners)
-            cells[owners ? 4 : 3] = Table.Cell(
-                task.endedMs.map(WallClock.text(millisecondsAgo:)) ?? "-")
-            return cells
-        }
-        return Table(columns: columns, rows: rows)
-    }
-
-    private static func row(_ task: Tasks.Task, owner: Bool) -> [Table.Cell] {
-        var cells = [
-            Table.Cell(String(task.id)), Table.Cell(task.name),
-            Table.Cell(task.outcome?.rawValue ?? state(task), colour(task)),
-            Table.Cell(TimeText.left(task)),
-            Table.Cell(task.usedMs.map(TimeText.span) ?? Table.nothing),
-            Table.Cell(doing(task)),
-        ]
-        if owner { cells.insert(Table.Cell(String(task.owner)), at: 1) }
-        return cells
-    }
+    // MARK: A state
 
     /// The state, or that nothing ends it.
     private static func state(_ task: Tasks.Task) -> String {
         task.stuck == true && task.outcome == nil ? "stuck" : task.state.rawValue
     }
 
-    private static func doing(_ task: Tasks.Task) -> String {
-        if let command = task.command { return CommandText.line(command) }
-        guard task.kind == .held else { return "-" }
-        return task.pid.map { "(held by process \($0))" } ?? "(held)"
+    /// The outcome, or the state.
+    static func condition(_ task: Tasks.Task) -> String {
+        task.outcome?.rawValue ?? state(task)
     }
 
     /// The colour of a task's state or outcome.

@@ -21,6 +21,8 @@ package enum Action: Equatable, Sendable {
     indirect case answerGroup(String, Refusal?)
     /// The oldest order to hold back, or to let go, all tasks of an owner is on disk, or is refused by it.
     case answerOwner(OwnerID, Refusal?)
+    /// The oldest order of how many slots there are, of a group or of the daemon, is on disk, or is refused by it.
+    case answerSlots(String?, Refusal?)
     /// The oldest change of a queued task is on disk, or is refused by it.
     case answerChange(TaskID, Refusal?)
     indirect case application(ApplicationKey, ApplicationOrder)

@@ -10,6 +10,10 @@
 /// There is one, and nobody copies it by mistake: it is large.
 package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     package var limits: RegistryLimits
+    /// Those of the settings, in which orders have changed nothing.
+    private var configuredLimits: RegistryLimits
+    /// How many slots operators have ordered.
+    package private(set) var slotOrders = SlotOrders()
     private var grants: Grants
     private var identifiers: IdentifierSource
     private var table = TaskTable()
@@ -47,6 +51,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         identifiers: ClosedRange<UInt64>
     ) {
         self.limits = limits
+        configuredLimits = limits
         grants = Grants(profiles)
         self.identifiers = IdentifierSource(identifiers)
     }
@@ -66,6 +71,51 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         applications.replaceAccounts(accounts)
         scheduler.replaceAccounts(accounts)
         ended.replaceAccounts(accounts)
+    }
+
+    /// Takes the limits of new settings; what operators have ordered stays.
+    package mutating func replaceLimits(_ limits: RegistryLimits) {
+        configuredLimits = limits
+        self.limits = slotOrders.applied(to: limits)
+    }
+
+    /// Takes an order of how many slots there are.
+    ///
+    /// - Parameter isKept: whether it holds for the daemons after this one too. It is done then once it is on disk, and
+    ///   answered by `Action.answerSlots`; else it is done.
+    package mutating func setSlots(
+        _ order: SlotOrder, isKept: Bool, at now: Instant, _ actions: inout [Action]
+    ) throws(Refusal) {
+        if let group = order.group, configuredLimits.groupSlots[group] == nil {
+            throw .noSuchGroup(group)
+        }
+        guard order.slots.map(SlotOrder.range.contains) ?? true else {
+            throw .invalidParameter("slots")
+        }
+        guard isKept else { return apply(order, at: now, &actions) }
+        try durability.check()
+        actions.append(.store(.slotsOrdered(order)))
+    }
+
+    private mutating func slotsAnswered(
+        _ order: SlotOrder, _ refusal: Refusal?, at now: Instant, _ actions: inout [Action]
+    ) {
+        if refusal == nil { apply(order, at: now, &actions) }
+        actions.append(.answerSlots(order.group, refusal))
+    }
+
+    private mutating func apply(
+        _ order: SlotOrder, at now: Instant, _ actions: inout [Action]
+    ) {
+        slotOrders.set(order.group, order.slots)
+        limits = slotOrders.applied(to: configuredLimits)
+        startQueued(at: now, &actions)
+    }
+
+    /// Takes over the orders that are kept. Called before the tasks are restored.
+    package mutating func restore(slotOrders: SlotOrders) {
+        self.slotOrders = slotOrders
+        limits = slotOrders.applied(to: configuredLimits)
     }
 
     /// New limits may let tasks start that wait.
@@ -1055,6 +1105,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
             pauseAnswered(group, isPaused, nil, at: now, &actions)
         case .ownerPaused(let owner, let isPaused):
             pauseAnswered(owner, isPaused, nil, at: now, &actions)
+        case .slotsOrdered(let order): slotsAnswered(order, nil, at: now, &actions)
         case .ended(let id):
             guard let slot = table.slot(of: id), let phase = table.phase(slot) else { return }
             if case .withdrawing = phase { actions.append(.answer(id, nil)) }
@@ -1089,6 +1140,8 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
             pauseAnswered(group, isPaused, .notAccepting(reason), at: now, &actions)
         case .ownerPaused(let owner, let isPaused):
             pauseAnswered(owner, isPaused, .notAccepting(reason), at: now, &actions)
+        case .slotsOrdered(let order):
+            slotsAnswered(order, .notAccepting(reason), at: now, &actions)
         case .ended(let id): endNotStored(id, reason, at: now, &actions)
         case .applicationSaved(let key):
             applicationStored(key, .notAccepting(reason), at: now, &actions)

@@ -10,6 +10,8 @@ extension ClosedRange<Int> {
     package static var processIDs: Self { 1...4_194_304 }
     /// Ids of users; the highest of 32 bits is none.
     package static var owners: Self { 0...4_294_967_294 }
+    /// Slots of the daemon, or of a group.
+    package static var slotCounts: Self { 1...10_000 }
     /// The time of a budget: up to a hundred years.
     package static var budgetMilliseconds: Self { 1...spanMax }
     /// A time that may be none at all: a grace, a timeout, how long ago something was.

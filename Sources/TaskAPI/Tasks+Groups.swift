@@ -30,11 +30,13 @@ extension Tasks {
         /// What `Groups` answers.
         package struct Output: Message {
             package var groups: [Group] = []
+            package var slots: Int?
 
             package init() {}
 
             package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
                 try fields.field("groups", &groups)
+                try fields.field("slots", &slots)
             }
         }
     }
@@ -51,6 +53,27 @@ extension Tasks {
     package enum ResumeGroup: Method {
         package static let name = "org.bgtaskd.Tasks.ResumeGroup"
         package typealias Input = GroupReference
+        package typealias Output = Empty
+    }
+
+    /// Have as many slots from now on, whatever the settings say. For operators.
+    package enum SetSlots: Method {
+        package static let name = "org.bgtaskd.Tasks.SetSlots"
+
+        /// What `SetSlots` is asked.
+        package struct Input: Message {
+            package var group: String?
+            package var slots: Int?
+            package var keep: Bool?
+
+            package init() {}
+
+            package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
+                try fields.field("group", &group)
+                try fields.field("slots", &slots, in: .slotCounts)
+                try fields.field("keep", &keep)
+            }
+        }
         package typealias Output = Empty
     }
 

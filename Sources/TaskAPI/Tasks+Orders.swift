@@ -47,7 +47,7 @@ extension Tasks {
                 try fields.field("group", &group)
                 try fields.field("earliestBeginMs", &earliestBeginMs, in: .waitMilliseconds)
                 try fields.field("conditions", &conditions, atMost: .members)
-                try fields.field("slots", &slots, in: .counts)
+                try fields.field("slots", &slots, in: .slotCounts)
                 try fields.field("paused", &paused)
                 try fields.field("all", &all)
             }

@@ -75,7 +75,7 @@ extension Tasks {
             try fields.field("retry", &retry)
             try fields.field("after", &after, atMost: .predecessors)
             try fields.field("afterAny", &afterAny, atMost: .predecessors)
-            try fields.field("slots", &slots, in: .counts)
+            try fields.field("slots", &slots, in: .slotCounts)
             try fields.field("paused", &paused)
         }
     }

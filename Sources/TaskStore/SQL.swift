@@ -102,6 +102,12 @@ enum SQL {
 
     static let resumeOwner = "DELETE FROM paused_owners WHERE owner = ?"
 
+    static let orderSlots =
+        "INSERT INTO slot_orders VALUES (?, ?) "
+        + "ON CONFLICT (group_name) DO UPDATE SET slots = excluded.slots"
+
+    static let forgetSlots = "DELETE FROM slot_orders WHERE group_name = ?"
+
     static let change =
         "UPDATE tasks SET group_name = ?2, priority = ?3, earliest_begin_ms = ?4, conditions = ?5, "
         + "slots = ?6, is_paused = ?7, queued_at_us = ?8 "

@@ -99,6 +99,11 @@ enum Schema {
             PRIMARY KEY (predecessor, task)
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX dependencies_task ON dependencies (task);
+        CREATE TABLE slot_orders (
+            -- How many slots there are by an operator's order, in the place of the settings.
+            group_name TEXT PRIMARY KEY NOT NULL, -- empty: those of the daemon
+            slots INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
         CREATE TABLE paused_owners (
             -- Users of whom nothing starts, until they are resumed.
             owner INTEGER PRIMARY KEY

@@ -17,6 +17,8 @@ package enum StoreChange: Equatable, Sendable {
     case requeued(TaskID, StoredRequeue)
     /// A queued task waits by other rules.
     indirect case changed(TaskID, StoredTerms)
+    /// There are as many slots from now on.
+    case slotsOrdered(SlotOrder)
     /// From now on nothing of this owner starts, or it starts again.
     case ownerPaused(OwnerID, Bool)
     /// From now on nothing of this group starts, or it starts again. Changes nothing where that is so already.

@@ -179,6 +179,19 @@ struct TaskQueries {
         return owners
     }
 
+    /// How many slots there are by order.
+    func slotOrders() throws(StoreError) -> SlotOrders {
+        let statement = try connection.statement(
+            "SELECT group_name, slots FROM slot_orders", "read")
+        defer { statement.reset() }
+        var orders: [String?: Int] = [:]
+        while try statement.step() {
+            let group = statement.text(0) ?? ""
+            orders[group.isEmpty ? nil : group] = Int(clamping: statement.integer(1) ?? 1)
+        }
+        return SlotOrders(orders)
+    }
+
     /// What tasks that have not ended come after, in the order of the predecessors' ids.
     func dependencies() throws(StoreError) -> [TaskID: [StoredDependency]] {
         let statement = try connection.statement(

@@ -191,6 +191,11 @@ package final class TaskStore: Sendable {
         try connection.exclusively { () throws(StoreError) in try queries.pausedOwners() }
     }
 
+    /// How many slots there are by order.
+    package func slotOrders() throws(StoreError) -> SlotOrders {
+        try connection.exclusively { () throws(StoreError) in try queries.slotOrders() }
+    }
+
     /// What tasks that have not ended come after, of what had not ended when they were submitted.
     package func dependencies() throws(StoreError) -> [TaskID: [StoredDependency]] {
         try connection.exclusively { () throws(StoreError) in try queries.dependencies() }

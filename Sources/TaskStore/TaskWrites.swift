@@ -63,6 +63,7 @@ final class TaskWrites: @unchecked Sendable {
         case .requeued(let id, let requeue): try write(requeue, of: id)
         case .changed(let id, let terms): try write(terms, of: id)
         case .groupPaused(let name, let isPaused): try write(isPaused, ofGroup: name)
+        case .slotsOrdered(let order): try write(order)
         case .ownerPaused(let owner, let isPaused):
             let statement = try connection.statement(
                 isPaused ? SQL.pauseOwner : SQL.resumeOwner, isPaused ? "pause" : "resume")
@@ -134,6 +135,14 @@ final class TaskWrites: @unchecked Sendable {
         try requeue.bind(value.end.at.microseconds)
         try requeue.bind(value.earliestBegin.map(millisecondsUp))
         try requeue.run()
+    }
+
+    private func write(_ order: SlotOrder) throws(StoreError) {
+        let statement = try connection.statement(
+            order.slots == nil ? SQL.forgetSlots : SQL.orderSlots, "order slots")
+        try statement.bind(order.group ?? "")
+        if let slots = order.slots { try statement.bind(Int64(slots)) }
+        try statement.run()
     }
 
     private func write(_ isPaused: Bool, ofGroup name: String) throws(StoreError) {

@@ -37,7 +37,7 @@ struct Bgtaskctl: ParsableCommand {
             CommandGroup(
                 name: "Intervening",
                 subcommands: [
-                    Cancel.self, Edit.self, Pause.self, Resume.self, Group.self,
+                    Cancel.self, Edit.self, Pause.self, Resume.self, Group.self, Slots.self,
                     SimulateExpiration.self, SimulateMemoryPressure.self,
                 ]),
             CommandGroup(name: "Applications", subcommands: [App.self]),

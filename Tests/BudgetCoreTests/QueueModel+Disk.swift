@@ -29,7 +29,7 @@ extension QueueModel {
                 tasks[index].before.removeFirst()
             }
             settle()
-        case .startUndone, .cancelling, .applicationSaved, .applicationForgotten,
+        case .slotsOrdered, .startUndone, .cancelling, .applicationSaved, .applicationForgotten,
             .identifiersReserved:
             break
         }
@@ -57,7 +57,8 @@ extension QueueModel {
             guard let index = index(id), let first = tasks[index].before.first else { return }
             (tasks[index].queueing, tasks[index].notBefore) = first
             tasks[index].before = tasks[index].before.dropFirst().map { _ in first }
-        case .groupPaused, .ownerPaused, .startUndone, .cancelling, .applicationSaved,
+        case .groupPaused, .ownerPaused, .slotsOrdered, .startUndone, .cancelling,
+            .applicationSaved,
             .applicationForgotten,
             .identifiersReserved:
             break
@@ -272,7 +273,8 @@ struct QueueDisk {
         case .changed:
             tasks[index].submission.queueing = run.queueing
             tasks[index].notBefore = run.notBefore
-        case .submitted, .groupPaused, .ownerPaused, .applicationSaved, .applicationForgotten,
+        case .submitted, .groupPaused, .ownerPaused, .slotsOrdered, .applicationSaved,
+            .applicationForgotten,
             .identifiersReserved:
             break
         }

@@ -99,7 +99,7 @@ struct QueueSimulation {
         case .started(let id), .startUndone(let id), .ended(let id), .attemptEnded(let id),
             .cancelling(let id), .changed(let id):
             return QueueDisk.Write(step: step, record: held.registry.record(id))
-        case .groupPaused, .ownerPaused, .applicationSaved, .applicationForgotten,
+        case .groupPaused, .ownerPaused, .slotsOrdered, .applicationSaved, .applicationForgotten,
             .identifiersReserved:
             return QueueDisk.Write(step: step, record: nil)
         }

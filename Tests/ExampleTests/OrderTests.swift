@@ -98,6 +98,26 @@ struct OrderTests {
         }
     }
 
+    @Test("the number of slots is changed at once, and back to that of the settings")
+    func slotOrders() throws {
+        #expect(try ctl("slots").text == "2\nnet\t1\n")
+        let gate = gated()
+        let ids = try (0..<3).map { _ in try run(script: gate.script) }
+        #expect(try field("state", of: ids[2]) == "queued")
+        #expect(try ctl("slots", "3", "--keep").status == 0)
+        _ = try ctl("slots", "2", "--group", "net")
+        #expect(try ctl("slots").text == "3\nnet\t2\n")
+        #expect(try ctl("slots", "--group", "net").text == "2\n")
+        #expect(try field("waiting for", of: ids[2]) != "slots")
+        #expect(try ctl("status").text.contains("queue.slots\t3\tbgtaskctl slots"))
+        try gate.open()
+        #expect(try ctl("slots", "--reset").status == 0)
+        #expect(try ctl("slots").text == "2\nnet\t2\n")
+        let refused = try ctl("slots", "2", "--group", "none")
+        #expect(refused.status == 1 && refused.text.contains("there is no group none"))
+        #expect(try ctl("slots", "0").status == 64)
+    }
+
     @Test("a task that takes several slots waits until they are free")
     func slots() throws {
         let gate = gated()

@@ -117,7 +117,8 @@ final class PureDaemon {
             registry.processesGone(id, at: now, &actions)
         case .store(let step): registry.stored(step, at: now, &actions)
         case .application(let key, let order): perform(order, on: key)
-        case .tell, .signal, .answer, .answerGroup, .answerOwner, .answerChange, .oldTasksNotNamed:
+        case .tell, .signal, .answer, .answerGroup, .answerOwner, .answerChange, .answerSlots,
+            .oldTasksNotNamed:
             break
         }
     }

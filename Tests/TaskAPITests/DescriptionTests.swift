@@ -23,6 +23,7 @@ struct DescriptionTests {
             text.differences(of: Tasks.Change.self),
             text.differences(of: Tasks.PauseOwner.self),
             text.differences(of: Tasks.ResumeOwner.self),
+            text.differences(of: Tasks.SetSlots.self),
             text.differences(of: Tasks.Groups.self),
             text.differences(of: Tasks.PauseGroup.self),
             text.differences(of: Tasks.ResumeGroup.self),

@@ -164,6 +164,21 @@ struct ChangeTests {
         #expect(try store.pausedOwners() == [bob])
     }
 
+    @Test("an order of slots is kept until it is taken back")
+    func slotOrders() throws {
+        try store.apply([
+            .slotsOrdered(SlotOrder(group: nil, slots: 8)),
+            .slotsOrdered(SlotOrder(group: "net", slots: 3)),
+            .slotsOrdered(SlotOrder(group: "net", slots: 2)),
+        ])
+        #expect(try store.slotOrders() == SlotOrders([nil: 8, "net": 2]))
+        try store.apply([
+            .slotsOrdered(SlotOrder(group: nil, slots: nil)),
+            .slotsOrdered(SlotOrder(group: "other", slots: nil)),
+        ])
+        #expect(try store.slotOrders() == SlotOrders(["net": 2]))
+    }
+
     @Test("an id is used once")
     func idOnce() throws {
         try store.apply([.submitted(Samples.task(1))])

@@ -126,6 +126,7 @@ struct Model: Equatable {
             task.queueing.isPaused = terms.queueing.isPaused
             task.queuedAt = terms.at
             tasks[id] = task
+        case .slotsOrdered: break
         case .ownerPaused(let owner, let isPaused):
             if isPaused { pausedOwners.insert(owner) } else { pausedOwners.remove(owner) }
         case .groupPaused(let name, true):

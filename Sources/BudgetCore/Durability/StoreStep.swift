@@ -22,6 +22,8 @@ package enum StoreStep: Hashable, Sendable {
     case groupPaused(String, Bool)
     /// The same for all tasks of an owner.
     case ownerPaused(OwnerID, Bool)
+    /// There are as many slots from now on.
+    case slotsOrdered(SlotOrder)
     /// What is known of an application has changed; its record is that of the moment of the action.
     case applicationSaved(ApplicationKey)
     case applicationForgotten(ApplicationKey)

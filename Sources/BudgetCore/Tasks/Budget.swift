@@ -60,9 +60,12 @@ package struct RegistryLimits: Equatable, Sendable {
     package var endedRunMax = 10_000
     /// Run tasks that run at once.
     package var slots = 4
-    /// Of one owner's commands that have started and not ended; `nil`: as many as there are slots. One that is dormant
+    /// Of one owner's commands that have started and not ended; `nil`: as many as there are slots, or all but one where
+    /// `leavesOneSlot` says so. One that is dormant
     /// or stuck takes no slot and counts here all the same.
     package var slotsPerOwnerMax: Int?
+    /// Whether nobody but root has all slots.
+    package var leavesOneSlot = false
     /// The same of root's.
     package var slotsOfRootMax: Int?
     /// Who may go without a limit and have applications with a background mode, besides root.
@@ -95,7 +98,8 @@ package struct RegistryLimits: Equatable, Sendable {
 
     /// How many commands of an owner run at once at most.
     package func slotsMax(of owner: OwnerID) -> Int {
-        (owner == .root ? slotsOfRootMax : slotsPerOwnerMax) ?? slots
+        if owner == .root { return slotsOfRootMax ?? slots }
+        return slotsPerOwnerMax ?? (leavesOneSlot ? max(slots - 1, 1) : slots)
     }
 
     /// Refuses a task that takes more slots than there are for its owner, in all or in its group.

@@ -36,6 +36,7 @@ struct CallTable {
             Tasks.Change.name: changes.change,
             Tasks.PauseOwner.name: changes.pauseOwner,
             Tasks.ResumeOwner.name: changes.resumeOwner,
+            Tasks.SetSlots.name: groups.setSlots,
             Tasks.RemainingTime.name: queries.remainingTime,
             Tasks.Show.name: queries.show,
             Tasks.List.name: queries.list,

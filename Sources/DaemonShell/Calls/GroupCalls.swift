@@ -19,6 +19,7 @@ final class GroupCalls {
     func groups(_ client: Client, _ call: Call) throws(CallFailure) {
         _ = try call.read(Tasks.Groups.Input.self)
         var output = Tasks.Groups.Output()
+        output.slots = core.registry.limits.slots
         let caller = Caller(owner: client.caller.owner, seesAll: client.isOperator)
         output.groups = core.registry.groups(for: caller).map { known in
             var group = Tasks.Group()
@@ -38,6 +39,31 @@ final class GroupCalls {
 
     func resumeGroup(_ client: Client, _ call: Call) throws(CallFailure) {
         try setPaused(try call.read(Tasks.ResumeGroup.Input.self).group, false, for: client)
+    }
+
+    func setSlots(_ client: Client, _ call: Call) throws(CallFailure) {
+        let input = try call.read(Tasks.SetSlots.Input.self)
+        try client.requireOperator()
+        let order = SlotOrder(group: input.group, slots: input.slots)
+        // The settings hold again for good: no order is left on disk.
+        let isKept = input.keep == true || input.slots == nil
+        try core.ask { registry, now, actions throws(Refusal) in
+            try registry.setSlots(order, isKept: isKept, at: now, &actions)
+        }
+        let text =
+            "\(order.group.map { "group \($0)" } ?? "the daemon"): "
+            + (order.slots.map { "\($0)" } ?? "as the settings say")
+        let fields: [JournalField: String] = [
+            .reason: text, .operator: "\(client.caller.owner)",
+        ]
+        guard isKept else {
+            log.say(.slotsOrdered, fields)
+            return client.reply(Empty())
+        }
+        replies.open(client, about: .slots(order.group)) { [log] client in
+            log.say(.slotsOrdered, fields)
+            if !client.isClosed { client.reply(Empty()) }
+        }
     }
 
     private func setPaused(

@@ -37,6 +37,10 @@ struct ManagerCalls {
             setting.key = described.key
             setting.value = described.value
             setting.source = "\(described.source)"
+            if let slots = core.registry.slotOrders[setting: described.key] {
+                setting.value = "\(slots)"
+                setting.source = "bgtaskctl slots"
+            }
             return setting
         }
         client.reply(output)
@@ -90,6 +94,16 @@ struct ManagerCalls {
         output.environment = configuration.environment.sorted { $0.key < $1.key }
             .map { "\($0.key)=\($0.value)" }
         client.reply(output)
+    }
+}
+
+extension SlotOrders {
+    /// What was ordered in the place of a setting.
+    fileprivate subscript(setting key: String) -> Int? {
+        if key == "queue.slots" { return self[nil] }
+        let (prefix, suffix) = ("queue.groups.", ".slots")
+        guard key.hasPrefix(prefix), key.hasSuffix(suffix) else { return nil }
+        return self[String(key.dropFirst(prefix.count).dropLast(suffix.count))]
     }
 }
 

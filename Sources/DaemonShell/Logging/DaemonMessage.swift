@@ -185,6 +185,9 @@ extension DaemonMessage {
     /// They start again.
     static let ownerResumed = DaemonMessage(
         "94d1f3c60a8e4b7fb2c75e9068d31fa7", .notice, "all tasks of a user were resumed")
+    /// An operator has ordered how many slots there are; whose and how many is the reason.
+    static let slotsOrdered = DaemonMessage(
+        "e2a75d0c41f84b96b38d60c7f915ae23", .notice, "the number of slots was ordered")
     /// sd_notify(3) failed.
     static let statusNotSent = DaemonMessage(
         "e5c74d8ad5821ca9e300346f4cf20226", .error, "systemd cannot be told the status")

@@ -48,6 +48,7 @@ struct FoundTasks {
     let lastSuccesses: [TaskID: WallTime]
     let pausedGroups: [String]
     let pausedOwners: [OwnerID]
+    let slotOrders: SlotOrders
     /// What those come after that have not ended.
     let dependencies: [TaskID: [StoredDependency]]
     /// In the order of their owners and of their ids.
@@ -60,6 +61,7 @@ struct FoundTasks {
         lastSuccesses = try store.lastSuccesses(of: live)
         pausedGroups = try store.pausedGroups()
         pausedOwners = try store.pausedOwners()
+        slotOrders = try store.slotOrders()
         dependencies = try store.dependencies()
         applications = try store.applications()
         ended = try FoundTasks.newest(in: reader, countMax: endedMax)

@@ -92,6 +92,7 @@ final class Persistence {
             registry.restore(ended: found.ended.map { RestoredTask($0, clocks) })
             registry.restore(pausedGroups: found.pausedGroups)
             registry.restore(pausedOwners: found.pausedOwners)
+            registry.restore(slotOrders: found.slotOrders)
             let ids = Set(found.live.map(\.id))
             let live = found.live.map { task in
                 var restored = RestoredTask(

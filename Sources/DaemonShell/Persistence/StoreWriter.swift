@@ -253,7 +253,7 @@ extension StoreStep {
         case .submitted(let id, _), .started(let id), .startUndone(let id), .ended(let id),
             .attemptEnded(let id), .cancelling(let id), .changed(let id):
             id
-        case .identifiersReserved, .groupPaused, .ownerPaused, .applicationSaved,
+        case .identifiersReserved, .groupPaused, .ownerPaused, .slotsOrdered, .applicationSaved,
             .applicationForgotten:
             nil
         }

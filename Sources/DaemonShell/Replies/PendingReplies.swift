@@ -20,13 +20,15 @@ final class PendingReplies {
         /// The same of orders about all tasks of an owner, and of changes of a queued task.
         case owner(OwnerID)
         case change(TaskID)
+        /// The same of orders of how many slots there are, of a group or of the daemon.
+        case slots(String?)
         /// The end of a task.
         case end(TaskID)
 
         /// Whether the disk answers about it in the order of the orders, also of those who are gone.
         var isAnsweredInOrder: Bool {
             switch self {
-            case .group, .owner, .change: true
+            case .group, .owner, .change, .slots: true
             case .order, .end: false
             }
         }

@@ -59,7 +59,7 @@ struct SettingsReloader {
     private func apply(_ difference: SettingsDifference) {
         let new = settings.settings
         core.update { registry, now, actions in
-            registry.limits = RegistryLimits(new, configuration)
+            registry.replaceLimits(RegistryLimits(new, configuration))
             registry.replaceApplicationRules(ApplicationRules(new), at: now)
             registry.replaceProfiles(new.profileList.compactMap(Profile.init))
         }
@@ -111,7 +111,7 @@ extension RegistryLimits {
         }
         mayRunUnlimited = Set(configuration.access.unlimitedUsers.map { OwnerID(rawValue: $0) })
         // Root's commands are the machine's own, and root can raise the number: by itself it bounds users alone.
-        if slotsPerOwnerMax == nil { slotsPerOwnerMax = max(slots - 1, 1) }
+        leavesOneSlot = true
     }
 
     init(_ settings: Settings) {

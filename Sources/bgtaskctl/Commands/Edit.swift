@@ -14,7 +14,8 @@ struct Edit: Verb {
             """
     )
 
-    @Argument(help: ArgumentHelp("The tasks, by number or name.", valueName: "task"))
+    @Argument(
+        help: ArgumentHelp("The tasks, by number or name.", valueName: "task"), completion: .tasks)
     var tasks: [String] = []
 
     @Option(
@@ -22,7 +23,9 @@ struct Edit: Verb {
         help: ArgumentHelp("The new priority: -1000 to 1000.", valueName: "number"))
     var priority: Int?
 
-    @Option(help: ArgumentHelp("The new group; none for no group.", valueName: "group"))
+    @Option(
+        help: ArgumentHelp("The new group; none for no group.", valueName: "group"),
+        completion: .groups)
     var group: String?
 
     @OptionGroup var start: StartOptions
@@ -30,7 +33,8 @@ struct Edit: Verb {
     @Option(
         help: ArgumentHelp(
             "Run it only when this is so, and no other condition; may be repeated. none for nothing.",
-            valueName: "condition"))
+            valueName: "condition"),
+        completion: .list(ConditionWord.allCases.map(\.rawValue) + ["none"]))
     var when: [String] = []
 
     @Option(

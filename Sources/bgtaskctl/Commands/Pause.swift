@@ -3,7 +3,8 @@ internal import TaskAPI
 
 /// Which queued tasks are held back or let go: some, or all of a user.
 struct PauseTarget: ParsableArguments {
-    @Argument(help: ArgumentHelp("The tasks, by number or name.", valueName: "task"))
+    @Argument(
+        help: ArgumentHelp("The tasks, by number or name.", valueName: "task"), completion: .tasks)
     var tasks: [String] = []
 
     @Flag(help: "All that you have queued, and what you submit from now on.")

@@ -1,12 +1,14 @@
 /// What to run, and in what surroundings.
 ///
-/// Whatever is not said here is the same for all: a session of its own, /dev/null as input,
+/// Whatever is not said here is the same for all: a session of its own,
 /// every other descriptor closed, all signals at their defaults and none blocked.
 package struct LaunchRequest: Equatable, Sendable {
     /// The command and its arguments; at least one.
     package var arguments: [String]
     /// The whole environment, as `NAME=value`.
     package var environment: [String]
+    /// What the command reads as its standard input; `nil`: nothing (/dev/null).
+    package var input: [UInt8]?
     /// `nil`: the caller's own.
     package var directory: String?
     /// Where the command runs if `directory` cannot be entered, such as a home that is not there.

@@ -16,7 +16,7 @@ struct SpawnedProcess: ~Copyable {
 /// A request in the form in which the C half takes it, with the memory that it points to.
 final class NativeRequest {
     let request: LaunchRequest
-    /// An open /dev/null of the child's own, its descriptor 0: what one user did to a shared one, as with
+    /// The child's descriptor 0: its input, or an open /dev/null of its own. What one user did to a shared one, as with
     /// fcntl(2) and flock(2), would be seen by the others.
     private let input: OwnedDescriptor
     /// Element i becomes descriptor i of the child. But for the first they are the caller's, like the group.
@@ -47,7 +47,11 @@ final class NativeRequest {
             )
         }
         do throws(SystemError) {
-            input = try .open("/dev/null", flags: O_RDONLY)
+            if let bytes = request.input {
+                input = try readableMemoryFile(bytes)
+            } else {
+                input = try .open("/dev/null", flags: O_RDONLY)
+            }
         } catch {
             throw LaunchError(
                 stage: .prepare, errno: error.errno, subject: request.arguments.first ?? "")

@@ -289,12 +289,14 @@ final class SupervisedCommand {
         let file = try supervisorRequestFile(request)
         // What ps(1) shows; the command that is run is in the file.
         let command = String((request.arguments.first ?? "").unicodeScalars.prefix(128))
-        let supervisor = LaunchRequest(
+        var supervisor = LaunchRequest(
             arguments: [path, command],
             directory: "/",
             searchPath: "",
             fileModeMask: 0o077
         )
+        // The command gets it from there.
+        supervisor.input = request.input
         let spawned: SpawnedProcess
         do throws(LaunchError) {
             spawned = try spawn(

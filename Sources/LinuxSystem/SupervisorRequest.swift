@@ -37,6 +37,14 @@ func supervisorRequestFile(_ request: LaunchRequest) throws(SystemError) -> Owne
     return file
 }
 
+/// A file in memory with these bytes, to be read from its beginning; nobody can write it.
+func readableMemoryFile(_ bytes: [UInt8]) throws(SystemError) -> OwnedDescriptor {
+    let file = OwnedDescriptor(
+        try systemCall("memfd_create") { clx_memory_file("bgtask-input") })
+    try writeAll(bytes, to: file.rawValue)
+    return try .open("/proc/self/fd/\(file.rawValue)", flags: O_RDONLY)
+}
+
 private func writeAll(_ bytes: [UInt8], to descriptor: Int32) throws(SystemError) {
     var written = 0
     while written < bytes.count {

@@ -31,7 +31,8 @@ extension Tasks {
     /// of the machine too.
     /// after: not before these tasks have completed; where one of them ends otherwise, this one ends as failed and
     /// never runs. afterAny: not before these have ended, however. slots: how many of the daemon's slots, and of its
-    /// group's, it takes; 1 where absent. paused: not before it is resumed (Change).
+    /// group's, it takes; 1 where absent. paused: not before it is resumed (Change). input: what the command reads as its
+    /// standard input, in base64 (RFC 4648); 1 MiB at most.
     package struct Work: Message {
         package var name = ""
         package var command: [String] = []
@@ -53,6 +54,7 @@ extension Tasks {
         package var afterAny: [Int]?
         package var slots: Int?
         package var paused: Bool?
+        package var input: String?
 
         package init() {}
 
@@ -77,6 +79,7 @@ extension Tasks {
             try fields.field("afterAny", &afterAny, atMost: .predecessors)
             try fields.field("slots", &slots, in: .slotCounts)
             try fields.field("paused", &paused)
+            try fields.field("input", &input)
         }
     }
 

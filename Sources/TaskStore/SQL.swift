@@ -24,7 +24,7 @@ enum SQL {
     /// groups to the first. Answers with the row's `KeptRow` columns.
     static let end =
         "UPDATE tasks SET \(endColumns.map { "\($0) = ?" }.joined(separator: ", ")), "
-        + "environment = NULL, handler_command = NULL, after_completed = NULL, after_ended = NULL, "
+        + "environment = NULL, input = NULL, handler_command = NULL, after_completed = NULL, after_ended = NULL, "
         + "supplementary_gids = "
         + "CASE WHEN supplementary_gids IS NULL THEN NULL ELSE '[]' END, "
         + "command = CASE WHEN \(bytes("command")) <= \(commandBytesMax) THEN command "

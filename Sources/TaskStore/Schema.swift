@@ -90,6 +90,8 @@ enum Schema {
             /* a JSON array of the tasks that have to have completed before it; NULL after the end */;
         ALTER TABLE tasks ADD COLUMN after_ended TEXT
             /* the same of those that have to have ended, whatever the outcome */;
+        ALTER TABLE tasks ADD COLUMN input TEXT
+            /* what it reads as its standard input, in base64; NULL after the end */;
         CREATE TABLE dependencies (
             -- What tasks that have not ended waited for when they were submitted.
             predecessor INTEGER NOT NULL,

@@ -20,6 +20,7 @@ struct TaskRow {
     var supplementaryGroups: String?
     var userName: String?
     var noNewPrivileges: Int64 = 0
+    var input: String?
     var group: String?
     var priority: Int64 = 0
     var earliestBeginMs: Int64?
@@ -75,6 +76,7 @@ struct TaskRow {
         try row.column("supplementary_gids", &supplementaryGroups)
         try row.column("user_name", &userName)
         try row.column("no_new_privs", &noNewPrivileges)
+        try row.column("input", &input)
     }
 
     private mutating func visitQueueing<V: ColumnVisitor>(_ row: inout V) throws(V.Failure) {
@@ -131,6 +133,7 @@ extension TaskRow {
         supplementaryGroups = submitter.groups.map { JSONText.array(of: $0.supplementary) }
         userName = submitter.name
         noNewPrivileges = submitter.hasNoNewPrivileges ? 1 : 0
+        input = work.input
     }
 
     private mutating func setQueueing(_ queueing: Queueing) {
@@ -203,6 +206,7 @@ extension TaskRow {
         work.submitter = Submitter(
             name: userName, groups: try check.groups(primaryGroup, supplementaryGroups),
             hasNoNewPrivileges: noNewPrivileges != 0)
+        work.input = input
         return work
     }
 

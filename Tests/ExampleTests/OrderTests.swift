@@ -118,6 +118,39 @@ struct OrderTests {
         #expect(try ctl("slots", "0").status == 64)
     }
 
+    @Test("a command reads a file as its standard input, at each attempt from the beginning")
+    func input() throws {
+        let file = daemon.folder + "/input"
+        var bytes = Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
+        try bytes.write(to: URL(fileURLWithPath: file))
+        let sums = "sha256sum; [ $BGTASK_ATTEMPT = 2 ]"
+        let id = try run(
+            "--input", file, "--attempts", "2", "--retry-delay", "0s", script: sums)
+        #expect(try ctl("wait", id).status == 0)
+        let logs = try ctl("logs", id).text.split(separator: "\n")
+        #expect(logs.count == 2 && logs.first == logs.last)
+        let check = try Program("/usr/bin/sha256sum", [file], variables: [:]).waitForEnd()
+        #expect(check.text.hasPrefix(try #require(logs.first?.prefix(64))))
+        // Without it there is nothing to read.
+        let empty = try run(script: "cat")
+        #expect(try ctl("wait", empty).status == 0)
+        bytes = Data(count: 1_048_577)
+        try bytes.write(to: URL(fileURLWithPath: file))
+        let refused = try ctl("run", "--input", file, "--", "cat")
+        #expect(refused.status == 1 && refused.text.contains("longer than 1 MiB"), "\(refused)")
+        #expect(try ctl("run", "--input", "/nowhere", "--", "cat").text.contains("cannot read"))
+    }
+
+    @Test("a program that is not there is told at the submission, and --follow leaves stdout alone")
+    func submission() throws {
+        let missing = try ctl("run", "no-such-program")
+        #expect(missing.text.contains("there is no program no-such-program in /usr"), "\(missing)")
+        #expect(try ctl("run", "./nowhere").text.contains("/nowhere; the task fails if it is not"))
+        let shown = try ctl("run", "--follow", "echo", "fine")
+        #expect(shown.text.contains("task ") && shown.text.hasSuffix("fine\n"), "\(shown)")
+        #expect(try ctl("run", "--follow", "--quiet", "echo", "fine").text == "fine\n")
+    }
+
     @Test("a task that takes several slots waits until they are free")
     func slots() throws {
         let gate = gated()

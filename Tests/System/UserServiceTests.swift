@@ -75,7 +75,7 @@ extension SystemTests {
                 "bgtaskctl --user run --follow -- sh -c 'id -un; cat /proc/self/cgroup'")
             let manager = "/user.slice/user-\(BoxUser.uid).slice/user@\(BoxUser.uid).service/"
             #expect(group.output.contains(manager + "app.slice/bgtaskd.service/bgtaskd-"))
-            #expect(group.output.contains("\n\(BoxUser.name)\n"), "\(group)")
+            #expect(group.output.contains("\(BoxUser.name)\n"), "\(group)")
             #expect(
                 try BoxUser.shell("bgtaskctl --user status --json").output
                     .contains(#""containment":"cgroup""#))

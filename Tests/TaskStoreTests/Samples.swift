@@ -60,6 +60,7 @@ enum Samples {
             signal: maybe(SignalNumber(rawValue: 10), &random),
             command: maybe(["notify", ""], &random))
         work.submitter = submitter(using: &random)
+        work.input = maybe("aGVsbG8=", &random)
         return work
     }
 
@@ -129,6 +130,7 @@ extension StoredTask {
         var task = self
         task.end = end
         task.work.environment = [:]
+        task.work.input = nil
         task.work.expiration.command = nil
         task.queueing.after = []
         let bytes = task.work.command.reduce(1) { $0 + $1.utf8.count + 3 }

@@ -140,8 +140,11 @@ import Varlink
         }
         let run = try CommandRun(daemon, "run", "--follow", "--", "true")
         #expect(run.finish() == 4)
-        #expect(run.output == "7\none\u{1B}[31m\nthree")
-        #expect(run.errors == "bgtaskctl: 2 KiB of the output are missing here: not kept\ntwo\n")
+        #expect(run.output == "one\u{1B}[31m\nthree")
+        #expect(
+            run.errors
+                == "bgtaskctl: task 7\nbgtaskctl: 2 KiB of the output are missing here: not kept\ntwo\n"
+        )
         #expect(daemon.parameters(of: Tasks.Output.self).first?.text == #"{"id":7,"follow":true}"#)
     }
 

@@ -18,6 +18,8 @@ package struct Work: Equatable, Sendable {
     package var environment: [String: String]
     package var expiration: ExpirationHandler
     package var submitter: Submitter
+    /// What the command reads as its standard input, as the submitter encoded it; `nil`: nothing.
+    package var input: String?
 
     package init(
         command: [String],
@@ -41,7 +43,7 @@ package struct Work: Equatable, Sendable {
             for argument in command { count += argument.utf8.count + 16 }
         }
         for (name, value) in environment { count += name.utf8.count + value.utf8.count + 32 }
-        return count + submitter.byteCount
+        return count + submitter.byteCount + (input?.utf8.count ?? 0)
     }
 
     /// What is kept of it once its task has ended.

@@ -205,7 +205,15 @@ extension Work {
             environment: work.environment ?? [:],
             expiration: try ExpirationHandler(checking: work.expiration)
         )
+        guard let input = work.input, !input.isEmpty else { return }
+        guard let bytes = Base64.decode(input) else { throw .invalid("work.input") }
+        guard bytes.count <= Work.inputBytesMax else {
+            throw .refused(.limitReached(limit: "inputBytesMax", value: Work.inputBytesMax))
+        }
+        self.input = input
     }
+
+    private static let inputBytesMax = 1_048_576
 
     static func check(
         directory: String?, _ environment: [String: String]?, in path: String

@@ -1,5 +1,6 @@
 internal import BudgetCore
 internal import LinuxSystem
+internal import TaskAPI
 internal import Logging
 internal import Systemd
 
@@ -97,6 +98,7 @@ final class TaskRunner {
             var request = environment.request(
                 for: record.task, run, as: runsAs, noticePath: runner.notifySocket?.path)
             request.arguments = run.work.command
+            request.input = run.work.input.flatMap(Base64.decode)
             try runners.start(request, of: runner)
         } catch {
             if let scope = (error as? LaunchError)?.scope { return postpone(id, "\(error)", scope) }

@@ -8,7 +8,7 @@ internal import Varlink
 struct Hold: Verb {
     static let configuration = CommandConfiguration(
         abstract: "Run a command here while holding borrowed time for it.",
-        usage: "bgtaskctl hold [<options>] -- <command> ...",
+        usage: "bgtaskctl hold [<options>] [--] <command> ...",
         discussion: """
             The command is a child of bgtaskctl, with this terminal and this environment. It finds its \
             task in $BGTASK_ID, $BGTASK_NAME, $BGTASK_SOCKET, $BGTASK_BUDGET_MS and $BGTASK_GRACE_MS. When \
@@ -33,11 +33,13 @@ struct Hold: Verb {
 
     @OptionGroup var global: GlobalOptions
 
-    @Argument(parsing: .postTerminator, help: "The command and its arguments.")
-    var command: [String] = []
+    @Argument(parsing: .captureForPassthrough, help: "The command and its arguments.")
+    var words: [String] = []
+
+    private var command: [String] { (try? PassedCommand.words(words, of: Hold.self)) ?? [] }
 
     func validate() throws {
-        guard !command.isEmpty else { throw ValidationError("a <command> is missing") }
+        _ = try PassedCommand.words(words, of: Hold.self)
         _ = try SignalOption.name(onExpiry, allowsNone: true)
     }
 

@@ -7,9 +7,9 @@ internal import TaskAPI
 struct Run: Verb {
     static let configuration = CommandConfiguration(
         abstract: "Have the daemon run a command on borrowed time.",
-        usage: "bgtaskctl run [<options>] -- <command> ...",
+        usage: "bgtaskctl run [<options>] [--] <command> ...",
         discussion: """
-            Prints the task's id as the first line. The command runs in the present directory and without \
+            Prints the task's id as the first line, with --follow on standard error. The command runs in the present directory and without \
             this shell's environment, but for what --env hands over. The handler fires when the budget, \
             less its grace, is spent: every process of the task gets SIGTERM. What is still there at the \
             limit is killed.
@@ -63,6 +63,12 @@ struct Run: Verb {
             "A command that the handler runs, by /bin/sh -c.", valueName: "command"))
     var onExpiryRun: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "What the command reads as its standard input, 1 MiB at most; - for this one's.",
+            valueName: "file"), completion: .file())
+    var input: String?
+
     @OptionGroup var queue: QueueOptions
 
     @Flag(help: "Wait for the end, and exit with the command's status.")
@@ -76,11 +82,13 @@ struct Run: Verb {
 
     @OptionGroup var global: GlobalOptions
 
-    @Argument(parsing: .postTerminator, help: "The command and its arguments.")
-    var command: [String] = []
+    @Argument(parsing: .captureForPassthrough, help: "The command and its arguments.")
+    var words: [String] = []
+
+    private var command: [String] { (try? PassedCommand.words(words, of: Run.self)) ?? [] }
 
     func validate() throws {
-        guard !command.isEmpty else { throw ValidationError("a <command> is missing") }
+        _ = try PassedCommand.words(words, of: Run.self)
         // What is read of a pipe can be read once.
         _ = try EnvironmentOption.variables(environment)
         _ = try handler()
@@ -90,16 +98,36 @@ struct Run: Verb {
 
     func perform(_ session: Session) throws(Failure) -> Int32 {
         let connection = try session.connect()
-        var input = Tasks.Submit.Input()
-        input.work = try work(connection)
+        var submission = Tasks.Submit.Input()
+        submission.work = try work(connection)
         let signals = wait || follow ? try SignalInbox([SIGINT]) : nil
-        let submitted = try connection.call(Tasks.Submit.self, input)
-        if !quiet { session.console.show(submitted, "\(submitted.id)\n") }
+        let submitted = try connection.call(Tasks.Submit.self, submission)
+        if !quiet { show(submitted, session.console) }
         tell(submitted, session.console)
+        if signals == nil { tellMissing(submission.work, session.console) }
+        if input == nil, InputOption.isIgnored {
+            session.console.notice(
+                "the command does not get what is piped here; --input - does that")
+        }
         if connection.socket.origin == .user { SessionNote.tell(session.console) }
         guard let signals else { return 0 }
         let waiter = TaskWaiter(connection, session.console, signals)
         return try waiter.wait(for: submitted.id, following: follow)
+    }
+
+    /// Standard output is the command's where that is followed.
+    private func show(_ submitted: Tasks.Submit.Output, _ console: Console) {
+        guard follow, !console.isJSON else { return console.show(submitted, "\(submitted.id)\n") }
+        console.notice("task \(submitted.id)")
+    }
+
+    /// A program that is not there is told at once; it may come before the task starts.
+    private func tellMissing(_ work: Tasks.Work, _ console: Console) {
+        guard let program = work.command.first,
+            let complaint = ProgramSearch.complaint(
+                about: program, in: work.directory ?? "/", path: work.environment?["PATH"])
+        else { return }
+        console.notice("\(complaint); the task fails if it is not there when the task starts")
     }
 
     private func tell(_ submitted: Tasks.Submit.Output, _ console: Console) {
@@ -141,6 +169,7 @@ struct Run: Verb {
             throw Failure("the present directory is not there any more; give --directory")
         }
         work.directory = place
+        work.input = try input.map { file throws(Failure) in try InputOption.read(file) }
         do {
             let variables = try EnvironmentOption.variables(
                 environment, files: envFile, withAll: envAll)

@@ -36,6 +36,17 @@ let supervisorLinkerSettings: [LinkerSetting] =
         ])
     ]
 
+/// What is installed keeps its 47,000 relocations as a bit map, and not in 24 bytes each: a megabyte less. It needs
+/// a C library of 2.36 or later, as Debian 12 has, and a linker that knows it.
+let programLinkerSettings: [LinkerSetting] =
+    isSanitized
+    ? []
+    : [
+        .unsafeFlags(
+            ["-use-ld=lld", "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs"],
+            .when(configuration: .release))
+    ]
+
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let argumentParser = Target.Dependency.product(
     name: "ArgumentParser", package: "swift-argument-parser")
@@ -105,7 +116,8 @@ let package = Package(
             dependencies: [
                 "DaemonShell", "LinuxSystem", "Settings", "Systemd", "TaskAPI", logging,
             ],
-            swiftSettings: swiftSettings
+            swiftSettings: swiftSettings,
+            linkerSettings: programLinkerSettings
         ),
         .executableTarget(
             name: "bgtaskctl",
@@ -113,7 +125,8 @@ let package = Package(
                 "JSON", "LinuxSystem", "Settings", "Systemd", "TaskAPI", "Varlink",
                 argumentParser,
             ],
-            swiftSettings: swiftSettings
+            swiftSettings: swiftSettings,
+            linkerSettings: programLinkerSettings
         ),
         .executableTarget(
             name: "hold-example",

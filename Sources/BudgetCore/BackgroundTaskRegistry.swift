@@ -596,7 +596,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         if let application = submission.application { try check(application, "application") }
         try submission.check(limits)
         try durability.check()
-        let open = try openPredecessors(of: submission)
+        let dependencies = try dependencies(of: submission)
         if let id = try coalescingTarget(for: submission) {
             let isAdmitted = table[run: id]?.isAdmitted == true
             return Submitted(id: id, isCoalesced: true, waits: !isAdmitted)
@@ -611,8 +611,9 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
             application: submission.application, owner: submission.owner, at: now)
         let id = try takeIdentifier(at: now, &actions)
         replace(for: submission, at: now, &actions)
-        scheduler.wait(id, after: open)
-        let isStarted = open.isEmpty && mayStartAtOnce(submission, at: now)
+        scheduler.wait(id, after: dependencies)
+        let isFree = dependencies.allSatisfy { $0.outcome != nil }
+        let isStarted = isFree && mayStartAtOnce(submission, at: now)
         let task = BackgroundTask(
             id: id, owner: submission.owner, kind: .run, name: submission.name,
             terms: grants.terms(of: grant, submission.application), at: now)
@@ -625,26 +626,26 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         return Submitted(id: id, isCoalesced: false, waits: true)
     }
 
-    /// Those of the tasks after which a submission comes that have not ended yet.
+    /// The tasks after which a submission comes, with how they ended.
     ///
     /// Refuses one that would wait in vain, or for a task that its owner does not have.
-    private func openPredecessors(
+    private func dependencies(
         of submission: Submission
-    ) throws(Refusal) -> [Predecessor] {
-        var open: [Predecessor] = []
+    ) throws(Refusal) -> [Dependency] {
+        var dependencies: [Dependency] = []
         for predecessor in submission.queueing.after {
             let id = predecessor.id
             if let end = try outcome(of: id, of: submission) {
-                guard end == .completed || predecessor.anyOutcome else {
-                    throw .alreadyEnded(id, end)
-                }
+                let dependency = Dependency(predecessor, end)
+                guard !dependency.isBroken else { throw .alreadyEnded(id, end) }
+                dependencies.append(dependency)
             } else if scheduler.hasRoom(after: id) {
-                open.append(predecessor)
+                dependencies.append(Dependency(predecessor))
             } else {
                 throw .limitReached(limit: "followersMax", value: Dependencies.followersMax)
             }
         }
-        return open
+        return dependencies
     }
 
     /// How a task ended, or ends as is decided, of the owner of a submission that is to come after it; `nil` where it
@@ -668,6 +669,9 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     package func openPredecessors(of id: TaskID) -> [Predecessor] {
         scheduler.openPredecessors(of: id)
     }
+
+    /// What a task comes after that has not ended, with how it ended.
+    package func dependencies(of id: TaskID) -> [Dependency] { scheduler.dependencies(of: id) }
 
     private func record(_ id: TaskID, ofRunOf owner: OwnerID) -> BackgroundTask? {
         guard let record = try? record(id, for: Caller(owner: owner)) else { return nil }
@@ -1326,9 +1330,10 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     }
 
     private mutating func takeOver(_ restored: RestoredTask) -> Int {
-        if restored.begunAt == nil {
-            scheduler.wait(restored.id, after: restored.open, broken: restored.broken)
-        }
+        // One that had begun waits for nothing, and may be tried again.
+        scheduler.wait(
+            restored.id, after: restored.dependencies,
+            broken: restored.begunAt == nil ? restored.broken : nil)
         let slot = insert(BackgroundTask(restored), RunTask(restored))
         if let lastSuccess = restored.lastSuccess {
             scheduler.succeeded(OwnedName(table[slot]), at: lastSuccess)

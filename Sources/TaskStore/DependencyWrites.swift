@@ -15,15 +15,16 @@ struct DependencyWrites {
             try connection.number("SELECT EXISTS (SELECT 1 FROM dependencies)", "open") != 0
     }
 
-    /// A task was submitted that comes after others; one whose end came to the disk before it is not open any more.
-    mutating func add(_ open: [Predecessor], of id: TaskID) throws(StoreError) {
-        guard !open.isEmpty else { return }
+    /// A task was submitted that comes after others; an end that came to the disk before it counts.
+    mutating func add(_ dependencies: [Dependency], of id: TaskID) throws(StoreError) {
+        guard !dependencies.isEmpty else { return }
         mayHaveRows = true
         let statement = try connection.statement(SQL.addDependency, "submit")
-        for predecessor in open {
-            try statement.bind(Int64(clamping: predecessor.id.rawValue))
+        for dependency in dependencies {
+            try statement.bind(Int64(clamping: dependency.predecessor.id.rawValue))
             try statement.bind(Int64(clamping: id.rawValue))
-            try statement.bind(predecessor.anyOutcome ? 1 : Int64(0))
+            try statement.bind(dependency.predecessor.anyOutcome ? 1 : Int64(0))
+            try statement.bind(dependency.outcome?.code)
             try statement.run()
         }
     }

@@ -114,8 +114,8 @@ enum SQL {
         + "WHERE id = ?1 AND started_at_us IS NULL AND ended_at_us IS NULL"
 
     static let addDependency =
-        "INSERT INTO dependencies VALUES (?1, ?2, ?3, "
-        + "(SELECT outcome FROM tasks WHERE id = ?1 AND ended_at_us IS NOT NULL))"
+        "INSERT INTO dependencies VALUES (?1, ?2, ?3, coalesce(?4, "
+        + "(SELECT outcome FROM tasks WHERE id = ?1 AND ended_at_us IS NOT NULL)))"
 
     static let endDependency =
         "UPDATE dependencies SET outcome = ?2 WHERE predecessor = ?1 AND outcome IS NULL"

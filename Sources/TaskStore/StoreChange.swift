@@ -60,18 +60,6 @@ package struct StoredTerms: Equatable, Sendable {
     }
 }
 
-/// A task after which another one comes, as it stood when the disk was asked.
-package struct StoredDependency: Equatable, Sendable {
-    package let predecessor: Predecessor
-    /// How it ended; `nil` where it has not.
-    package let outcome: Outcome?
-
-    package init(_ predecessor: Predecessor, _ outcome: Outcome?) {
-        self.predecessor = predecessor
-        self.outcome = outcome
-    }
-}
-
 /// What `TaskStore.apply` found where it wrote.
 package struct Applied: Equatable, Sendable {
     /// For each task that was submitted with a minimum interval: when a task of its owner and name last completed, also

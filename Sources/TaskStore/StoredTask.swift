@@ -36,9 +36,9 @@ package struct StoredTask: Equatable, Sendable {
     package var startedAt: WallTime?
     /// The present attempt, from 1.
     package var attempt: Int
-    /// Those of the tasks after which it comes that had not ended at its submission. Written with the submission, and
+    /// The tasks after which it comes, with how those ended that had at its submission. Written with the submission, and
     /// read by `TaskStore.dependencies`.
-    package var open: [Predecessor] = []
+    package var dependencies: [Dependency] = []
     /// Those before it, from the first; not in listings. Written by `StoreChange.requeued` alone.
     package var attempts: [StoredAttempt] = []
     /// Whether it was cancelled while it ran, so that no attempt follows.

@@ -193,13 +193,13 @@ struct TaskQueries {
     }
 
     /// What tasks that have not ended come after, in the order of the predecessors' ids.
-    func dependencies() throws(StoreError) -> [TaskID: [StoredDependency]] {
+    func dependencies() throws(StoreError) -> [TaskID: [Dependency]] {
         let statement = try connection.statement(
             "SELECT task, predecessor, any_outcome, outcome FROM dependencies "
                 + "ORDER BY predecessor, task", "read")
         defer { statement.reset() }
         let check = RowCheck(path: connection.path, subject: "a dependency")
-        var found: [TaskID: [StoredDependency]] = [:]
+        var found: [TaskID: [Dependency]] = [:]
         while try statement.step() {
             let task = TaskID(rawValue: UInt64(clamping: statement.integer(0) ?? 0))
             let predecessor = Predecessor(
@@ -209,7 +209,7 @@ struct TaskQueries {
             let outcome = try code.map { code throws(StoreError) in
                 try check.known(Outcome(code: code), "outcome")
             }
-            found[task, default: []].append(StoredDependency(predecessor, outcome))
+            found[task, default: []].append(Dependency(predecessor, outcome))
         }
         return found
     }

@@ -196,8 +196,8 @@ package final class TaskStore: Sendable {
         try connection.exclusively { () throws(StoreError) in try queries.slotOrders() }
     }
 
-    /// What tasks that have not ended come after, of what had not ended when they were submitted.
-    package func dependencies() throws(StoreError) -> [TaskID: [StoredDependency]] {
+    /// What tasks that have not ended come after, with how it ended.
+    package func dependencies() throws(StoreError) -> [TaskID: [Dependency]] {
         try connection.exclusively { () throws(StoreError) in try queries.dependencies() }
     }
 

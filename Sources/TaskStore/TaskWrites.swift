@@ -86,7 +86,7 @@ final class TaskWrites: @unchecked Sendable {
     private func write(_ task: StoredTask, _ applied: inout Applied) throws(StoreError) {
         guard let end = task.end else {
             try inserts.add(live: TaskRow(task))
-            try dependencies.add(task.open, of: task.id)
+            try dependencies.add(task.dependencies, of: task.id)
             return try successes.find(before: task, &applied)
         }
         try inserts.finish()

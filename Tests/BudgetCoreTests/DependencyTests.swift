@@ -158,7 +158,7 @@ struct DependencyTests {
             TaskID(rawValue: 1001), TaskID(rawValue: 1002), TaskID(rawValue: 1003)
         )
         var waiting = RestoredTask(1002, Clerk.submission { $0.after = after(first) })
-        waiting.wait(after: after(first), broken: nil)
+        waiting.wait(after: after(first).map { Dependency($0) }, broken: nil)
         var vain = RestoredTask(1003, Clerk.submission { $0.after = after(TaskID(rawValue: 900)) })
         vain.wait(after: [], broken: BrokenDependency(TaskID(rawValue: 900), nil))
         let restored = [RestoredTask(1001, Clerk.submission()), waiting, vain]

@@ -174,7 +174,8 @@ struct QueueSimulation {
         restored.notBefore = task.notBefore
         restored.isCancelled = task.isCancelled
         let wait = disk.wait(of: task)
-        restored.wait(after: wait.open, broken: wait.broken)
+        let known = task.dependencies.map { Dependency($0.predecessor, $0.outcome) }
+        restored.wait(after: known, broken: wait.broken)
         let name = QueueModel.Name(owner: task.submission.owner, name: task.submission.name)
         if task.submission.queueing.minimumInterval != nil {
             restored.lastSuccess = disk.successes[name].map(QueueSimulation.boot)

@@ -141,6 +141,17 @@ struct OrderTests {
         #expect(try ctl("run", "--input", "/nowhere", "--", "cat").text.contains("cannot read"))
     }
 
+    @Test("a command runs when a task has ended, with its number, name and outcome")
+    func onEnd() throws {
+        let script = "echo $BGTASK_ENDED_ID $BGTASK_ENDED_NAME $BGTASK_ENDED_OUTCOME"
+        let id = try run("--name", "nightly build", "--on-end", script, script: "exit 3")
+        #expect(try ctl("wait", id, "nightly build end").status == 3)
+        #expect(try ctl("logs", "nightly build end").text == "\(id) nightly build failed\n")
+        let after = try run("--after-any", id, script: "echo $BGTASK_AFTER")
+        #expect(try ctl("wait", after).status == 0)
+        #expect(try ctl("logs", after).text == "\(id)=failed\n")
+    }
+
     @Test("a program that is not there is told at the submission, and --follow leaves stdout alone")
     func submission() throws {
         let missing = try ctl("run", "no-such-program")

@@ -17,11 +17,6 @@ struct Model: Equatable {
     private var lastID: UInt64 = 0
     private var seconds = 0
 
-    private struct Dependency: Equatable {
-        let anyOutcome: Bool
-        var outcome: Outcome?
-    }
-
     private struct Name: Hashable {
         var owner: OwnerID
         var name: String
@@ -82,7 +77,9 @@ struct Model: Equatable {
             // One that has ended is open to who does not know that yet.
             let others = Set(
                 (0..<2).compactMap { _ in tasks.keys.sorted().randomElement(using: &random) })
-            task.open = others.sorted().map { Predecessor($0, anyOutcome: $0.rawValue % 2 == 0) }
+            task.dependencies = others.sorted().map {
+                Dependency(Predecessor($0, anyOutcome: $0.rawValue % 2 == 0))
+            }
             return .submitted(task)
         }
     }
@@ -90,12 +87,12 @@ struct Model: Equatable {
     private mutating func apply(_ change: StoreChange) {
         switch change {
         case .submitted(var task):
-            for predecessor in task.open {
+            for dependency in task.dependencies {
+                let predecessor = dependency.predecessor
                 dependencies[task.id, default: [:]][predecessor.id] = Dependency(
-                    anyOutcome: predecessor.anyOutcome,
-                    outcome: tasks[predecessor.id]?.end?.outcome)
+                    predecessor, dependency.outcome ?? tasks[predecessor.id]?.end?.outcome)
             }
-            task.open = []
+            task.dependencies = []
             tasks[task.id] = task
             if task.queueing.minimumInterval != nil {
                 applied.lastSuccesses[task.id] = successes[Name(task)]
@@ -110,8 +107,9 @@ struct Model: Equatable {
             guard let task = tasks[id] else { return }
             tasks[id] = task.ended(end)
             dependencies[id] = nil
-            for other in dependencies.keys where dependencies[other]?[id]?.outcome == nil {
-                dependencies[other]?[id]?.outcome = end.outcome
+            for other in dependencies.keys {
+                guard let open = dependencies[other]?[id], open.outcome == nil else { continue }
+                dependencies[other]?[id] = Dependency(open.predecessor, end.outcome)
             }
             if end.outcome == .completed {
                 successes[Name(task)] = max(successes[Name(task)] ?? end.at, end.at)
@@ -179,13 +177,7 @@ struct Model: Equatable {
         guard try store.pausedGroups() == pausedGroups.sorted() else { return "paused groups" }
         guard try store.pausedOwners() == pausedOwners.sorted() else { return "paused owners" }
         let found = try store.dependencies().mapValues { list in
-            Dictionary(
-                uniqueKeysWithValues: list.map {
-                    (
-                        $0.predecessor.id,
-                        Dependency(anyOutcome: $0.predecessor.anyOutcome, outcome: $0.outcome)
-                    )
-                })
+            Dictionary(uniqueKeysWithValues: list.map { ($0.predecessor.id, $0) })
         }
         guard found == dependencies else { return "dependencies: \(found), not \(dependencies)" }
         let known = applications.values.sorted { $0.key < $1.key }

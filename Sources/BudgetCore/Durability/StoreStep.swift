@@ -70,8 +70,8 @@ package struct RestoredTask: Sendable {
     package var lastSuccess: BootInstant?
     /// Whether an order to cancel it was taken while it ran.
     package var isCancelled = false
-    /// Those of the tasks after which it comes that had not ended.
-    package private(set) var open: [Predecessor] = []
+    /// The tasks after which it comes.
+    package private(set) var dependencies: [Dependency] = []
     /// The one that did not end as it was needed; `nil` where there is none.
     package private(set) var broken: BrokenDependency?
 
@@ -93,8 +93,8 @@ package struct RestoredTask: Sendable {
     /// Lets it wait for others.
     ///
     /// - Parameter broken: the first that did not end as it was needed.
-    package mutating func wait(after open: [Predecessor], broken: BrokenDependency?) {
-        self.open = open
+    package mutating func wait(after dependencies: [Dependency], broken: BrokenDependency?) {
+        self.dependencies = dependencies
         self.broken = broken
     }
 }

@@ -10,17 +10,37 @@ package struct BrokenDependency: Equatable, Sendable {
     }
 }
 
+/// A task that another one comes after, and how it ended.
+package struct Dependency: Equatable, Sendable {
+    package let predecessor: Predecessor
+    /// `nil` where it has not ended.
+    package internal(set) var outcome: Outcome?
+
+    package init(_ predecessor: Predecessor, _ outcome: Outcome? = nil) {
+        self.predecessor = predecessor
+        self.outcome = outcome
+    }
+
+    /// Whether it ended as it was not to.
+    var isBroken: Bool {
+        guard let outcome else { return false }
+        return outcome != .completed && !predecessor.anyOutcome
+    }
+}
+
 /// Which tasks wait for the end of others (rule 29 in docs/architecture.md).
 ///
 /// Each waits for tasks that were submitted before it, so that none waits for itself over others.
 struct Dependencies: Sendable {
     private struct Follower: Sendable {
-        /// What it still waits for.
-        var open: [Predecessor]
+        var dependencies: [Dependency]
         /// What it waits for in vain.
         var broken: BrokenDependency?
+
+        var isWaiting: Bool { broken != nil || dependencies.contains { $0.outcome == nil } }
     }
 
+    /// Until they have ended.
     private var followers: [TaskID: Follower] = [:]
     /// Who waits for a task, in the order of their submissions.
     private var waiting: [TaskID: [TaskID]] = [:]
@@ -36,27 +56,36 @@ struct Dependencies: Sendable {
     }
 
     /// Whether a task waits for others, or waits in vain.
-    func holdBack(_ id: TaskID) -> Bool { followers[id] != nil }
+    func holdBack(_ id: TaskID) -> Bool { followers[id]?.isWaiting ?? false }
+
+    /// What a task comes after.
+    func all(of id: TaskID) -> [Dependency] { followers[id]?.dependencies ?? [] }
 
     /// What a task still waits for.
-    func open(of id: TaskID) -> [Predecessor] { followers[id]?.open ?? [] }
+    func open(of id: TaskID) -> [Predecessor] {
+        all(of: id).filter { $0.outcome == nil }.map(\.predecessor)
+    }
 
     /// Why a task waits in vain; `nil` where it does not.
     func broken(of id: TaskID) -> BrokenDependency? { followers[id]?.broken }
 
-    /// Lets a task wait for others that have not ended.
+    /// Lets a task come after others.
     mutating func add(
-        _ id: TaskID, after open: [Predecessor], broken: BrokenDependency? = nil
+        _ id: TaskID, after dependencies: [Dependency], broken: BrokenDependency? = nil
     ) {
-        guard !open.isEmpty || broken != nil else { return }
-        followers[id] = Follower(open: open, broken: broken)
-        for predecessor in open { waiting[predecessor.id, default: []].append(id) }
+        guard !dependencies.isEmpty || broken != nil else { return }
+        followers[id] = Follower(dependencies: dependencies, broken: broken)
+        for open in dependencies where open.outcome == nil {
+            waiting[open.predecessor.id, default: []].append(id)
+        }
     }
 
     /// A task does not wait any more, whatever for.
     mutating func remove(_ id: TaskID) {
         guard let follower = followers.removeValue(forKey: id) else { return }
-        for predecessor in follower.open { forget(id, after: predecessor.id) }
+        for open in follower.dependencies where open.outcome == nil {
+            forget(id, after: open.predecessor.id)
+        }
     }
 
     private mutating func forget(_ id: TaskID, after predecessor: TaskID) {
@@ -70,18 +99,16 @@ struct Dependencies: Sendable {
     mutating func ended(_ id: TaskID, _ outcome: Outcome) -> (free: [TaskID], broken: [TaskID]) {
         var (free, broken): ([TaskID], [TaskID]) = ([], [])
         for one in waiting.removeValue(forKey: id) ?? [] {
-            guard var follower = followers[one] else { continue }
-            let isMet = follower.open.allSatisfy {
-                $0.id != id || $0.anyOutcome || outcome == .completed
-            }
-            follower.open.removeAll { $0.id == id }
-            if !isMet, follower.broken == nil {
+            guard var follower = followers[one],
+                let place = follower.dependencies.firstIndex(where: { $0.predecessor.id == id })
+            else { continue }
+            follower.dependencies[place].outcome = outcome
+            if follower.dependencies[place].isBroken, follower.broken == nil {
                 follower.broken = BrokenDependency(id, outcome)
                 broken.append(one)
             }
-            let isFree = follower.open.isEmpty && follower.broken == nil
-            followers[one] = isFree ? nil : follower
-            if isFree { free.append(one) }
+            followers[one] = follower
+            if !follower.isWaiting { free.append(one) }
         }
         return (free, broken)
     }

@@ -416,13 +416,16 @@ struct Scheduler: Sendable {
     /// What a task waits for that has not ended.
     func openPredecessors(of id: TaskID) -> [Predecessor] { dependencies.open(of: id) }
 
+    /// What a task comes after, with how it ended.
+    func dependencies(of id: TaskID) -> [Dependency] { dependencies.all(of: id) }
+
     /// Why a task waits in vain for others; `nil` where it does not.
     func brokenDependency(of id: TaskID) -> BrokenDependency? { dependencies.broken(of: id) }
 
     mutating func wait(
-        _ id: TaskID, after open: [Predecessor], broken: BrokenDependency? = nil
+        _ id: TaskID, after dependencies: [Dependency], broken: BrokenDependency? = nil
     ) {
-        dependencies.add(id, after: open, broken: broken)
+        self.dependencies.add(id, after: dependencies, broken: broken)
     }
 
     /// A task has ended for good, and waits for no other either.

@@ -50,7 +50,7 @@ struct FoundTasks {
     let pausedOwners: [OwnerID]
     let slotOrders: SlotOrders
     /// What those come after that have not ended.
-    let dependencies: [TaskID: [StoredDependency]]
+    let dependencies: [TaskID: [Dependency]]
     /// In the order of their owners and of their ids.
     let applications: [StoredApplication]
     /// The newest that have ended, the oldest first.

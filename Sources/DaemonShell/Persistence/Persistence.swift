@@ -98,7 +98,7 @@ final class Persistence {
                 var restored = RestoredTask(
                     task, lastSuccess: found.lastSuccesses[task.id], clocks)
                 if let wait = found.dependencies[task.id]?.wait(among: ids) {
-                    restored.wait(after: wait.open, broken: wait.broken)
+                    restored.wait(after: wait.known, broken: wait.broken)
                 }
                 return restored
             }

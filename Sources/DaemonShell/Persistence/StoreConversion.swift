@@ -124,21 +124,22 @@ extension RestoredTask {
     }
 }
 
-extension [StoredDependency] {
-    /// What has not ended of them, and the first that did not end as it was needed.
+extension [Dependency] {
+    /// Those that are known, and the first that did not end as it was needed, or of which nobody knows how it ended.
     ///
     /// - Parameter live: the tasks that have not ended.
-    func wait(among live: Set<TaskID>) -> (open: [Predecessor], broken: BrokenDependency?) {
-        var (open, broken): ([Predecessor], BrokenDependency?) = ([], nil)
+    func wait(among live: Set<TaskID>) -> (known: [Dependency], broken: BrokenDependency?) {
+        var (known, broken): ([Dependency], BrokenDependency?) = ([], nil)
         for dependency in self {
             let predecessor = dependency.predecessor
-            if dependency.outcome == nil, live.contains(predecessor.id) {
-                open.append(predecessor)
-            } else if dependency.outcome != .completed, !predecessor.anyOutcome, broken == nil {
-                broken = BrokenDependency(predecessor.id, dependency.outcome)
-            }
+            let isKnown = dependency.outcome != nil || live.contains(predecessor.id)
+            if isKnown { known.append(dependency) }
+            let isOpen = dependency.outcome == nil && isKnown
+            guard broken == nil, !isOpen, !predecessor.anyOutcome, dependency.outcome != .completed
+            else { continue }
+            broken = BrokenDependency(predecessor.id, dependency.outcome)
         }
-        return (open, broken)
+        return (known, broken)
     }
 }
 

@@ -237,7 +237,7 @@ extension StoreChange {
             let record = if let task = step.task { registry.record(task) } else { TaskRecord?.none }
             self.init(step, record, clocks)
             guard case .submitted(var task) = self, !task.queueing.after.isEmpty else { return }
-            task.open = registry.openPredecessors(of: task.id)
+            task.dependencies = registry.dependencies(of: task.id)
             self = .submitted(task)
             return
         }

@@ -43,12 +43,17 @@ struct TaskEnvironment: Sendable {
     ///
     /// - Parameter noticePath: where the command speaks to the daemon.
     func request(
-        for task: BackgroundTask, _ run: RunTask, as runsAs: RunsAs, noticePath: String?
+        for task: BackgroundTask, _ run: RunTask, after dependencies: [Dependency],
+        as runsAs: RunsAs, noticePath: String?
     ) -> LaunchRequest {
         var variables = variables(of: runsAs.user, task.owner, run.work.environment)
         variables.set("BGTASK_ID", "\(task.id)")
         variables.set("BGTASK_NAME", task.name)
         variables.set("BGTASK_ATTEMPT", "\(run.attempt)")
+        let ends = dependencies.compactMap { dependency in
+            dependency.outcome.map { "\(dependency.predecessor.id)=\($0)" }
+        }
+        if !ends.isEmpty { variables.set("BGTASK_AFTER", ends.joined(separator: " ")) }
         // One that was handed over is the submitter's own keeper's, which does not know the task.
         if let noticePath { variables.set("NOTIFY_SOCKET", noticePath) }
         // Without a limit there is no number to tell.

@@ -96,7 +96,8 @@ final class TaskRunner {
             let runsAs = try environment.runsAs(run.work.submitter, runner.owner, known: user)
             runner.userKnown(runsAs, notify.take(for: id, of: runner.owner))
             var request = environment.request(
-                for: record.task, run, as: runsAs, noticePath: runner.notifySocket?.path)
+                for: record.task, run, after: core.registry.dependencies(of: id), as: runsAs,
+                noticePath: runner.notifySocket?.path)
             request.arguments = run.work.command
             request.input = run.work.input.flatMap(Base64.decode)
             try runners.start(request, of: runner)
@@ -141,7 +142,8 @@ final class TaskRunner {
         if runner.postpones(.launchHandler(id)) { return }
         guard let runsAs = runner.runsAs else { return }
         var request = environment.request(
-            for: record.task, run, as: runsAs, noticePath: runner.notifySocket?.path)
+            for: record.task, run, after: core.registry.dependencies(of: id), as: runsAs,
+            noticePath: runner.notifySocket?.path)
         request.arguments = command
         do {
             try runners.start(request, of: runner)

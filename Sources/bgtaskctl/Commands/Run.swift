@@ -69,6 +69,12 @@ struct Run: Verb {
             valueName: "file"), completion: .file())
     var input: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "A command that runs as a task of its own when this one has ended, by /bin/sh -c.",
+            valueName: "command"))
+    var onEnd: String?
+
     @OptionGroup var queue: QueueOptions
 
     @Flag(help: "Wait for the end, and exit with the command's status.")
@@ -104,6 +110,9 @@ struct Run: Verb {
         let submitted = try connection.call(Tasks.Submit.self, submission)
         if !quiet { show(submitted, session.console) }
         tell(submitted, session.console)
+        if let onEnd {
+            try submit(onEnd, after: submitted, submission.work, connection, session.console)
+        }
         if signals == nil { tellMissing(submission.work, session.console) }
         if input == nil, InputOption.isIgnored {
             session.console.notice(
@@ -113,6 +122,22 @@ struct Run: Verb {
         guard let signals else { return 0 }
         let waiter = TaskWaiter(connection, session.console, signals)
         return try waiter.wait(for: submitted.id, following: follow)
+    }
+
+    /// Has a command run when a task has ended, as a task that comes after it.
+    private func submit(
+        _ script: String, after submitted: Tasks.Submit.Output, _ work: Tasks.Work,
+        _ connection: DaemonConnection, _ console: Console
+    ) throws(Failure) {
+        guard submitted.receipt != .coalesced else {
+            return console.notice(
+                "--on-end is of no account: task \(submitted.id) was submitted before")
+        }
+        var input = Tasks.Submit.Input()
+        input.work = EndCommand(script, after: submitted.id, work).work
+        let end = try connection.call(Tasks.Submit.self, input)
+        console.notice(
+            "task \(end.id) runs the command of --on-end when task \(submitted.id) has ended")
     }
 
     /// Standard output is the command's where that is followed.

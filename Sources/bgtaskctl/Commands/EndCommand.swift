@@ -1,0 +1,38 @@
+internal import TaskAPI
+
+/// A command that runs when a task has ended: as a task that comes after it, however it ends.
+struct EndCommand {
+    /// What is submitted.
+    let work: Tasks.Work
+
+    private static let budgetMs = 60_000
+    private static let graceMs = 5_000
+    /// As many bytes as a name may have (`limits.nameBytesMax`), less what is added.
+    private static let nameBytesMax = 250
+
+    /// What the command finds in its environment is told by the daemon as ID=OUTCOME.
+    private static let shell =
+        "BGTASK_ENDED_OUTCOME=${BGTASK_AFTER#*=}; export BGTASK_ENDED_OUTCOME; exec /bin/sh -c \"$1\""
+
+    /// - Parameters:
+    ///   - script: for /bin/sh -c.
+    ///   - id: the task that it comes after.
+    ///   - ended: what was submitted as that task.
+    init(_ script: String, after id: Int, _ ended: Tasks.Work) {
+        var work = Tasks.Work()
+        var name = Substring(ended.name)
+        while name.utf8.count > EndCommand.nameBytesMax { name = name.dropLast() }
+        work.name = name + " end"
+        work.command = ["/bin/sh", "-c", EndCommand.shell, "on-end", script]
+        work.directory = ended.directory
+        var environment = ended.environment ?? [:]
+        environment["BGTASK_ENDED_ID"] = String(id)
+        environment["BGTASK_ENDED_NAME"] = ended.name
+        work.environment = environment
+        var budget = Tasks.Budget()
+        (budget.durationMs, budget.graceMs) = (EndCommand.budgetMs, EndCommand.graceMs)
+        work.budget = budget
+        work.afterAny = [id]
+        self.work = work
+    }
+}

@@ -71,6 +71,19 @@ final class Connection: @unchecked Sendable {
         handle = nil
     }
 
+    /// Settings that the file itself keeps; they come before the first table.
+    func configureFile(journal: String) throws(StoreError) {
+        try execute("PRAGMA auto_vacuum = INCREMENTAL", "open")
+        let statement = try statement("PRAGMA journal_mode = \(journal)", "open")
+        defer { statement.reset() }
+        guard try statement.step(), statement.text(0) == journal else {
+            throw StoreError(
+                cause: .other, operation: "open", path: path,
+                text: "this file system cannot hold the database (no write-ahead log); "
+                    + "give --state-dir a folder on a local disk")
+        }
+    }
+
     /// Runs statements that answer nothing.
     func execute(_ sql: String, _ operation: String) throws(StoreError) {
         let handle = try open(operation)

@@ -57,12 +57,17 @@ package struct HistoryBounds: Equatable, Sendable {
     /// Which account each owner's history counts for.
     package var accounts: Accounts
 
+    /// What the output that they printed takes, likewise and in a database of its own; 0: none is kept.
+    package var outputBytesMax: Int
+
     package init(
-        countMax: Int, bytesMax: Int = .max, ageMax: Duration?, accounts: Accounts = Accounts()
+        countMax: Int, bytesMax: Int = .max, ageMax: Duration?, accounts: Accounts = Accounts(),
+        outputBytesMax: Int = 0
     ) {
         self.countMax = countMax
         self.bytesMax = bytesMax
         self.ageMax = ageMax
         self.accounts = accounts
+        self.outputBytesMax = outputBytesMax
     }
 }

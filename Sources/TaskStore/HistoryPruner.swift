@@ -1,11 +1,13 @@
-internal import BudgetCore
+package import BudgetCore
 
 /// What a step of `TaskStore.prune` came to.
 package struct PruneStep: Equatable, Sendable {
-    /// Ended tasks that it removed.
-    package let removed: Int
+    /// The ended tasks that it removed.
+    package let tasks: [TaskID]
     /// Whether nothing is left to do.
     package let isComplete: Bool
+
+    package var removed: Int { tasks.count }
 }
 
 /// Keeps the history within its bounds, a step at a time.
@@ -35,9 +37,9 @@ final class HistoryPruner: @unchecked Sendable {
         if let removed = try remove(old(bounds, at: now, rowsMax: rowsMax)) { return removed }
         let over = try successes.over(at: now, rowsMax: rowsMax)
         if let removed = try remove(over.map { .success($0) }) { return removed }
-        if try countsBytes(for: bounds) { return PruneStep(removed: 0, isComplete: false) }
+        if try countsBytes(for: bounds) { return PruneStep(tasks: [], isComplete: false) }
         if let removed = try remove(excess(over: bounds, rowsMax: rowsMax)) { return removed }
-        return PruneStep(removed: 0, isComplete: try !giveRoomBack())
+        return PruneStep(tasks: [], isComplete: try !connection.giveRoomBack())
     }
 
     private func remove(_ excess: [Kept]) throws(StoreError) -> PruneStep? {
@@ -45,7 +47,7 @@ final class HistoryPruner: @unchecked Sendable {
         try account.transaction("prune") { () throws(StoreError) in
             for kept in excess { try remove(kept) }
         }
-        return PruneStep(removed: excess.reduce(0) { $0 + $1.taskCount }, isComplete: false)
+        return PruneStep(tasks: excess.compactMap(\.task), isComplete: false)
     }
 
     /// Removes an ended task, or forgets a success.
@@ -82,7 +84,7 @@ final class HistoryPruner: @unchecked Sendable {
     /// - Returns: whether there is more to be counted.
     private func countsBytes(for bounds: HistoryBounds) throws(StoreError) -> Bool {
         guard !account.isComplete else { return false }
-        let used = try connection.number("PRAGMA page_count", "prune") - freePages()
+        let used = try connection.number("PRAGMA page_count", "prune") - connection.freePages()
         let bytes = try used * connection.number("PRAGMA page_size", "prune")
         guard bytes > Int64(clamping: bounds.bytesMax) else { return false }
         try account.countBytes(rowsMax: HistoryPruner.rowsCountedAtOnce)
@@ -141,26 +143,7 @@ final class HistoryPruner: @unchecked Sendable {
         return rows
     }
 
-    /// - Returns: whether there was enough to give back, and some was given.
-    private func giveRoomBack() throws(StoreError) -> Bool {
-        let free = try freePages()
-        let pages = try connection.number("PRAGMA page_count", "prune")
-        guard free > HistoryPruner.freePagesMax, free > pages / 4 else { return false }
-        let statement = try connection.statement(
-            "PRAGMA incremental_vacuum(\(HistoryPruner.pagesGivenBack))", "prune")
-        defer { statement.reset() }
-        // One row for each page that was given back.
-        while try statement.step() {}
-        return try freePages() < free
-    }
-
-    private func freePages() throws(StoreError) -> Int64 {
-        try connection.number("PRAGMA freelist_count", "prune")
-    }
-
     /// Rows whose bytes are counted in a step, and owners who lose some.
     private static let rowsCountedAtOnce = 1000
     private static let ownersAtOnce = 64
-    private static let freePagesMax: Int64 = 256
-    private static let pagesGivenBack = 256
 }

@@ -20,6 +20,11 @@ enum Kept {
         }
     }
 
+    /// The ended task that it is.
+    var task: TaskID? {
+        if case .task(let row) = self { TaskID(rawValue: UInt64(clamping: row.id)) } else { nil }
+    }
+
     /// Ended tasks that it is.
     var taskCount: Int {
         if case .task = self { 1 } else { 0 }

@@ -49,6 +49,19 @@ final class Statement {
         try check(code)
     }
 
+    /// Gives the next parameter.
+    func bind(_ value: [UInt8]) throws(StoreError) {
+        parameter += 1
+        // Of no bytes there is no address, which would be NULL.
+        guard !value.isEmpty else { return try check(sqlite3_bind_zeroblob(handle, parameter, 0)) }
+        let code = value.withUnsafeBytes { bytes in
+            sqlite3_bind_blob64(
+                handle, parameter, bytes.baseAddress, sqlite3_uint64(bytes.count),
+                csqlite_transient())
+        }
+        try check(code)
+    }
+
     /// Goes on to the next row.
     ///
     /// - Returns: whether there is one.
@@ -90,6 +103,13 @@ final class Statement {
         guard let start = sqlite3_column_text(handle, column) else { return nil }
         let count = Int(sqlite3_column_bytes(handle, column))
         return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
+    }
+
+    /// The bytes in a column of the present row, from 0; none where there are none.
+    func bytes(_ column: Int32) -> [UInt8] {
+        guard let start = sqlite3_column_blob(handle, column) else { return [] }
+        let count = Int(sqlite3_column_bytes(handle, column))
+        return Array(UnsafeRawBufferPointer(start: start, count: count))
     }
 
     private func check(_ code: Int32) throws(StoreError) {

@@ -9,8 +9,7 @@ struct StoreFile: ~Copyable {
 
     /// Locks the folder of `path`, and makes the file where it is missing, for its owner alone.
     init(_ path: String) throws(StoreError) {
-        let end = path.lastIndex(of: "/") ?? path.startIndex
-        let name = path[..<end].isEmpty ? (path.hasPrefix("/") ? "/" : ".") : String(path[..<end])
+        let name = Self.folderName(of: path)
         let folder = Glibc.open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0 else { throw Self.error("open", name, errno) }
         do throws(StoreError) {
@@ -35,6 +34,20 @@ struct StoreFile: ~Copyable {
         var status = statvfs()
         guard statvfs(path, &status) == 0 else { return nil }
         return UInt64(status.f_bavail) * UInt64(status.f_frsize)
+    }
+
+    /// Makes a file where it is missing, for its owner alone, and does not lock its folder.
+    static func makeMissing(_ path: String) throws(StoreError) {
+        let name = folderName(of: path)
+        let folder = Glibc.open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard folder >= 0 else { throw error("open", name, errno) }
+        defer { Glibc.close(folder) }
+        try make(path, in: folder)
+    }
+
+    private static func folderName(of path: String) -> String {
+        let end = path.lastIndex(of: "/") ?? path.startIndex
+        return path[..<end].isEmpty ? (path.hasPrefix("/") ? "/" : ".") : String(path[..<end])
     }
 
     private static func lock(_ folder: Int32, _ path: String) throws(StoreError) {

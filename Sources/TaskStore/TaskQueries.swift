@@ -28,6 +28,13 @@ struct TaskQueries {
         ).first
     }
 
+    func isThere(_ id: TaskID) throws(StoreError) -> Bool {
+        let statement = try connection.statement("SELECT 1 FROM tasks WHERE id = ?", "read")
+        defer { statement.reset() }
+        try statement.bind(Int64(clamping: id.rawValue))
+        return try statement.step()
+    }
+
     private func withAttempts(_ tasks: [StoredTask]) throws(StoreError) -> [StoredTask] {
         var tasks = tasks
         for index in tasks.indices where tasks[index].attempt > 1 {

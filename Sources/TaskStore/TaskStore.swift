@@ -83,19 +83,10 @@ package final class TaskStore: Sendable {
         pruner = try HistoryPruner(connection, account)
     }
 
-    /// Settings that the file itself keeps come before the first table.
     private static func configure(
         _ connection: Connection, journal: String
     ) throws(StoreError) {
-        try connection.execute("PRAGMA auto_vacuum = INCREMENTAL", "open")
-        let statement = try connection.statement("PRAGMA journal_mode = \(journal)", "open")
-        defer { statement.reset() }
-        guard try statement.step(), statement.text(0) == journal else {
-            throw StoreError(
-                cause: .other, operation: "open", path: connection.path,
-                text: "this file system cannot hold the database (no write-ahead log); "
-                    + "give --state-dir a folder on a local disk")
-        }
+        try connection.configureFile(journal: journal)
         try connection.execute(
             "PRAGMA synchronous = FULL; PRAGMA journal_size_limit = \(logBytesKept); "
                 + "PRAGMA cache_size = -8192; PRAGMA temp_store = MEMORY", "open")
@@ -227,6 +218,15 @@ package final class TaskStore: Sendable {
     ) throws(StoreError) -> PruneStep {
         try connection.exclusively { () throws(StoreError) in
             try pruner.step(to: bounds, at: now, rowsMax: rowsMax)
+        }
+    }
+
+    /// Those of some ids that are no task's, or no longer.
+    package func unknown(of ids: [TaskID]) throws(StoreError) -> [TaskID] {
+        try connection.exclusively { () throws(StoreError) in
+            var unknown: [TaskID] = []
+            for id in ids where try !queries.isThere(id) { unknown.append(id) }
+            return unknown
         }
     }
 

@@ -1,0 +1,214 @@
+package import BudgetCore
+internal import CSQLite
+
+/// The output of tasks that have ended, in a database of its own, so that no commit of the tasks carries it.
+///
+/// A commit here is not brought to the disk at once (`synchronous = NORMAL`): a crash of the daemon loses nothing, a cut
+/// of the power the last outputs. For one thread, which is that of the store.
+package final class OutputDatabase {
+    private let connection: Connection
+    private var shares = OutputShares()
+
+    /// Opens it, and makes it where there is none.
+    ///
+    /// - Parameters:
+    ///   - first: the first id of this run. What is there of it or above is of other tasks, whose store is gone.
+    ///   - vfs: the name of the layer below SQLite; `nil` is the system's own.
+    package init(path: String, first: TaskID, vfs: String? = nil) throws(StoreError) {
+        try StoreFile.makeMissing(path)
+        connection = try Connection(path: path, flags: SQLITE_OPEN_READWRITE, vfs: vfs)
+        let migration = Migration(
+            connection: connection, applicationID: OutputSchema.applicationID,
+            steps: OutputSchema.steps)
+        let version = try migration.check()
+        try connection.configureFile(journal: "wal")
+        try connection.execute(
+            "PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = \(Self.logBytesKept); "
+                + "PRAGMA cache_size = -2048", "open")
+        try migration.run(from: version)
+        try removeStrangers(from: first)
+        try countShares()
+    }
+
+    private func removeStrangers(from first: TaskID) throws(StoreError) {
+        try connection.exclusively { () throws(StoreError) in
+            for table in ["outputs", "chunks"] {
+                let statement = try connection.statement(
+                    "DELETE FROM \(table) WHERE task >= ?", "open")
+                try statement.bind(Int64(clamping: first.rawValue))
+                try statement.run()
+            }
+        }
+    }
+
+    private func countShares() throws(StoreError) {
+        try connection.exclusively { () throws(StoreError) in
+            let statement = try connection.statement(
+                "SELECT owner, sum(size) FROM outputs INDEXED BY outputs_owner GROUP BY owner",
+                "open")
+            defer { statement.reset() }
+            while try statement.step() {
+                let owner = OwnerID(rawValue: UInt32(clamping: statement.integer(0) ?? 0))
+                shares.add(Int(clamping: statement.integer(1) ?? 0), of: owner)
+            }
+        }
+    }
+
+    // MARK: - What is kept
+
+    /// Keeps outputs, the oldest end first: all of them, or none. One that is kept already stays as it is.
+    package func keep(_ outputs: [StoredOutput]) throws(StoreError) {
+        guard !outputs.isEmpty else { return }
+        try checkRoom(for: outputs.reduce(0) { $0 + $1.size })
+        var kept: [StoredOutput] = []
+        try connection.exclusively { () throws(StoreError) in
+            try connection.transaction("keep output") { () throws(StoreError) in
+                for output in outputs where try insert(output) { kept.append(output) }
+            }
+        }
+        for output in kept { shares.add(output.size, of: output.owner) }
+    }
+
+    /// Refuses what would take the last room from the tasks: it goes to the write-ahead log and to the database.
+    private func checkRoom(for bytes: Int) throws(StoreError) {
+        guard let room = StoreFile.room(for: connection.path),
+            room < Self.roomLeftMin + 3 * UInt64(bytes)
+        else { return }
+        throw StoreError(
+            cause: .diskFull, operation: "keep output", path: connection.path,
+            text: "no space left on the disk (\(room) bytes)")
+    }
+
+    /// - Returns: whether it is new.
+    private func insert(_ output: StoredOutput) throws(StoreError) -> Bool {
+        let row = try connection.statement(
+            "INSERT OR IGNORE INTO outputs (task, owner, start_byte, end_byte, size) "
+                + "VALUES (?, ?, ?, ?, ?)", "keep output")
+        try row.bind(Int64(clamping: output.task.rawValue))
+        try row.bind(Int64(output.owner.rawValue))
+        try row.bind(Int64(output.start))
+        try row.bind(Int64(output.end))
+        try row.bind(Int64(output.size))
+        try row.run()
+        guard connection.changedRows > 0 else { return false }
+        let statement = try connection.statement(
+            "INSERT INTO chunks (task, start_byte, text, runs) VALUES (?, ?, ?, ?)", "keep output")
+        for chunk in output.chunks {
+            try statement.bind(Int64(clamping: output.task.rawValue))
+            try statement.bind(Int64(chunk.start))
+            try statement.bind(chunk.text)
+            try statement.bind(
+                chunk.runs.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8($0 >> 8)] })
+            try statement.run()
+        }
+        return true
+    }
+
+    /// Forgets the outputs of tasks that the history has forgotten; those of which none is kept are passed over.
+    package func forget(_ tasks: [TaskID]) throws(StoreError) {
+        guard !tasks.isEmpty else { return }
+        var gone: [(owner: OwnerID, size: Int)] = []
+        try connection.exclusively { () throws(StoreError) in
+            try connection.transaction("forget output") { () throws(StoreError) in
+                for task in tasks {
+                    if let share = try remove(Int64(clamping: task.rawValue)) { gone.append(share) }
+                }
+            }
+        }
+        for (owner, size) in gone { shares.add(-size, of: owner) }
+    }
+
+    private func remove(_ task: Int64) throws(StoreError) -> (owner: OwnerID, size: Int)? {
+        let row = try connection.statement(
+            "SELECT owner, size FROM outputs WHERE task = ?", "forget output")
+        defer { row.reset() }
+        try row.bind(task)
+        guard try row.step() else { return nil }
+        let owner = OwnerID(rawValue: UInt32(clamping: row.integer(0) ?? 0))
+        let size = Int(clamping: row.integer(1) ?? 0)
+        row.reset()
+        for table in ["outputs", "chunks"] {
+            let statement = try connection.statement(
+                "DELETE FROM \(table) WHERE task = ?", "forget output")
+            try statement.bind(task)
+            try statement.run()
+        }
+        return (owner, size)
+    }
+
+    /// The tasks of which output is kept, in the order of their ids.
+    package func tasks(after task: TaskID, countMax: Int) throws(StoreError) -> [TaskID] {
+        try connection.exclusively { () throws(StoreError) in
+            let statement = try connection.statement(
+                "SELECT task FROM outputs WHERE task > ? ORDER BY task LIMIT ?", "read output")
+            defer { statement.reset() }
+            try statement.bind(Int64(clamping: task.rawValue))
+            try statement.bind(Int64(countMax))
+            var tasks: [TaskID] = []
+            while try statement.step() {
+                tasks.append(TaskID(rawValue: UInt64(clamping: statement.integer(0) ?? 0)))
+            }
+            return tasks
+        }
+    }
+
+    // MARK: - Its bounds
+
+    /// Removes some of what is too much: the oldest of who has most; then gives room that has become free back to the
+    /// file system. To be called again until it is complete.
+    ///
+    /// - Returns: whether nothing is left to do.
+    package func prune(to bounds: HistoryBounds) throws(StoreError) -> Bool {
+        guard let (owner, bytes) = shares.excess(over: bounds.outputBytesMax, bounds.accounts)
+        else {
+            return try connection.exclusively { () throws(StoreError) in
+                try !connection.giveRoomBack()
+            }
+        }
+        let oldest = try oldest(of: owner, bytes: bytes)
+        try forget(oldest)
+        return oldest.isEmpty
+    }
+
+    /// The oldest of an owner, until what they take is enough.
+    private func oldest(of owner: OwnerID, bytes: Int) throws(StoreError) -> [TaskID] {
+        try connection.exclusively { () throws(StoreError) in
+            let statement = try connection.statement(
+                "SELECT task, size FROM outputs INDEXED BY outputs_owner WHERE owner = ? "
+                    + "ORDER BY number LIMIT \(Self.removedAtOnce)", "forget output")
+            defer { statement.reset() }
+            try statement.bind(Int64(owner.rawValue))
+            var tasks: [TaskID] = []
+            var taken = 0
+            while taken < bytes, try statement.step() {
+                tasks.append(TaskID(rawValue: UInt64(clamping: statement.integer(0) ?? 0)))
+                taken += Int(clamping: statement.integer(1) ?? 0)
+            }
+            return tasks
+        }
+    }
+
+    // MARK: - The write-ahead log
+
+    /// Brings the log into the database when it has grown; to be called after what writes.
+    package func checkpointIfDue() throws(StoreError) {
+        try connection.exclusively { () throws(StoreError) in
+            guard connection.logPages >= Self.logPagesDue else { return }
+            try connection.checkpoint(isLast: false)
+        }
+    }
+
+    /// Brings all of the log into the database and ends it. Readers end first.
+    package func close() throws(StoreError) {
+        try connection.exclusively { () throws(StoreError) in
+            defer { connection.close() }
+            try connection.checkpoint(isLast: true)
+        }
+    }
+
+    private static let logPagesDue = 1000
+    private static let logBytesKept = 16_777_216
+    private static let removedAtOnce = 64
+    /// What the disk has to have besides.
+    private static let roomLeftMin: UInt64 = 1_048_576
+}

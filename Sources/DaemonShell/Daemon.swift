@@ -48,7 +48,8 @@ package final class Daemon {
         core = Core(registry)
         front = try FrontEnd(core, outfit, accounts)
         processes = try ProcessSide(core, outfit, accounts, front)
-        storage = try Storage(core, outfit, accounts, front.replies, opened)
+        storage = try Storage(
+            core, outfit, accounts, front.replies, processes.output, opened)
         service = try Service(core, outfit, accounts, storage.store)
         calls = CallSide(core, outfit, accounts, front, processes, storage, service)
         shutdown = Shutdown(
@@ -129,7 +130,9 @@ package final class Daemon {
             try add(children, .clients) { try processes.runners.takeChildren() }
         }
         try add(front.poll.descriptor, .clients) { [unowned self] in try serve() }
-        try add(storage.thread.descriptor, .processes) { storage.store.takeProgress() }
+        try add(storage.thread.descriptor, .processes) {
+            storage.outputs.stored(storage.store.takeProgress().stored)
+        }
         try add(storage.history.descriptor, .clients) { storage.lookups.takeAnswers() }
         try add(processes.users.descriptor, .processes) { processes.users.takeAnswers() }
         try add(processes.adopter.descriptor, .clients) { processes.adopter.takeAnswer() }
@@ -180,6 +183,7 @@ package final class Daemon {
         calls.scheduler.flush()
         calls.outputs.endTurn()
         front.holders.sweep()
+        storage.outputs.flush()
         // Clients that closed may have ended what others wait for.
         storage.store.flush()
         let forgotten = core.update { registry, _, _ in registry.forgetExcess() }

@@ -116,17 +116,18 @@ struct Storage {
     let store: Persistence
     let history: HistoryThread
     let lookups: HistoryLookups
+    let outputs: OutputKeeper
 
     init(
         _ core: Core, _ outfit: Outfit, _ accounts: AccountSource, _ replies: PendingReplies,
-        _ opened: OpenedStore
+        _ output: OutputPump, _ opened: OpenedStore
     ) throws(SystemError) {
         thread = try StoreThread(
-            opened.store, identifiers: opened.identifierStore,
-            bounds: HistoryBounds(outfit.settings.settings, accounts.accounts))
+            opened, bounds: HistoryBounds(outfit.settings.settings, accounts.accounts))
         store = Persistence(core, thread, outfit.log)
-        history = try HistoryThread(opened.reader)
+        history = try HistoryThread(opened.reader, outputPath: opened.outputPath)
         lookups = HistoryLookups(core, history, replies)
+        outputs = OutputKeeper(core, output, thread, outfit.settings)
     }
 }
 
@@ -173,7 +174,8 @@ struct CallSide {
                 origins: front.origins, refusals: front.refusals, numbers: front.numbers,
                 log: log))
         outputs = OutputPager.Parts(
-            core, front.pool, front.streams, front.subscriptions, processes.output)
+            core, front.pool, front.streams, front.subscriptions, processes.output,
+            storage.lookups)
         let tasks = TaskCalls(
             core, front.holders, submitters, front.subscriptions, front.replies,
             storage.lookups, journal)

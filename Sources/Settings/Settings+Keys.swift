@@ -182,6 +182,12 @@ extension Settings {
             1_048_576...1_099_511_627_776,
             "What ended tasks and last successes take on the disk, in bytes; who takes most loses the oldest."
         ),
+        .integer(
+            "store.outputBytesMax",
+            \.store.outputBytesMax,
+            0...1_099_511_627_776,
+            "What the output of ended tasks takes on the disk, in bytes; who has most loses the oldest."
+        ),
         .time(
             "store.historyAge",
             \.store.historyAge,

@@ -70,6 +70,8 @@ package struct Settings: Sendable, Equatable {
         package var historyMax = 1_000_000
         /// A million ordinary commands take less, so that for them ``historyMax`` is the limit.
         package var historyBytesMax = 1_073_741_824
+        /// 0: none is kept on disk.
+        package var outputBytesMax = 67_108_864
         /// `nil`: only the other two bound the history.
         package var historyAge: Duration? = .seconds(30 * 86400)
         package var durability = Durability.commit

@@ -20,6 +20,8 @@ extension ClosedRange<Int> {
     package static var waitMilliseconds: Self { 0...366 * 86_400_000 }
     /// Before another attempt: up to 5 hours.
     package static var retryMilliseconds: Self { 0...5 * 3_600_000 }
+    /// Places in what a task printed: up to an exbibyte.
+    package static var positions: Self { 0...1 << 60 }
     package static var attempts: Self { 1...100 }
     package static var priorities: Self { -1000...1000 }
     /// A number on an icon.

@@ -110,4 +110,19 @@ extension Tasks {
             try fields.field("reason", &reason)
         }
     }
+
+    /// The error `OutputGone`.
+    package struct OutputGone: WireError {
+        package static let name = "org.bgtaskd.Tasks.OutputGone"
+
+        package var id = 0
+        package var lostWithDaemon = false
+
+        package init() {}
+
+        package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
+            try fields.field("id", &id)
+            try fields.field("lostWithDaemon", &lostWithDaemon)
+        }
+    }
 }

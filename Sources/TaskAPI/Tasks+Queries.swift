@@ -35,7 +35,8 @@ extension Tasks {
     }
 
     /// What a run task printed, oldest first, as far as it is kept; with follow, until the task ends. Needs more.
-    /// dropped: bytes that are missing before this piece.
+    /// from: begin at this byte, counted from the first that the task printed. dropped: bytes that are missing before
+    /// this piece. next: where the next piece begins. The last reply may be without text.
     package enum Output: Method {
         package static let name = "org.bgtaskd.Tasks.Output"
 
@@ -44,6 +45,7 @@ extension Tasks {
             package var id = 0
             package var follow: Bool?
             package var all: Bool?
+            package var from: Int?
 
             package init() {}
 
@@ -51,6 +53,7 @@ extension Tasks {
                 try fields.field("id", &id, in: .identifiers)
                 try fields.field("follow", &follow)
                 try fields.field("all", &all)
+                try fields.field("from", &from, in: .positions)
             }
         }
 
@@ -59,6 +62,7 @@ extension Tasks {
             package var stream = ""
             package var text = ""
             package var dropped: Int?
+            package var next: Int?
 
             package init() {}
 
@@ -66,6 +70,7 @@ extension Tasks {
                 try fields.field("stream", &stream)
                 try fields.field("text", &text)
                 try fields.field("dropped", &dropped)
+                try fields.field("next", &next)
             }
         }
     }

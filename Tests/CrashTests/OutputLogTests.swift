@@ -1,3 +1,5 @@
+import BudgetCore
+import TaskStore
 import TestKit
 import Testing
 
@@ -88,5 +90,12 @@ struct OutputLogTests {
             let kept = String(validating: text[stream] ?? [], as: UTF8.self)
             #expect(kept.map(printed.hasSuffix) == true, "seed \(seed): \(stream)")
         }
+        let stored = log.stored(of: TaskID(rawValue: 1), OwnerID(rawValue: 2))
+        #expect((stored.start, stored.end) == (log.start, log.end))
+        #expect(stored.chunks.allSatisfy { $0.text.count <= StoredOutput.Chunk.byteCountMax })
+        let again = OutputLog(stored)
+        #expect((again.start, again.end) == (log.byteCount > 0 ? log.start : log.end, log.end))
+        #expect(Self.read(again, from: log.start).text == text, "seed \(seed)")
+        #expect(again.stored(of: stored.task, stored.owner).chunks == stored.chunks)
     }
 }

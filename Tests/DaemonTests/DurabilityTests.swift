@@ -57,7 +57,9 @@ struct DurabilityTests {
             ["sleep", "1000"], { $0.budget = Tasks.Budget(ms: 180_000, grace: 60_000) })
         let queued = try client.submit(["true"])
         #expect(try daemon.stop() == .status(0))
-        #expect(Files.names(daemon.statePath).sorted() == ["lock", "supervisors", "tasks.db"])
+        #expect(
+            Files.names(daemon.statePath).sorted()
+                == ["lock", "output.db", "supervisors", "tasks.db"])
 
         let next = try DaemonProcess(.supervisor, in: daemon.folder)
         let other = try next.connect()

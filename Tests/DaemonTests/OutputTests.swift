@@ -187,7 +187,9 @@ struct OutputTests {
 
     @Test("output that had to make room for another task's is told as missing")
     func evictedOutput() throws {
-        let daemon = try DaemonProcess(.supervisor, settings: "limits.outputTotalBytesMax = 1000")
+        let daemon = try DaemonProcess(
+            .supervisor,
+            settings: "limits.outputTotalBytesMax = 1000\nstore.outputBytesMax = 0")
         let client = try daemon.connect()
         let first = try client.submit(["echo", "hello"])
         _ = try client.ended(first)

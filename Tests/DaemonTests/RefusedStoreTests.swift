@@ -40,7 +40,9 @@ struct RefusedStoreTests {
         #expect(said.hasPrefix("bgtaskd: cannot use the st"), "\(said)")
         #expect(said.hasSuffix("\n") && said.filter(\.isNewline).count == 1, "\(said)")
         #expect(Files.bytes(state + "/tasks.db") == before)
-        #expect(Set(Files.names(state)).isSubset(of: ["lock", "supervisors", "tasks.db"]))
+        #expect(
+            Set(Files.names(state)).isSubset(
+                of: ["lock", "output.db", "supervisors", "tasks.db"]))
         return said
     }
 

@@ -23,6 +23,7 @@ struct SettingsTableTests {
             "applications.enforce": "true", "applications.messageTime": "30s",
             "applications.messagesPerHourMax": "3",
             "store.historyMax": "1000000", "store.historyBytesMax": "1073741824",
+            "store.outputBytesMax": "67108864",
             "store.historyAge": "30d", "store.durability": "commit",
             "daemon.containment": "auto", "daemon.logLevel": "info", "access.operators": "",
             "access.users": "", "access.confinedUsers": "[]", "access.unlimitedUsers": "[]",

@@ -73,6 +73,7 @@ struct DescriptionTests {
             Self.differences(text, Tasks.AlreadyEnded.self),
             Self.differences(text, Tasks.NotAccepting.self),
             Self.differences(text, Tasks.Confined.self),
+            Self.differences(text, Tasks.OutputGone.self),
         ]
         #expect(differences.count == text.errors.count)
         #expect(differences.flatMap(\.self) == [])

@@ -34,6 +34,15 @@ import Varlink
                 Tasks.LimitReached.name,
                 [("limit", .string("lifetimeMax")), ("value", .integer(600_000))]
             ).hasPrefix("the limit lifetimeMax (10min) is reached; "))
+        for (isLost, words) in [
+            (true, "was lost with the daemon"), (false, "is not kept any more"),
+        ] {
+            #expect(
+                try line(
+                    Tasks.OutputGone.name,
+                    [("id", .integer(9)), ("lostWithDaemon", .bool(isLost))])
+                    == "the output of task 9 \(words); bgtaskctl logs 9 --journal may have it")
+        }
         #expect(
             try line(Tasks.NoSuchProfile.name, [("profile", .string("p"))])
                 == "there is no profile p; bgtaskctl status names them")

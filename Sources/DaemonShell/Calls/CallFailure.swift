@@ -12,6 +12,9 @@ enum CallFailure: Error {
     /// Why processes cannot be an application.
     case cannotContain(Int32, String)
 
+    /// Nothing is kept of what a task printed; whether that was lost with an earlier daemon.
+    case outputGone(TaskID, lostWithDaemon: Bool)
+
     static func invalid(_ parameter: String) -> CallFailure {
         .service(.invalidParameter(parameter: parameter))
     }

@@ -86,7 +86,7 @@ final class HistoryLookups {
                 found = stored.flatMap { TaskRecord(ended: RestoredTask($0, core.clocks)) }
                 replies.resolve(ticket)
             case .failed(let error): replies.resolve(ticket, .unreadable(error))
-            case .page: break
+            case .page, .output: break
             }
         }
     }
@@ -153,7 +153,7 @@ final class HistoryPager: Pager {
                 client.closeCall()
                 client.reply(.unreadable(error))
                 pool.resume(client)
-            case .task: break
+            case .task, .output: break
             }
         }
     }

@@ -78,6 +78,15 @@ struct QueryCalls {
         _ id: TaskID, for caller: Caller, of client: Client,
         answer: @escaping (TaskRecord, Client) -> Void
     ) throws(CallFailure) -> TaskRecord? {
+        if let record = try recordInMemory(id, for: caller) { return record }
+        lookups.find(id, for: caller, of: client, answer: answer)
+        return nil
+    }
+
+    /// A task that memory has; `nil` where the disk is to be asked.
+    private func recordInMemory(
+        _ id: TaskID, for caller: Caller
+    ) throws(CallFailure) -> TaskRecord? {
         do throws(Refusal) {
             return try core.registry.record(id, for: caller)
         } catch {
@@ -85,7 +94,6 @@ struct QueryCalls {
             guard id != .invalid, id <= core.registry.identifierLast else {
                 throw .refused(error)
             }
-            lookups.find(id, for: caller, of: client, answer: answer)
             return nil
         }
     }
@@ -162,10 +170,24 @@ struct QueryCalls {
         let input = try call.read(Tasks.Output.Input.self)
         guard call.more else { throw .service(.expectedMore) }
         let id = try TaskID(named: input.id)
-        let record = try record(id, for: client.caller(all: input.all))
-        guard record.task.kind == .run else { throw .invalid("id") }
+        let caller = try client.caller(all: input.all)
+        let position = input.from ?? 0
+        guard try isOutputInMemory(of: id, for: caller) else {
+            let pager = StoredOutputPager(outputs, of: id, from: position, for: caller)
+            client.open(.pages(pager))
+            return pager.begin(for: client)
+        }
+        let follows = input.follow == true
         client.open(
-            .pages(OutputPager(outputs, of: id, follows: input.follow == true, for: client)))
+            .pages(
+                OutputPager(outputs, of: id, from: position, follows: follows, for: client)))
         pool.markDirty(client)
+    }
+
+    /// Whether what is kept of a task's output is in memory, or will be; else the disk is to be asked.
+    private func isOutputInMemory(of id: TaskID, for caller: Caller) throws(CallFailure) -> Bool {
+        guard let record = try recordInMemory(id, for: caller) else { return false }
+        guard record.task.kind == .run else { throw .invalid("id") }
+        return record.task.state != .ended || outputs.output.has(id)
     }
 }

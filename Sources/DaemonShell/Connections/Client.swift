@@ -251,6 +251,8 @@ final class Client {
         case .cannotContain(let processID, let reason):
             replyError(Applications.CannotContain(pid: Int(processID), reason: reason))
         case .confined(let reason): replyError(Tasks.Confined(reason: reason))
+        case .outputGone(let id, let isLost):
+            replyError(Tasks.OutputGone(id: id.number, lostWithDaemon: isLost))
         case .refused(let refusal): reply(refusal)
         }
     }

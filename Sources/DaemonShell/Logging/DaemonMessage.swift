@@ -170,6 +170,9 @@ extension DaemonMessage {
     /// What the store does beside commits: the write-ahead log, the bounds of the history.
     static let storeNotKept = DaemonMessage(
         "3c9b8f52d1e64f0aa7d5c6e1820b94f7", .warning, "the store cannot be kept in order")
+    /// What tasks printed is kept in memory alone, until the disk takes it again.
+    static let outputNotKept = DaemonMessage(
+        "a4e0c1d87b5f49d2b93c6f12e7805ad6", .warning, "output of ended tasks cannot be kept")
     /// At the end of a stop.
     static let storeNotWaitedFor = DaemonMessage(
         "e7a4d0b96f1c48b3952ad8c3f6017be2", .error, "the disk did not take what ended in time")

@@ -1,5 +1,6 @@
 internal import BudgetCore
 internal import TaskAPI
+internal import TaskStore
 
 /// Which of its two streams a task wrote to.
 enum OutputStream: String, Sendable {
@@ -25,9 +26,14 @@ struct OutputLog: Sendable {
 
             var stream: OutputStream { word & 0x8000 == 0 ? .stdout : .stderr }
             var end: Int { Int(word & 0x7FFF) }
+
+            /// As the disk has it, from where the text is cut at its front.
+            func stored(behind cut: Int) -> UInt16 { word - UInt16(cut) }
+
+            init(stored word: UInt16) { self.word = word }
         }
 
-        static let byteCountMax = 16_384
+        static let byteCountMax = StoredOutput.Chunk.byteCountMax
 
         /// The position of its first byte.
         let base: Int
@@ -36,6 +42,20 @@ struct OutputLog: Sendable {
 
         init(base: Int) {
             self.base = base
+        }
+
+        init(_ stored: StoredOutput.Chunk) {
+            base = stored.start
+            bytes = stored.text
+            runs = stored.runs.map(Run.init(stored:))
+        }
+
+        /// What it has from a position on, for the disk.
+        func stored(from start: Int) -> StoredOutput.Chunk {
+            let cut = max(start - base, 0)
+            return StoredOutput.Chunk(
+                start: base + cut, text: Array(bytes[cut...]),
+                runs: runs.filter { $0.end > cut }.map { $0.stored(behind: cut) })
         }
 
         var end: Int { base + bytes.count }
@@ -84,6 +104,23 @@ struct OutputLog: Sendable {
     private(set) var start = 0
     private(set) var end = 0
 
+    init() {}
+
+    /// What was read from the disk of a task's output.
+    init(_ stored: StoredOutput) {
+        chunks = stored.chunks.map { Chunk($0) }
+        start = stored.chunks.first?.start ?? stored.end
+        end = stored.chunks.last?.end ?? stored.end
+    }
+
+    /// All of it, for the disk.
+    func stored(of task: TaskID, _ owner: OwnerID) -> StoredOutput {
+        let kept = chunks[chunksDropped...].filter { $0.end > start }
+        return StoredOutput(
+            task: task, owner: owner, start: start, end: end,
+            chunks: kept.map { $0.stored(from: start) })
+    }
+
     var byteCount: Int { end - start }
 
     /// What it takes of memory, in bytes.
@@ -118,13 +155,11 @@ struct OutputLog: Sendable {
         chunks.append(Chunk(base: end))
     }
 
-    /// The piece at a position, or the first one that is kept after it.
-    ///
-    /// - Returns: the stream, its bytes, how many bytes are missing before them, and where the next
-    ///   piece is; `nil` at the end.
-    func piece(
-        at position: Int
-    ) -> (stream: OutputStream, bytes: ArraySlice<UInt8>, dropped: Int, next: Int)? {
+    /// Bytes of one stream, how many are missing before them, and where the next piece is.
+    typealias Piece = (stream: OutputStream, bytes: ArraySlice<UInt8>, dropped: Int, next: Int)
+
+    /// The piece at a position, or the first one that is kept after it; `nil` at the end.
+    func piece(at position: Int) -> Piece? {
         let from = max(position, start)
         guard from < end else { return nil }
         let (stream, rest) = chunks[chunk(at: from)].piece(at: from)

@@ -11,34 +11,40 @@ final class OutputPager: Pager {
     private let id: TaskID
     /// Whether it goes on until the task has ended.
     private let follows: Bool
-    private var position = 0
+    private var position: Int
 
     /// What the readers of outputs share.
     final class Parts {
-        fileprivate let core: Core
-        fileprivate let pool: ConnectionPool
-        fileprivate let streams: ReplyStreams
+        let core: Core
+        let pool: ConnectionPool
+        let streams: ReplyStreams
+        let output: OutputPump
+        let lookups: HistoryLookups
         fileprivate let subscriptions: Subscriptions
-        fileprivate let output: OutputPump
         fileprivate var pieces = OutputPieces()
 
         init(
             _ core: Core, _ pool: ConnectionPool, _ streams: ReplyStreams,
-            _ subscriptions: Subscriptions, _ output: OutputPump
+            _ subscriptions: Subscriptions, _ output: OutputPump, _ lookups: HistoryLookups
         ) {
             self.core = core
             self.pool = pool
             self.streams = streams
             self.subscriptions = subscriptions
             self.output = output
+            self.lookups = lookups
         }
 
         /// Forgets what was written for several, once nobody waits for it.
         func endTurn() { if streams.isEmpty { pieces.removeAll() } }
     }
 
-    init(_ parts: Parts, of id: TaskID, follows: Bool, for client: Client) {
+    /// - Parameter position: where it begins.
+    init(
+        _ parts: Parts, of id: TaskID, from position: Int, follows: Bool, for client: Client
+    ) {
         self.parts = parts
+        self.position = position
         self.id = id
         self.follows = follows
         parts.subscriptions.addReader(client, of: id)
@@ -80,10 +86,7 @@ final class OutputPager: Pager {
         let end = parts.output[id]?.end ?? position
         ended(for: client)
         client.closeCall()
-        var output = Tasks.Output.Output()
-        output.stream = OutputStream.stdout.rawValue
-        output.dropped = end > position ? end - position : nil
-        client.reply(output)
+        client.reply(Tasks.Output.Output(end: end, from: position))
         parts.pool.resume(client)
     }
 }

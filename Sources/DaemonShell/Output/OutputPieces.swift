@@ -23,11 +23,7 @@ struct OutputPieces {
             return known.piece
         }
         guard let found = log?.piece(at: position) else { return nil }
-        var output = Tasks.Output.Output()
-        output.stream = found.stream.rawValue
-        output.text = String(decoding: found.bytes, as: UTF8.self)
-        output.dropped = found.dropped > 0 ? found.dropped : nil
-        let piece = Piece(message: SharedMessage(output), next: found.next)
+        let piece = Piece(message: SharedMessage(Tasks.Output.Output(found)), next: found.next)
         if made.count == OutputPieces.countMax { made.removeFirst() }
         made.append((task, position, piece))
         return piece
@@ -36,5 +32,24 @@ struct OutputPieces {
     /// Forgets them, once nobody waits for any.
     mutating func removeAll() {
         if !made.isEmpty { made = [] }
+    }
+}
+
+extension Tasks.Output.Output {
+    /// A piece of a task's output.
+    init(_ piece: OutputLog.Piece) {
+        self.init()
+        stream = piece.stream.rawValue
+        text = String(decoding: piece.bytes, as: UTF8.self)
+        dropped = piece.dropped > 0 ? piece.dropped : nil
+        next = piece.next
+    }
+
+    /// The last reply, for a reader who has come to a position.
+    init(end: Int, from position: Int) {
+        self.init()
+        stream = OutputStream.stdout.rawValue
+        dropped = end > position ? end - position : nil
+        next = max(position, end)
     }
 }

@@ -66,6 +66,14 @@ final class OutputPump {
     /// What is kept of a task's output.
     subscript(id: TaskID) -> OutputLog? { kept[id] }
 
+    /// Whether it is here what an ended task printed, as far as it was kept; else the disk may have it.
+    func has(_ id: TaskID) -> Bool { kept[id].map { $0.byteCount > 0 || $0.end == 0 } ?? false }
+
+    /// A task has ended for good, and the disk knows.
+    ///
+    /// - Returns: what is kept of its output.
+    func endIsKnown(_ id: TaskID) -> OutputLog { kept.endIsKnown(id) }
+
     /// Forgets the output of a task that is not known any more.
     func forget(_ id: TaskID) { kept.forget(id) }
 

@@ -32,7 +32,8 @@ struct OutputStore {
     /// Counts a task's output among the ended ones, and makes room for it: the account that has most loses
     /// the oldest bytes.
     mutating func taskEnded(_ id: TaskID, account: OwnerID, totalMax: Int) {
-        guard entries[id] != nil else { return }
+        // One that has printed nothing takes no room from others.
+        guard let log = entries[id]?.log, log.end > 0 else { return }
         entries[id]?.log.fit()
         entries[id]?.account = account
         let bytes = (entries[id]?.log.memoryBytes ?? 0) + OutputStore.overhead
@@ -40,6 +41,15 @@ struct OutputStore {
         kept[account]?.bytes += bytes
         keptBytes += bytes
         while keptBytes > totalMax, let most = accountOfMost { emptyOldest(of: most) }
+    }
+
+    /// A task has ended for good: from now on it is known what it printed, also where that is nothing.
+    ///
+    /// - Returns: what is kept of it.
+    mutating func endIsKnown(_ id: TaskID) -> OutputLog {
+        let log = entries[id]?.log ?? OutputLog()
+        if entries[id] == nil { entries[id] = Entry() }
+        return log
     }
 
     /// A task that is tried again goes on with its output, as far as that is still there.

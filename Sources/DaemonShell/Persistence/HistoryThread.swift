@@ -7,11 +7,15 @@ final class HistoryThread: Sendable {
     enum Question: Sendable {
         case task(TaskID, of: OwnerID?)
         case page(HistoryFilter, after: HistoryCursor?, countMax: Int)
+        /// The output of a task that has ended, from a position on.
+        case output(TaskID, of: OwnerID?, from: Int)
     }
 
     enum Answer: Sendable {
         case task(StoredTask?)
         case page(HistoryPage)
+        /// The task, where there is one, and some of its output, where that is kept.
+        case output(StoredTask?, StoredOutput?)
         case failed(StoreError)
     }
 
@@ -22,6 +26,8 @@ final class HistoryThread: Sendable {
     }
 
     private let reader: HistoryReader
+    /// Where outputs are kept; `nil`: nowhere.
+    private let outputPath: String?
     private let shared = LockedState(Shared())
     private let request: OwnedDescriptor
     private let answer: OwnedDescriptor
@@ -31,8 +37,9 @@ final class HistoryThread: Sendable {
     var descriptor: Int32 { answer.rawValue }
 
     /// Starts the thread.
-    init(_ reader: HistoryReader) throws(SystemError) {
+    init(_ reader: HistoryReader, outputPath: String?) throws(SystemError) {
         self.reader = reader
+        self.outputPath = outputPath
         request = try .event()
         answer = try .event()
         ended = try .event()
@@ -65,15 +72,17 @@ final class HistoryThread: Sendable {
     }
 
     private func serve() {
+        var outputs: StoredOutputReader?
         while true {
             request.takeEvents()
             while let (number, question) = next() {
-                let found = find(question)
+                let found = find(question, &outputs)
                 shared.withLock { $0.answers.append((number, found)) }
                 answer.countEvent()
             }
             guard shared.withLock({ $0.isClosing }) else { continue }
             // A connection that only reads loses nothing.
+            try? outputs?.close()
             try? reader.close()
             return ended.countEvent()
         }
@@ -85,12 +94,19 @@ final class HistoryThread: Sendable {
         }
     }
 
-    private func find(_ question: Question) -> Answer {
+    /// - Parameter outputs: opened with the first question about output.
+    private func find(_ question: Question, _ outputs: inout StoredOutputReader?) -> Answer {
         do throws(StoreError) {
             switch question {
             case .task(let id, let owner): return .task(try reader.task(id, of: owner))
             case .page(let filter, let cursor, let countMax):
                 return .page(try reader.history(filter, after: cursor, countMax: countMax))
+            case .output(let id, let owner, let position):
+                guard let task = try reader.task(id, of: owner) else { return .output(nil, nil) }
+                guard let outputPath else { return .output(task, nil) }
+                if outputs == nil { outputs = try StoredOutputReader(path: outputPath) }
+                return .output(
+                    task, try outputs?.output(of: id, owner: task.owner, from: position))
             }
         } catch {
             return .failed(error)

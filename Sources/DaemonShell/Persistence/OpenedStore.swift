@@ -11,6 +11,8 @@ package struct OpenedStore {
     let identifiers: ClosedRange<UInt64>
     let found: FoundTasks
     let reader: HistoryReader
+    /// The database that the output of ended tasks is kept in; `nil`: none is kept on disk.
+    let outputPath: String?
 
     /// Opens it, and reserves the first ids.
     ///
@@ -23,8 +25,12 @@ package struct OpenedStore {
             path: folder + "/tasks.db", durability: .commit, vfs: vfs)
         identifierStore = onDisk
         switch settings.store.durability {
-        case .commit: store = onDisk
-        case .memory: store = try TaskStore.open(path: ":memory:", durability: .memory)
+        case .commit:
+            store = onDisk
+            outputPath = folder + "/output.db"
+        case .memory:
+            store = try TaskStore.open(path: ":memory:", durability: .memory)
+            outputPath = nil
         }
         let used = try onDisk.reservedIdentifiers().rawValue
         let last = used + BackgroundTaskRegistry.identifierBlock
@@ -83,6 +89,7 @@ extension HistoryBounds {
     init(_ settings: Settings, _ accounts: Accounts) {
         self.init(
             countMax: settings.store.historyMax, bytesMax: settings.store.historyBytesMax,
-            ageMax: settings.store.historyAge, accounts: accounts)
+            ageMax: settings.store.historyAge, accounts: accounts,
+            outputBytesMax: settings.store.outputBytesMax)
     }
 }

@@ -45,6 +45,7 @@ final class Persistence {
         if let complaint = outcome.complaint {
             log.say(.storeNotKept, [.reason: "\(complaint)"])
         }
+        if let fault = outcome.outputFault { log.say(.outputNotKept, [.reason: "\(fault)"]) }
         if let failure = outcome.failure, outcome.isNewFailure {
             log.say(.storeFailed, [.reason: "\(failure)"])
         }

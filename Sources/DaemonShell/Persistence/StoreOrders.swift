@@ -36,6 +36,8 @@ struct StoreProgress: Sendable {
     var failure: StoreError?
     /// What could not be done for the file beside the orders.
     var complaint: StoreError?
+    /// What keeps output from the disk since just now.
+    var outputFault: StoreError?
 }
 
 /// What stands between those who give orders to a store and the one that carries them out.
@@ -88,6 +90,8 @@ struct StoreOrders: Sendable {
     }
 
     mutating func complain(of error: StoreError) { progress.complaint = error }
+
+    mutating func complainOfOutput(_ error: StoreError) { progress.outputFault = error }
 
     mutating func takeProgress() -> StoreProgress {
         defer { progress = StoreProgress() }

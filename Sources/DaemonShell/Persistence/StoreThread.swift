@@ -15,8 +15,15 @@ final class StoreThread: StoreBackend, Sendable {
     /// How long the end may wait for the disk.
     static let closeMilliseconds: Int32 = 10_000
 
+    /// What the output that waits to be written may take, and what is written of it between two orders.
+    private static let outputWaitingMax = 64 << 20
+    private static let outputAtOnce = 4 << 20
+
     private struct Shared {
         var orders = StoreOrders()
+        /// The output of tasks whose ends are on disk, the oldest end first.
+        var outputs: [EndedOutput] = []
+        var outputBytes = 0
         var bounds: HistoryBounds
         var isPruneDue = true
         /// Set at the end: the id that was handed out last.
@@ -28,6 +35,10 @@ final class StoreThread: StoreBackend, Sendable {
     private let store: TaskStore
     /// Where ids are reserved, which is on disk also where the tasks are not.
     private let identifiers: TaskStore
+    /// Where output is kept; `nil`: nowhere.
+    private let outputPath: String?
+    /// The first id of this run.
+    private let first: TaskID
     private let shared: LockedState<Shared>
     private let request: OwnedDescriptor
     private let answer: OwnedDescriptor
@@ -39,12 +50,11 @@ final class StoreThread: StoreBackend, Sendable {
 
     /// Starts the thread.
     ///
-    /// - Parameter identifiers: the store where ids are reserved; it may be the same.
-    init(
-        _ store: TaskStore, identifiers: TaskStore, bounds: HistoryBounds
-    ) throws(SystemError) {
-        self.store = store
-        self.identifiers = identifiers
+    init(_ opened: OpenedStore, bounds: HistoryBounds) throws(SystemError) {
+        store = opened.store
+        identifiers = opened.identifierStore
+        outputPath = opened.outputPath
+        first = TaskID(rawValue: opened.identifiers.lowerBound)
         shared = LockedState(Shared(bounds: bounds))
         request = try .event()
         answer = try .event()
@@ -74,6 +84,17 @@ final class StoreThread: StoreBackend, Sendable {
         }
     }
 
+    /// Has the output of tasks written whose ends are on disk, after the orders that wait. What finds no room is let go.
+    func keep(_ outputs: [EndedOutput]) {
+        guard outputPath != nil else { return }
+        tell { state in
+            for output in outputs where state.outputBytes < StoreThread.outputWaitingMax {
+                state.outputs.append(output)
+                state.outputBytes += output.log.byteCount
+            }
+        }
+    }
+
     /// Ends the thread and the store, and gives ids back that this run has reserved and not used, so that
     /// ids stay short for people over orderly restarts.
     ///
@@ -96,7 +117,9 @@ final class StoreThread: StoreBackend, Sendable {
     /// Waits until there is something to do.
     private func rest() {
         let isResting = shared.withLock { state in
-            state.isResting = !state.orders.isDue && !state.isPruneDue && state.lastUsed == nil
+            state.isResting =
+                !state.orders.isDue && !state.isPruneDue && state.lastUsed == nil
+                && state.outputs.isEmpty
             return state.isResting
         }
         if isResting { request.takeEvents() }
@@ -105,12 +128,14 @@ final class StoreThread: StoreBackend, Sendable {
     private func serve() {
         var endsSincePrune = 0
         var prunedAt = MonotonicClock.now()
+        let outputs = OutputWriter(path: outputPath, first: first)
         while true {
             let (order, lastUsed) = shared.withLock { state in
                 (state.orders.next(), state.lastUsed)
             }
             if let order { endsSincePrune += carryOut(order) }
-            if let lastUsed { return end(lastUsed) }
+            if let lastUsed { return end(lastUsed, outputs) }
+            outputs.write(takeOutputs(bytesMax: Self.outputAtOnce))
             let now = MonotonicClock.now()
             let isPruneDue =
                 endsSincePrune >= StoreThread.endsPerPrune
@@ -119,7 +144,8 @@ final class StoreThread: StoreBackend, Sendable {
                 (endsSincePrune, prunedAt) = (0, now)
                 shared.withLock { $0.isPruneDue = true }
             }
-            keepHouse(prunesFirst: isPruneDue)
+            keepHouse(prunesFirst: isPruneDue, outputs)
+            keepHouse(of: outputs)
             rest()
         }
     }
@@ -157,16 +183,16 @@ final class StoreThread: StoreBackend, Sendable {
     ///
     /// - Parameter prunesFirst: prunes also where orders wait, which may be always: a step for the tasks that
     ///   are too many, and one for what else there is.
-    private func keepHouse(prunesFirst: Bool) {
+    private func keepHouse(prunesFirst: Bool, _ outputs: OutputWriter) {
         do throws(StoreError) {
-            if prunesFirst, try pruneSome(evenIfOrdered: true) {
-                _ = try pruneSome(evenIfOrdered: true)
+            if prunesFirst, try pruneSome(evenIfOrdered: true, outputs) {
+                _ = try pruneSome(evenIfOrdered: true, outputs)
             }
             repeat {
                 // What is pruned is in the log first, and would make it as large as the database.
                 try store.checkpointIfDue()
                 if identifiers !== store { try identifiers.checkpointIfDue() }
-            } while try pruneSome(evenIfOrdered: false)
+            } while try pruneSome(evenIfOrdered: false, outputs)
         } catch {
             shared.withLock { state in
                 state.isPruneDue = false
@@ -177,13 +203,48 @@ final class StoreThread: StoreBackend, Sendable {
     }
 
     /// - Returns: whether there is more to prune.
-    private func pruneSome(evenIfOrdered: Bool) throws(StoreError) -> Bool {
+    private func pruneSome(
+        evenIfOrdered: Bool, _ outputs: OutputWriter
+    ) throws(StoreError) -> Bool {
         guard let bounds = boundsToPrune(evenIfOrdered: evenIfOrdered) else { return false }
-        if try store.prune(to: bounds, at: WallClock.now()).isComplete {
+        let step = try store.prune(to: bounds, at: WallClock.now())
+        outputs.forget(step.tasks)
+        if step.isComplete {
             // Others may have come meanwhile.
             shared.withLock { if $0.bounds == bounds { $0.isPruneDue = false } }
         }
         return true
+    }
+
+    /// The output that is to be written next, as much as may be written at once.
+    private func takeOutputs(bytesMax: Int) -> [EndedOutput] {
+        shared.withLock { state in
+            var (count, bytes) = (0, 0)
+            while count < state.outputs.count, bytes < bytesMax {
+                bytes += state.outputs[count].log.byteCount
+                count += 1
+            }
+            defer { state.outputs.removeFirst(count) }
+            state.outputBytes -= bytes
+            return Array(state.outputs.prefix(count))
+        }
+    }
+
+    /// What the outputs need: at least a step, and more until there is something else to do.
+    private func keepHouse(of outputs: OutputWriter) {
+        var isComplete = false
+        while !isComplete {
+            let (bounds, isAwaited) = shared.withLock { state in
+                (
+                    state.bounds,
+                    state.orders.isDue || !state.outputs.isEmpty || state.lastUsed != nil
+                )
+            }
+            isComplete = outputs.keepHouse(bounds, store) || isAwaited
+        }
+        guard let fault = outputs.takeFault() else { return }
+        shared.withLock { $0.orders.complainOfOutput(fault) }
+        answer.countEvent()
     }
 
     /// The bounds where there is something to prune and nothing else to do.
@@ -195,7 +256,9 @@ final class StoreThread: StoreBackend, Sendable {
         }
     }
 
-    private func end(_ last: TaskID) {
+    private func end(_ last: TaskID, _ outputs: OutputWriter) {
+        outputs.write(takeOutputs(bytesMax: .max))
+        outputs.close()
         // Where it cannot be written the block is skipped, as after a crash, and the log of the database
         // is read at the next start.
         _ = try? identifiers.apply([.identifiersReserved(through: last)])

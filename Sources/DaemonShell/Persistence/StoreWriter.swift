@@ -19,6 +19,8 @@ struct StoreWriter: ~Copyable {
         var hasHealed = false
         /// What could not be done for the file, beside the orders.
         var complaint: StoreError?
+        /// What keeps output from the disk since just now.
+        var outputFault: StoreError?
     }
 
     /// How a stop stands with what is on its way to the disk.
@@ -138,6 +140,7 @@ struct StoreWriter: ~Copyable {
         let progress = backend.takeProgress()
         var outcome = Outcome()
         outcome.complaint = progress.complaint
+        outcome.outputFault = progress.outputFault
         let wasWell = registry.storeFault == nil
         // What was written before it failed lets nothing start that would be written to it next.
         if let failure = progress.failure { registry.storeInDoubt(Self.reason(failure.text)) }

@@ -59,6 +59,14 @@ extension Tasks.Confined {
     }
 }
 
+extension Tasks.OutputGone {
+    init(id: Int, lostWithDaemon: Bool) {
+        self.init()
+        self.id = id
+        self.lostWithDaemon = lostWithDaemon
+    }
+}
+
 extension Applications.NoSuchApplication {
     init(id: String) {
         self.init()

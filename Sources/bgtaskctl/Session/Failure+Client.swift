@@ -66,6 +66,11 @@ extension Failure {
         case Tasks.NotAccepting.name:
             guard let refused = try? error.decode(Tasks.NotAccepting.self) else { return nil }
             return "bgtaskd does not take this now: \(refused.reason)"
+        case Tasks.OutputGone.name:
+            guard let gone = try? error.decode(Tasks.OutputGone.self) else { return nil }
+            let what = gone.lostWithDaemon ? "was lost with the daemon" : "is not kept any more"
+            return "the output of task \(gone.id) \(what); "
+                + "bgtaskctl logs \(gone.id) --journal may have it"
         case Tasks.Confined.name:
             guard let refused = try? error.decode(Tasks.Confined.self) else { return nil }
             return "bgtaskd starts nothing for you from here: \(refused.reason)"

@@ -1,0 +1,35 @@
+internal import BudgetCore
+internal import Settings
+
+/// Hands what tasks printed over to the disk, once that knows their ends.
+final class OutputKeeper {
+    private let core: Core
+    private let output: OutputPump
+    private let thread: StoreThread
+    private let settings: CurrentSettings
+    private var ended: [EndedOutput] = []
+
+    init(_ core: Core, _ output: OutputPump, _ thread: StoreThread, _ settings: CurrentSettings) {
+        self.core = core
+        self.output = output
+        self.thread = thread
+        self.settings = settings
+    }
+
+    /// The disk has what was ordered: of tasks that have ended, their output is taken as it is now.
+    func stored(_ steps: [StoreStep]) {
+        for case .ended(let id) in steps {
+            guard let task = core.registry.record(id)?.task else { continue }
+            let log = output.endIsKnown(id)
+            guard settings.settings.store.outputBytesMax > 0 else { continue }
+            ended.append(EndedOutput(task: id, owner: task.owner, log: log))
+        }
+    }
+
+    /// Gives the disk what it has, once the ends have been told.
+    func flush() {
+        guard !ended.isEmpty else { return }
+        thread.keep(ended)
+        ended = []
+    }
+}

@@ -1,0 +1,102 @@
+internal import BudgetCore
+internal import TaskStore
+
+/// What is kept of the output of a task that has ended, on its way to the disk.
+struct EndedOutput: Sendable {
+    let task: TaskID
+    let owner: OwnerID
+    let log: OutputLog
+}
+
+/// Keeps the output of ended tasks on disk, within its bounds. For the store's thread alone.
+///
+/// Nothing else depends on what comes of it: what cannot be written is left out, and the fault is told once.
+final class OutputWriter {
+    /// Tasks whose output is looked for in the store at once.
+    private static let sweptAtOnce = 500
+
+    /// `nil`: none is kept.
+    private let path: String?
+    private let first: TaskID
+    private var database: OutputDatabase?
+    private var isAtFault = false
+    private var newFault: StoreError?
+    /// Up to which task it is known that the store has it; `nil`: all are known.
+    private var sweptThrough: TaskID? = .invalid
+
+    /// - Parameter first: the first id of this run.
+    init(path: String?, first: TaskID) {
+        self.path = path
+        self.first = first
+        attempt { _ in }
+    }
+
+    /// What has gone wrong since the last call, where all was well before.
+    func takeFault() -> StoreError? {
+        defer { newFault = nil }
+        return newFault
+    }
+
+    /// Writes outputs, the oldest end first.
+    func write(_ outputs: [EndedOutput]) {
+        guard !outputs.isEmpty else { return }
+        let isWritten = attempt { database throws(StoreError) in
+            try database.keep(outputs.map { $0.log.stored(of: $0.task, $0.owner) })
+        }
+        if isWritten { isAtFault = false }
+    }
+
+    /// Forgets what tasks printed that the history has forgotten.
+    func forget(_ tasks: [TaskID]) {
+        guard !tasks.isEmpty else { return }
+        attempt { database throws(StoreError) in try database.forget(tasks) }
+    }
+
+    /// Does some of what the bounds and the file need.
+    ///
+    /// - Returns: whether nothing is left to do.
+    func keepHouse(_ bounds: HistoryBounds, _ store: TaskStore) -> Bool {
+        var isComplete = true
+        attempt { database throws(StoreError) in
+            try sweep(database, store)
+            let isWithinBounds = try database.prune(to: bounds)
+            try database.checkpointIfDue()
+            isComplete = isWithinBounds && sweptThrough == nil
+        }
+        return isComplete
+    }
+
+    /// Forgets what is left of tasks that an earlier daemon forgot, and ended before it had come to their output.
+    private func sweep(_ database: OutputDatabase, _ store: TaskStore) throws(StoreError) {
+        guard let last = sweptThrough else { return }
+        let tasks = try database.tasks(after: last, countMax: Self.sweptAtOnce)
+        try database.forget(try store.unknown(of: tasks))
+        sweptThrough = tasks.count < Self.sweptAtOnce ? nil : tasks.last
+    }
+
+    /// Ends it; what is not in the database then is in its log.
+    func close() { try? database?.close() }
+
+    /// Does something with the database, which is opened where it is not.
+    ///
+    /// - Returns: whether that was done.
+    @discardableResult
+    private func attempt(_ body: (OutputDatabase) throws(StoreError) -> Void) -> Bool {
+        guard let path else { return false }
+        do throws(StoreError) {
+            try body(try opened(at: path))
+            return true
+        } catch {
+            if !isAtFault { newFault = error }
+            isAtFault = true
+            return false
+        }
+    }
+
+    private func opened(at path: String) throws(StoreError) -> OutputDatabase {
+        if let database { return database }
+        let opened = try OutputDatabase(path: path, first: first)
+        database = opened
+        return opened
+    }
+}

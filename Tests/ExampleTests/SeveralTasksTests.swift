@@ -111,6 +111,12 @@ struct SeveralTasksTests {
         }
         let logs = try ctl("logs", "one", "two")
         #expect(logs.text == "==> task \(one) <==\nfrom one\n==> task \(two) <==\nfrom two\n")
+        let last = try run("last", "seq 1 9; echo oops >&2; sleep 1000")
+        try wait(for: "oops", of: last)
+        #expect(try ctl("logs", "-n", "2", "--stdout").text == "8\n9\n")
+        #expect(try ctl("logs", "--stderr").text == "oops\n")
+        let lines = try ctl("logs", "one", "last", "-n", "1")
+        #expect(lines.text == "==> task \(one) <==\nfrom one\n==> task \(last) <==\noops\n")
         let extended = try ctl("extend", one, two)
         #expect(
             extended.text.split(separator: "\n").map { $0.prefix(2) } == ["\(one)\t", "\(two)\t"])

@@ -6,10 +6,11 @@ internal import TaskAPI
 struct Logs: Verb {
     static let configuration = CommandConfiguration(
         abstract: "Show what tasks printed, or the whole story of one.",
-        usage: "bgtaskctl logs <task> ... [<options>]",
+        usage: "bgtaskctl logs [<task> ...] [<options>]",
         discussion: """
             Its standard output goes to standard output, its standard error to standard error. Only the \
-            newest is kept; what is missing is said on standard error. On a terminal, control characters \
+            newest is kept, and of tasks that have ended also over a restart of the daemon; what is missing \
+            is said on standard error. Without a task: of the one that you submitted last. On a terminal, control characters \
             are shown and not obeyed. Of several tasks each piece stands below a line that names its task; \
             with --follow they come as they are printed.
 
@@ -23,6 +24,7 @@ struct Logs: Verb {
             With --journal and no id: what the daemon says about itself.
 
             Example: bgtaskctl logs 42 --follow
+            Example: bgtaskctl logs -n 20 --stderr
             Example: bgtaskctl logs 42 --journal
             """
     )
@@ -31,6 +33,18 @@ struct Logs: Verb {
 
     @Flag(name: .shortAndLong, help: "Go on until the tasks have ended.")
     var follow = false
+
+    @Option(
+        name: [.customShort("n"), .long],
+        help: ArgumentHelp(
+            "Only so many of the last lines, and what follows them.", valueName: "count"))
+    var lines: Int?
+
+    @Flag(help: "Only what they printed to standard output.")
+    var stdout = false
+
+    @Flag(help: "Only what they printed to standard error.")
+    var stderr = false
 
     @Flag(help: "What happened to the task and what it printed, from the system's journal.")
     var journal = false
@@ -41,12 +55,21 @@ struct Logs: Verb {
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
-        guard journal || !selection.isEmpty else {
-            throw ValidationError("name a task, or say --journal for the daemon itself")
+        if let lines, lines < 0 { throw ValidationError("--lines is a number from 0 on") }
+        if stdout, stderr {
+            throw ValidationError(
+                "--stdout and --stderr exclude each other; without them it is both")
+        }
+        guard !journal || part == OutputPart() else {
+            throw ValidationError("--journal goes with none of --lines, --stdout and --stderr")
         }
         guard !journal || storyID != nil || selection.isEmpty else {
             throw ValidationError("--journal tells of one task, by its number")
         }
+    }
+
+    private var part: OutputPart {
+        OutputPart(linesMax: lines, stream: stdout ? "stdout" : stderr ? "stderr" : nil)
     }
 
     /// The task whose story is told; `nil` for the daemon's own.
@@ -59,15 +82,27 @@ struct Logs: Verb {
         guard !journal else { return try tellStory(session) }
         let connection = try session.connect()
         try connection.checkService()
-        let tasks = try selection.choose(connection, includesEnded: true)
+        let tasks = try choose(connection, session)
         var input = Tasks.Output.Input()
         input.all = selection.reach.asked
         input.follow = follow ? true : nil
-        let reader = OutputReader(session, input)
+        let reader = OutputReader(session, input, part)
         if tasks.count > 1, follow { return try reader.follow(tasks.map(\.id)) }
-        return try session.each(of: tasks, connection, all: input.all) { id throws(Failure) in
+        return try session.each(of: tasks) { id throws(Failure) in
             try reader.show(id, connection, isNamed: tasks.count > 1)
         }
+    }
+
+    private func choose(
+        _ connection: DaemonConnection, _ session: Session
+    ) throws(Failure) -> [TaskFinder.Chosen] {
+        guard selection.isEmpty else {
+            return try selection.choose(connection, includesEnded: true)
+        }
+        let finder = TaskFinder(connection, all: selection.reach.asked)
+        let last = try finder.findLast()
+        session.console.hint("this is task \(last.id), \(last.name)")
+        return [TaskFinder.Chosen(id: last.id, isFound: true)]
     }
 
     private func tellStory(_ session: Session) throws(Failure) -> Int32 {

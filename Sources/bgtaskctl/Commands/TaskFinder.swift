@@ -43,6 +43,29 @@ struct TaskFinder {
         return chosen
     }
 
+    /// The command that was submitted last, live or ended.
+    func findLast() throws(Failure) -> (id: Int, name: String) {
+        var input = Tasks.List.Input()
+        input.all = all
+        input.ended = true
+        var last: (id: Int, name: String)?
+        try connection.stream(Tasks.List.self, input) { reply throws(Failure) in
+            for task in [reply.task].compactMap(\.self) + (reply.tasks ?? [])
+            where task.kind == .run && task.id > last?.id ?? 0 {
+                last = (task.id, task.name)
+            }
+        }
+        if let last { return last }
+        // The daemon has so many of the others' in memory that only the disk has this one.
+        var past = Tasks.History.Input()
+        past.all = all
+        let ended = try connection.call(Tasks.History.self, past).tasks ?? []
+        guard let newest = ended.max(by: { $0.id < $1.id }) else {
+            throw Failure("you have submitted no command yet; see: bgtaskctl help run")
+        }
+        return (newest.id, newest.name)
+    }
+
     private func find(named name: String) throws(Failure) -> [Chosen] {
         let live = try find { $0.name = name }
         if !live.isEmpty { return live }

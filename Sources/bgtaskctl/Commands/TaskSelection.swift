@@ -57,6 +57,15 @@ extension Session {
         of tasks: [TaskFinder.Chosen], _ connection: DaemonConnection, all: Bool?,
         _ body: (Int) throws(Failure) -> Void
     ) throws(Failure) -> Int32 {
+        try each(of: tasks, unless: { $0.isFound && hasEnded($0.id, connection, all: all) }, body)
+    }
+
+    /// The same, where a refusal counts also of a task that has ended.
+    func each(
+        of tasks: [TaskFinder.Chosen],
+        unless isPassedOver: (TaskFinder.Chosen) -> Bool = { _ in false },
+        _ body: (Int) throws(Failure) -> Void
+    ) throws(Failure) -> Int32 {
         guard tasks.count != 1 else {
             try body(tasks[0].id)
             return 0
@@ -67,7 +76,7 @@ extension Session {
             do throws(Failure) {
                 try body(task.id)
             } catch {
-                if task.isFound, hasEnded(task.id, connection, all: all) { continue }
+                if isPassedOver(task) { continue }
                 console.report(error)
                 status = error.status ?? ExitStatus.refused
             }

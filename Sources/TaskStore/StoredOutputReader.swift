@@ -1,12 +1,14 @@
 package import BudgetCore
 internal import CSQLite
+internal import Glibc
 
 /// Reads the output of ended tasks, on another thread than the one that writes it.
 package final class StoredOutputReader: Sendable {
     private let connection: Connection
 
-    /// Opens a database that is there already.
-    package init(path: String) throws(StoreError) {
+    /// Opens the database; `nil` where there is none yet.
+    package init?(path: String) throws(StoreError) {
+        guard access(path, F_OK) == 0 else { return nil }
         connection = try Connection(path: path, flags: SQLITE_OPEN_READONLY)
     }
 

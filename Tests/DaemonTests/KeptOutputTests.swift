@@ -125,30 +125,55 @@ struct KeptOutputTests {
         try eventually("the disk has it") { try daemon.text(of: first) == "hello\n" }
     }
 
-    @Test("goes with its task, and where it is too much the oldest goes", arguments: [true, false])
-    func bounds(byCount: Bool) throws {
-        let daemon = try DaemonProcess(
-            .supervisor,
-            settings: byCount ? "store.historyMax = 3" : "store.outputBytesMax = 100000")
+    @Test("of who has too much goes, the oldest first")
+    func bounds() throws {
+        let settings = "store.outputBytesMax = 100000"
+        let daemon = try DaemonProcess(.supervisor, settings: settings)
         let client = try daemon.connect()
-        var ids: [Int] = []
-        for _ in 0..<12 {
-            ids.append(try client.submit(script: "head -c 20000 /dev/zero | tr '\\0' x"))
-            _ = try client.ended(ids[ids.count - 1])
-        }
+        let ids = try print(20_000, times: 12, client)
         #expect(try daemon.stop() == .status(0))
-        let next = try DaemonProcess(.supervisor, in: daemon.folder)
-        let oldest = try #require(ids.first)
-        if byCount {
-            // The settings are the usual ones again, and what was forgotten stays so.
-            try eventually("the bounds were kept at the start or before") {
-                try refusal(oldest, of: next)?.name == Tasks.NoSuchTask.name
-                    || next.text(of: oldest).utf8.count == 20_000
-            }
-        } else {
-            #expect(try isLost(oldest, of: next) == false)
+        let next = try DaemonProcess(.supervisor, settings: settings, in: daemon.folder)
+        for id in ids.prefix(6) { #expect(try isLost(id, of: next) == false) }
+        for id in ids.suffix(3) { #expect(try next.text(of: id).utf8.count == 20_000) }
+    }
+
+    @Test(
+        "goes with its task, which the history forgets",
+        .enabled(if: DatabaseVisitor.isThere, "there is no sqlite3"))
+    func forgotten() throws {
+        let daemon = try DaemonProcess(.supervisor)
+        let ids = try print(20_000, times: 12, daemon.connect())
+        #expect(try daemon.stop() == .status(0))
+        #expect(try rowCount("outputs", of: daemon) == "12\n")
+        let next = try DaemonProcess(
+            .supervisor, settings: "store.historyMax = 3", in: daemon.folder)
+        try eventually("the history is within its bounds") {
+            try refusal(ids[0], of: next)?.name == Tasks.NoSuchTask.name
         }
         for id in ids.suffix(3) { #expect(try next.text(of: id).utf8.count == 20_000) }
+        #expect(try next.stop() == .status(0))
+        #expect(try rowCount("outputs", of: next) == "3\n")
+        #expect(try rowCount("chunks", of: next) == "6\n")
+    }
+
+    /// The tasks of commands that print so many bytes each, once they have ended.
+    private func print(_ bytes: Int, times: Int, _ client: VarlinkClient) throws -> [Int] {
+        try (0..<times).map { _ in
+            let id = try client.submit(script: "head -c \(bytes) /dev/zero | tr '\\0' x")
+            #expect(try client.ended(id).outcome == .completed)
+            return id
+        }
+    }
+
+    private func rowCount(_ table: String, of daemon: DaemonProcess) throws -> String {
+        let told = daemon.folder.path + "/rows"
+        unlink(told)
+        let child = try Child(
+            "/usr/bin/sqlite3",
+            [daemon.statePath + "/output.db", "SELECT count(*) FROM \(table)"], output: told,
+            error: told)
+        #expect(try child.waitForEnd() == .status(0))
+        return Files.text(told)
     }
 
     @Test("is not kept where the setting is 0, from a reload on, or where nothing is")
@@ -188,10 +213,7 @@ struct KeptOutputTests {
         let bobs = try bob.submit(["echo", "secret"])
         _ = try bob.ended(bobs)
         let alice = try daemon.connect(as: .games)
-        for _ in 0..<20 {
-            let id = try alice.submit(script: "head -c 50000 /dev/zero | tr '\\0' x")
-            _ = try alice.ended(id)
-        }
+        _ = try print(50_000, times: 20, alice)
         #expect(try daemon.stop() == .status(0))
         let next = try DaemonProcess(
             .supervisor, in: daemon.folder, arguments: ["--system"])
@@ -228,21 +250,16 @@ struct KeptOutputTests {
         let daemon = try DaemonProcess(.supervisor, in: disk.folder)
         let client = try daemon.connect()
         let text = "output of ended tasks cannot be kept"
-        func print(_ bytes: Int) throws -> Int {
-            let id = try client.submit(script: "head -c \(bytes) /dev/zero | tr '\\0' x")
-            #expect(try client.ended(id).outcome == .completed)
-            return id
-        }
-        let large = try [print(1_000_000), print(1_000_000)]
+        let large = try print(1_000_000, times: 2, client)
         try daemon.waitForLog(text)
-        let small = try print(1000)
+        let small = try print(1000, times: 1, client)
         try waitForDisk(client)
         #expect(daemon.log.split(separator: "\n").count { $0.contains(text) } == 1)
-        _ = try print(1_000_000)
+        _ = try print(1_000_000, times: 1, client)
         try daemon.waitForLog(text, count: 2)
         #expect(try daemon.stop() == .status(0))
         let next = try DaemonProcess(.supervisor, in: disk.folder)
-        #expect(try next.text(of: small).utf8.count == 1000)
+        #expect(try next.text(of: small[0]).utf8.count == 1000)
         for id in large { #expect(try isLost(id, of: next) == false) }
         #expect(!next.log.contains("tasks cannot be stored"))
     }

@@ -39,7 +39,7 @@ struct OutputDatabaseTests {
 
     /// What a reader finds, page by page.
     private func read(_ output: StoredOutput, owner: UInt32? = nil) throws -> StoredOutput? {
-        let reader = try StoredOutputReader(path: path)
+        let reader = try #require(try StoredOutputReader(path: path))
         let owner = owner.map(OwnerID.init(rawValue:)) ?? output.owner
         var chunks: [StoredOutput.Chunk] = []
         var position = 0
@@ -80,6 +80,12 @@ struct OutputDatabaseTests {
         let again = try open()
         #expect(try read(output) == output)
         #expect(try kept(again) == [6, 7])
+    }
+
+    @Test("has no reader before it is there")
+    func absent() throws {
+        #expect(try StoredOutputReader(path: path) == nil)
+        #expect(Folder.names(folder.path) == [])
     }
 
     @Test("is another user's for nobody, and of a task without any there is nothing")

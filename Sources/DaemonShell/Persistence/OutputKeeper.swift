@@ -19,10 +19,12 @@ final class OutputKeeper {
     /// The disk has what was ordered: of tasks that have ended, their output is taken as it is now.
     func stored(_ steps: [StoreStep]) {
         for case .ended(let id) in steps {
-            guard let task = core.registry.record(id)?.task else { continue }
+            guard let record = core.registry.record(id) else { continue }
             let log = output.endIsKnown(id)
-            guard settings.settings.store.outputBytesMax > 0 else { continue }
-            ended.append(EndedOutput(task: id, owner: task.owner, log: log))
+            // Of one that was never begun nobody asks what it printed.
+            let hasBegun = record.task.begunAt != .never || record.run?.attempt ?? 1 > 1
+            guard hasBegun, settings.settings.store.outputBytesMax > 0 else { continue }
+            ended.append(EndedOutput(task: id, owner: record.task.owner, log: log))
         }
     }
 

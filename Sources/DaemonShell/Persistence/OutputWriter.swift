@@ -48,7 +48,7 @@ final class OutputWriter {
 
     /// Forgets what tasks printed that the history has forgotten.
     func forget(_ tasks: [TaskID]) {
-        guard !tasks.isEmpty else { return }
+        guard !tasks.isEmpty, database != nil else { return }
         attempt { database throws(StoreError) in try database.forget(tasks) }
     }
 
@@ -56,6 +56,8 @@ final class OutputWriter {
     ///
     /// - Returns: whether nothing is left to do.
     func keepHouse(_ bounds: HistoryBounds, _ store: TaskStore) -> Bool {
+        // One that cannot be opened is tried again when there is something to write.
+        guard database != nil else { return true }
         var isComplete = true
         attempt { database throws(StoreError) in
             try sweep(database, store)

@@ -64,7 +64,8 @@ struct AllowanceTests {
         "another's many ended tasks take neither a task's outcome away nor its output",
         .enabled(if: geteuid() == 0))
     func forgetting() throws {
-        let daemon = try DaemonProcess.forEverybody(.supervisor, settings: "store.historyMax = 5")
+        let daemon = try DaemonProcess.forEverybody(
+            .supervisor, settings: "store.historyMax = 5\nstore.outputBytesMax = 0")
         let small = try daemon.connect(as: .backup)
         let kept = try small.submit(["echo", "kept"])
         _ = try small.ended(kept)
@@ -73,7 +74,7 @@ struct AllowanceTests {
         for id in tasks { try LeakTests.waitForEnd(of: id, on: big) }
         #expect(try small.show(kept).outcome == .completed)
         #expect(try daemon.text(of: kept, as: .backup) == "kept\n")
-        // What memory has forgotten the disk may still know, but no output.
+        // What memory has forgotten the disk may still know, but here no output.
         #expect(throws: (any Error).self) { try daemon.text(of: tasks[0], as: .games) }
         #expect(try daemon.text(of: tasks[19], as: .games) == "much\n")
     }
@@ -126,7 +127,8 @@ struct AllowanceTests {
         .enabled(if: geteuid() == 0))
     func eviction() throws {
         let daemon = try DaemonProcess.forEverybody(
-            .supervisor, settings: "limits.outputTotalBytesMax = 20000")
+            .supervisor,
+            settings: "limits.outputTotalBytesMax = 20000\nstore.outputBytesMax = 0")
         let small = try daemon.connect(as: .backup)
         let kept = try small.submit(["echo", "kept"])
         _ = try small.ended(kept)

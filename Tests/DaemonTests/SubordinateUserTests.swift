@@ -109,7 +109,7 @@ struct SubordinateUserTests {
 
     @Test("what their ended tasks have printed makes room for their user's, not for another's")
     func keptOutput() throws {
-        let daemon = try daemon("limits.outputTotalBytesMax = 20000")
+        let daemon = try daemon("limits.outputTotalBytesMax = 20000\nstore.outputBytesMax = 0")
         func ended(_ user: TestUser, _ bytes: Int) throws -> Int {
             let client = try connect(user, to: daemon)
             let id = try client.submit(["head", "-c", "\(bytes)", "/dev/zero"])

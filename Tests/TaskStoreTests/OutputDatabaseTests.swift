@@ -134,6 +134,21 @@ struct OutputDatabaseTests {
         #expect(try Visitor(path).rows("SELECT count(*) FROM chunks") == ["0"])
     }
 
+    @Test("the uids that are given to a user have one share with that user")
+    func accounts() throws {
+        let database = try open()
+        for id in UInt64(1)...10 {
+            try database.keep([Self.output(id, owner: 2000 + UInt32(id), bytes: 20_000)])
+        }
+        try database.keep((11...14).map { Self.output($0, owner: 1001, bytes: 20_000) })
+        let grant = Accounts.Grant(uids: 2000...2999, user: OwnerID(rawValue: 1000))
+        // Without the grant those of 1001 would go, who has most of all uids.
+        try prune(database, to: 210_000, Accounts([grant]))
+        let left = try kept(database)
+        #expect(left.suffix(4) == [11, 12, 13, 14])
+        #expect((9...10).contains(left.count))
+    }
+
     @Test("room that has become free goes back to the file system")
     func room() throws {
         let database = try open()

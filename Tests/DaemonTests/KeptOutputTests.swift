@@ -142,18 +142,28 @@ struct KeptOutputTests {
         .enabled(if: DatabaseVisitor.isThere, "there is no sqlite3"))
     func forgotten() throws {
         let daemon = try DaemonProcess(.supervisor)
-        let ids = try print(20_000, times: 12, daemon.connect())
-        #expect(try daemon.stop() == .status(0))
-        #expect(try rowCount("outputs", of: daemon) == "12\n")
-        let next = try DaemonProcess(
-            .supervisor, settings: "store.historyMax = 3", in: daemon.folder)
+        let client = try daemon.connect()
+        let ids = try print(20_000, times: 12, client)
+        try daemon.rewrite(settings: "store.historyMax = 3")
+        _ = try client.ask(Manager.Reload.self)
         try eventually("the history is within its bounds") {
-            try refusal(ids[0], of: next)?.name == Tasks.NoSuchTask.name
+            try refusal(ids[0], of: daemon)?.name == Tasks.NoSuchTask.name
         }
-        for id in ids.suffix(3) { #expect(try next.text(of: id).utf8.count == 20_000) }
+        for id in ids.suffix(3) { #expect(try daemon.text(of: id).utf8.count == 20_000) }
+        #expect(try daemon.stop() == .status(0))
+        #expect(try query("SELECT count(*) FROM outputs", "output", of: daemon) == "3\n")
+        #expect(try query("SELECT count(*) FROM chunks", "output", of: daemon) == "6\n")
+
+        // As where a crash came between the two.
+        _ = try query("DELETE FROM tasks WHERE id = \(ids[11])", "tasks", of: daemon)
+        let next = try DaemonProcess(.supervisor, in: daemon.folder)
+        #expect(try refusal(ids[11], of: next)?.name == Tasks.NoSuchTask.name)
+        #expect(try next.text(of: ids[10]).utf8.count == 20_000)
+        _ = try print(1, times: 2, next.connect())
         #expect(try next.stop() == .status(0))
-        #expect(try rowCount("outputs", of: next) == "3\n")
-        #expect(try rowCount("chunks", of: next) == "6\n")
+        #expect(
+            try query("SELECT task FROM outputs WHERE task <= \(ids[11])", "output", of: next)
+                == "\(ids[9])\n\(ids[10])\n")
     }
 
     /// The tasks of commands that print so many bytes each, once they have ended.
@@ -165,12 +175,14 @@ struct KeptOutputTests {
         }
     }
 
-    private func rowCount(_ table: String, of daemon: DaemonProcess) throws -> String {
+    /// What sqlite3(1) says of a database of a daemon that does not run.
+    private func query(
+        _ sql: String, _ database: String, of daemon: DaemonProcess
+    ) throws -> String {
         let told = daemon.folder.path + "/rows"
         unlink(told)
         let child = try Child(
-            "/usr/bin/sqlite3",
-            [daemon.statePath + "/output.db", "SELECT count(*) FROM \(table)"], output: told,
+            "/usr/bin/sqlite3", [daemon.statePath + "/\(database).db", sql], output: told,
             error: told)
         #expect(try child.waitForEnd() == .status(0))
         return Files.text(told)

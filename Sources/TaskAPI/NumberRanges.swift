@@ -44,8 +44,6 @@ extension CountLimit {
     /// Arguments of a command.
     package static let arguments = CountLimit("argumentsMax", max: 32_768)
     package static let environment = CountLimit("environmentVariablesMax", max: 4096)
-    /// Tasks that another one comes after.
-    package static let predecessors = CountLimit("predecessorsMax", max: 64)
     /// Members of an enumeration that are listed.
     package static let members = CountLimit("membersMax", max: 64)
 }

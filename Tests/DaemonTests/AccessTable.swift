@@ -48,6 +48,7 @@ enum AccessTable {
         Tasks.End.name: task(.fine, .notAccepting, .fine, .fine),
         Tasks.Extend.name: task(.fine, .fine, .ended, .ended),
         Tasks.Cancel.name: task(.fine, .fine, .ended, .ended),
+        Tasks.Change.name: task(.notAccepting, .notAccepting, .ended, .ended),
         Tasks.RemainingTime.name: task(.fine, .fine, .ended, .ended),
         Tasks.Show.name: task(.fine, .fine, .fine, .fine),
         Tasks.Watch.name: task(.fine, .fine, .fine, .fine),
@@ -62,6 +63,10 @@ enum AccessTable {
         Tasks.Groups.name: .everybody(.fine),
         Tasks.PauseGroup.name: .operators(.noGroup),
         Tasks.ResumeGroup.name: .operators(.noGroup),
+        // One's own anybody may.
+        Tasks.PauseOwner.name: .operators(.fine),
+        Tasks.ResumeOwner.name: .operators(.fine),
+        Tasks.SetSlots.name: .operators(.fine),
         Applications.Register.name: .everybody(.fine),
         Applications.Launch.name: .application(.fine),
         Applications.Adopt.name: .application(.cannotContain),
@@ -118,6 +123,7 @@ enum AccessTable {
         case Applications.Push.name: [("kind", .string("alert")), ("action", .string("opened"))]
         case Applications.SetBadge.name: [("badge", .integer(1))]
         case Tasks.PauseGroup.name, Tasks.ResumeGroup.name: [("group", .string("g"))]
+        case Tasks.PauseOwner.name, Tasks.ResumeOwner.name: [("owner", .integer(54_321))]
         case SystemdService.SetLogLevel.name: [("level", .integer(6))]
         case "org.varlink.service.GetInterfaceDescription":
             [("interface", .string("org.bgtaskd.Tasks"))]

@@ -252,7 +252,7 @@ struct BadInputTests {
         arguments: [
             Tasks.Extend.name, Tasks.Cancel.name, Tasks.RemainingTime.name, Tasks.Show.name,
             Tasks.Explain.name, Tasks.SimulateExpiration.name, Tasks.Wait.name, Tasks.Watch.name,
-            Tasks.Output.name, Tasks.End.name,
+            Tasks.Output.name, Tasks.End.name, Tasks.Change.name,
         ])
     func identifiers(method: String) throws {
         let daemon = try DaemonProcess(.supervisor)

@@ -272,6 +272,9 @@ extension Queueing {
                 attempts: asked.attempts, delay: asked.delayMs.map { .milliseconds($0) },
                 onInterruption: asked.onInterruption == true)
         }
+        guard (work.after?.count ?? 0) + (work.afterAny?.count ?? 0) <= Predecessor.countMax else {
+            throw .refused(.limitReached(limit: "predecessorsMax", value: Predecessor.countMax))
+        }
         for number in work.after ?? [] {
             after.append(Predecessor(try TaskID(number, in: "work.after")))
         }

@@ -28,7 +28,7 @@ extension Applications {
         package typealias Output = Answer
     }
 
-    /// Take running processes of the caller's user as the application, in the state active; they are suspended
+    /// Make running processes of the caller's user the application, in the state active; they are suspended
     /// through the systemd unit that they live in. An id that is not registered becomes known by this, without a
     /// command. The units, 16 at most, must hold no other processes, be no login session, and have no watchdog.
     package enum Adopt: Method {
@@ -50,15 +50,15 @@ extension Applications {
         package typealias Output = Answer
     }
 
-    /// Bring to the front; starts or thaws it where needed, and ends what Resign began. Where one application of
-    /// an owner is in front at a time, the other leaves.
+    /// Bring to the front; starts or thaws it where needed, and ends what Resign started. If one application of a
+    /// user is in front at a time, the other leaves.
     package enum Activate: Method {
         package static let name = "org.bgtaskd.Applications.Activate"
         package typealias Input = Reference
         package typealias Output = Answer
     }
 
-    /// Stay in front without receiving events (a system sheet, a call); Activate is the end of that.
+    /// Stay in front without receiving events (a system sheet, a call), until Activate.
     package enum Resign: Method {
         package static let name = "org.bgtaskd.Applications.Resign"
         package typealias Input = Reference

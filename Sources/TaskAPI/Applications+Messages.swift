@@ -13,13 +13,13 @@ extension Applications {
         case none, tapped, opened
     }
 
-    /// What became of a message. delivered: the application was told. deferred: it will be, at the earliest in
-    /// notBeforeMs. dropped: it has no callback for it, or none is due, as where the alert is only shown.
+    /// What became of a message. delivered: the application was notified. deferred: it will be, but not before
+    /// notBeforeMs. dropped: it has no callback for it, or none is called in its state, as when the alert is only shown.
     package enum Receipt: String, WireEnum {
         case delivered, deferred, dropped
     }
 
-    /// The application has finished with a message for which that is owed. A second time it changes nothing.
+    /// The application has finished with a message for which this has to be called. A second time it changes nothing.
     package enum Delivered: Method {
         package static let name = "org.bgtaskd.Applications.Delivered"
 

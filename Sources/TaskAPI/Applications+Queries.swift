@@ -36,12 +36,12 @@ extension Applications {
         }
     }
 
-    /// number counts the events of this stream from 1; a gap counts events that a frozen reader had no room for.
+    /// number counts the events of this stream from 1; a gap is of events that a frozen reader had no room for.
     /// backgroundMs: time spent in the background, with willEnterForeground.
     /// remainingMs: background time left, with didEnterBackground and backgroundTimeExpiring.
-    /// deliveryId: with didReceiveRemoteNotificationFetch and silent messages; for these Delivered is owed.
-    /// callback is absent where only the state changed, and in the first events of a stream, which tell the
-    /// present state. reason: why it was ended, or not frozen.
+    /// deliveryId: with didReceiveRemoteNotificationFetch and silent messages; for these Delivered has to be called.
+    /// callback is absent if only the state changed, and in the first events of a stream, which have the present
+    /// state. reason: why it was ended, or not frozen.
     package struct Event: Message {
         package var number = 0
         package var application = ""
@@ -73,8 +73,7 @@ extension Applications {
     }
 
     /// Callbacks and state changes as they happen; needs more. The first replies are the present states, one for
-    /// each application. An application that watches itself by its id is then told what it has missed since its
-    /// launch.
+    /// each application. An application that watches itself by its id then gets what it has missed since its launch.
     package enum Watch: Method {
         package static let name = "org.bgtaskd.Applications.Watch"
 
@@ -106,7 +105,7 @@ extension Applications {
     /// What an explanation of a task has.
     package typealias Explanation = Tasks.Explanation
 
-    /// Why it is in its state, what would be frozen or killed where nothing is enforced, and why it was last
+    /// Why it is in its state, what would be frozen or killed if applications.enforce were true, and why it was last
     /// stopped.
     package enum Explain: Method {
         package static let name = "org.bgtaskd.Applications.Explain"

@@ -1,6 +1,6 @@
 package import Varlink
 
-/// Applications and their lifecycle: in front, in the background, suspended, and what they are told of it.
+/// Applications and their lifecycle: in front, in the background, suspended, and the callbacks that they get.
 package enum Applications {
     package static let name = "org.bgtaskd.Applications"
 
@@ -64,12 +64,12 @@ package enum Applications {
         }
     }
 
-    /// handles: the callbacks that the application implements; it is told of no others. Absent: all.
+    /// handles: the callbacks that the application implements; it gets no others. Absent: all.
     /// profile: the budget profile whose numbers are this application's background time.
-    /// command: absent where the application is only adopted. It runs as the caller, in the directory (the
-    /// caller's home where absent), and finds its id in $BGTASK_APPLICATION.
-    /// backgroundMode: it is never suspended, and has no limit in the background; for root, and for the users that the
-    /// settings name.
+    /// command: absent if the application is only adopted. It runs as the caller, in the directory (the caller's home
+    /// if absent), and finds its id in $BGTASK_APPLICATION.
+    /// backgroundMode: it is never suspended, and has no limit in the background; for root, and for the users that
+    /// the settings name.
     package struct Registration: Message {
         package var id = ""
         package var command: [String]?
@@ -95,12 +95,12 @@ package enum Applications {
     }
 
     /// How an application is frozen. cgroup: a control group of its own. unit: the service manager's unit that it
-    /// lives in. signals: SIGSTOP to each of its processes, where there are no control groups.
+    /// lives in. signals: SIGSTOP to each of its processes, if there are no control groups.
     package enum Freezer: String, WireEnum {
         case cgroup, unit, signals
     }
 
-    /// remainingMs: background time left; `nil` where none is being spent. backgroundMs: how long it has been in
+    /// remainingMs: background time left; `nil` if none is being spent. backgroundMs: how long it has been in
     /// the background, the machine's sleep included. frozen: what the kernel says now. tasks: live ones.
     /// freezer and units: while it runs; units: those that an adopted application lives in.
     package struct Application: Message {

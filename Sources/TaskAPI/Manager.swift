@@ -66,7 +66,8 @@ package enum Manager {
         }
     }
 
-    /// containment: how processes are kept together (cgroup, supervisor). scope: whom the daemon serves (system, user).
+    /// containment: how processes are kept together (cgroup, supervisor). scope: whom the daemon serves (system: all
+    /// users; user: its own user).
     package enum Describe: Method {
         package static let name = "org.bgtaskd.Manager.Describe"
         package typealias Input = Empty
@@ -95,7 +96,7 @@ package enum Manager {
         }
     }
 
-    /// Everything counted since the start, for whoever scrapes it.
+    /// All counters since the start of the daemon.
     package enum Statistics: Method {
         package static let name = "org.bgtaskd.Manager.Statistics"
         package typealias Input = Empty

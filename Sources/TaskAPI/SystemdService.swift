@@ -4,7 +4,7 @@ package import Varlink
 package enum SystemdService {
     package static let name = "io.systemd.service"
 
-    /// Answers when the service serves.
+    /// Answers when the service is ready.
     package enum Ping: Method {
         package static let name = "io.systemd.service.Ping"
         package typealias Input = Empty
@@ -52,7 +52,7 @@ package enum SystemdService {
         }
     }
 
-    /// The environment cannot be told, because it is not text.
+    /// The environment is not text, so it cannot be sent.
     package struct InconsistentEnvironment: WireError {
         package static let name = "io.systemd.service.InconsistentEnvironment"
         package init() {}

@@ -1,9 +1,9 @@
 package import Varlink
 
 extension Tasks {
-    /// Borrow time for work of the caller's own. The task belongs to the calling connection, and is abandoned
-    /// when that closes; with pid it belongs to that process of the caller's user instead.
-    /// With more: the first reply has the id and stands for the begin; further replies carry what happens to the
+    /// Begin a task for work that the caller does itself. The task belongs to the calling connection, and is
+    /// abandoned when that closes; with pid it belongs to that process of the caller's user instead.
+    /// With more: the first reply has the id and means that it has begun; further replies carry what happens to the
     /// task after it, and the last one is its end.
     package enum Begin: Method {
         package static let name = "org.bgtaskd.Tasks.Begin"

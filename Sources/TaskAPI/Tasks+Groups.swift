@@ -2,7 +2,7 @@ package import Varlink
 
 extension Tasks {
     /// What there is of a group: for operators the tasks of all users, for others their own. slots: how many of all
-    /// may run at once. running: those that take one of the slots, which the dormant and the stuck do not. paused:
+    /// may run at once. running: those that use one of the slots, which the dormant and the stuck do not. paused:
     /// what is queued in it is held back.
     package struct Group: Message {
         package var name = ""
@@ -49,7 +49,7 @@ extension Tasks {
         package typealias Output = Empty
     }
 
-    /// Let go what a pause holds back. For operators.
+    /// Let queued tasks of a paused group start again. For operators.
     package enum ResumeGroup: Method {
         package static let name = "org.bgtaskd.Tasks.ResumeGroup"
         package typealias Input = GroupReference

@@ -1,9 +1,9 @@
 package import Varlink
 
 extension Tasks {
-    /// Run tasks that have ended, newest end first, as far back as the history on disk goes; sinceMs: ended at
-    /// most so long ago. With more: one task a reply. Without: tasks holds at most 1000, and truncated says that
-    /// there are others.
+    /// Run tasks that have ended, newest end first, as far back as the history on disk goes; sinceMs: ended within
+    /// this time. With more: one task a reply. Without: tasks holds at most 1000, and truncated says that there are
+    /// others.
     package enum History: Method {
         package static let name = "org.bgtaskd.Tasks.History"
 

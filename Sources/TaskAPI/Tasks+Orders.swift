@@ -55,21 +55,21 @@ extension Tasks {
         package typealias Output = Empty
     }
 
-    /// Hold back all that the caller has queued, or that another owner has.
+    /// Hold back all that the caller has queued, or that another user has.
     package enum PauseOwner: Method {
         package static let name = "org.bgtaskd.Tasks.PauseOwner"
         package typealias Input = OwnerReference
         package typealias Output = Empty
     }
 
-    /// Let go what `PauseOwner` holds back.
+    /// End what `PauseOwner` has ordered.
     package enum ResumeOwner: Method {
         package static let name = "org.bgtaskd.Tasks.ResumeOwner"
         package typealias Input = OwnerReference
         package typealias Output = Empty
     }
 
-    /// What a method is asked that is about all tasks of an owner.
+    /// What a method is asked that is about all tasks of a user.
     package struct OwnerReference: Message {
         package var owner: Int?
 
@@ -115,7 +115,7 @@ extension Tasks {
     }
 
     /// With more: one task a reply. Without: tasks holds at most 1000, and truncated says that there are others.
-    /// ended: include those that have ended; outcomes and sinceMs (ended at most so long ago) choose among them.
+    /// ended: include those that have ended; outcomes and sinceMs (ended within this time) choose among them.
     package enum List: Method {
         package static let name = "org.bgtaskd.Tasks.List"
 
@@ -160,7 +160,7 @@ extension Tasks {
         }
     }
 
-    /// Fire the expiration handler now, as if the budget had run out; for tests of one's own handlers.
+    /// Run the expiration handler now, as if the budget were nearly spent; for tests of one's own handlers.
     package enum SimulateExpiration: Method {
         package static let name = "org.bgtaskd.Tasks.SimulateExpiration"
         package typealias Input = Reference

@@ -75,7 +75,7 @@ extension Tasks {
         }
     }
 
-    /// The task as it ended, after its last attempt; answers at once where it has ended already.
+    /// The task as it ended, after its last attempt; answers at once if it has ended already.
     package enum Wait: Method {
         package static let name = "org.bgtaskd.Tasks.Wait"
 

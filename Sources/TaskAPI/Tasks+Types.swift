@@ -1,11 +1,12 @@
 package import Varlink
 
-/// Borrowed time: begin and end background tasks, or have a command run on borrowed time.
+/// Background work under a time limit: begin and end tasks of your own work, or have a command run.
 package enum Tasks {
     package static let name = "org.bgtaskd.Tasks"
 
     /// How long a task may last. All times in this interface are whole milliseconds.
-    /// durationMs: the hard limit, 1 at least. graceMs: the expiration handler fires this long before it.
+    /// durationMs: the hard limit, 1 at least. graceMs: the task is warned this long before it: its expiration
+    /// handler runs.
     package struct Budget: Message {
         package var durationMs = 0
         package var graceMs = 0
@@ -38,7 +39,7 @@ package enum Tasks {
         case ownBudget, applicationBackgroundTime, lifetimeLimit
     }
 
-    /// ms: time left before the expiration handler fires; null where no limit applies now.
+    /// ms: time left before the warning; null if no limit applies now.
     /// hardMs: time left before the hard limit. bound: the rule that sets them.
     package struct Remaining: Message {
         package var ms: Int?
@@ -68,7 +69,7 @@ package enum Tasks {
     }
 
     /// What the expiration handler of a run task does: send a signal to every process of the task
-    /// (SIGTERM where absent; an empty string sends none), run a command beside it, or both.
+    /// (SIGTERM if absent; an empty string sends none), run a command beside it, or both.
     package struct ExpirationHandler: Message {
         package var signal: String?
         package var command: [String]?
@@ -99,15 +100,15 @@ package enum Tasks {
         }
     }
 
-    /// What must be so before a task starts, as the kernel tells it. network: there is a default route.
+    /// What must be so before a task starts, as the kernel reports it. network: there is a default route.
     /// externalPower: the machine is not on battery. idle: it has little else to do.
     package enum Condition: String, WireEnum {
         case network, externalPower, idle
     }
 
-    /// What a submission does where the caller has a task of the same name that was submitted as unique and has
-    /// not ended. keep: that task stands for it. replace: that task is cancelled, and the new one starts when it
-    /// is gone.
+    /// What a submission does if the caller has a task of the same name that was submitted as unique and has not
+    /// ended. keep: that task is used instead. replace: that task is cancelled, and the new one starts when it is
+    /// gone.
     package enum Unique: String, WireEnum {
         case keep, replace
     }

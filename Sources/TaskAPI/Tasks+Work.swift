@@ -1,10 +1,10 @@
 package import Varlink
 
 extension Tasks {
-    /// A task is tried again where an attempt has failed, expired or overrun; never where it was cancelled.
-    /// attempts: all of them, the first included, 1 to 100. delayMs: before the second attempt, 30 s where absent;
-    /// it doubles after each attempt, up to 5 h (18000000), which is also its own most. onInterruption: also where the
-    /// daemon or the machine stopped under it.
+    /// A task is tried again if an attempt has failed, expired or overrun; never if it was cancelled.
+    /// attempts: all of them, the first included, 1 to 100. delayMs: before the second attempt, 30 s if absent;
+    /// it doubles after each attempt, up to 5 h (18000000), which is also its own most. onInterruption: also if the
+    /// daemon or the machine stopped while it ran.
     package struct Retry: Message {
         package var attempts = 0
         package var delayMs: Int?
@@ -19,17 +19,17 @@ extension Tasks {
         }
     }
 
-    /// A command to run on borrowed time. The environment is the daemon's minimal one plus what is given here.
-    /// directory: an absolute path; the home of its user where absent, or / where that is not there.
+    /// A command to run under a time limit. The environment is the daemon's minimal one plus what is given here.
+    /// directory: an absolute path; the home of its user if absent, or / if that does not exist.
     /// limits are refused by that name (InvalidParameter).
-    /// group: takes one of that group's slots besides one of the daemon's; the settings name the groups.
-    /// priority: -1000 to 1000, 0 where absent; among the tasks of one owner the higher runs first. Owners take
-    /// turns, whatever their priorities.
+    /// group: uses one of that group's slots besides one of the daemon's; the settings name the groups.
+    /// priority: -1000 to 1000, 0 if absent; among the tasks of one user the higher runs first. Users take turns,
+    /// whatever their priorities.
     /// earliestBeginMs: not before it is over, counted from the submission. conditions: not while one of them
-    /// fails. minimumIntervalMs: not before it is over, counted from the last successful end of this owner's
-    /// tasks of the same name, and not while another of them is live. Both are 0 to 366 days (31622400000), over a sleep
-    /// of the machine too.
-    /// after: not before these tasks have completed; where one of them ends otherwise, this one ends as failed and
+    /// fails. minimumIntervalMs: not before it is over, counted from the last successful end of this user's tasks of
+    /// the same name, and not while another of them is live. Both are 0 to 366 days (31622400000), over a sleep of
+    /// the machine too.
+    /// after: not before these tasks have completed; if one of them ends otherwise, this one ends as failed and
     /// never runs. afterAny: not before these have ended, however. slots: how many of the daemon's slots, and of its
     /// group's, it takes; 1 where absent. paused: not before it is resumed (Change). input: what the command reads as its
     /// standard input, in base64 (RFC 4648); 1 MiB at most.
@@ -83,13 +83,13 @@ extension Tasks {
         }
     }
 
-    /// accepted: a new task. coalesced: a unique task of the same name stands for it, and has the id.
-    /// deferred: accepted, and held back by a rule of time: for notBeforeMs, where that is known.
+    /// accepted: a new task. coalesced: a unique task of the same name is used instead, and its id is given.
+    /// deferred: accepted, and held back by a rule of time: for notBeforeMs, if that is known.
     package enum Receipt: String, WireEnum {
         case accepted, coalesced, deferred
     }
 
-    /// One attempt that is over. usedMs: how long its clock has run, where that is known. endedMs: since its end.
+    /// One attempt that is over. usedMs: how long its clock has run, if that is known. endedMs: since its end.
     package struct Attempt: Message {
         package var attempt = 0
         package var outcome = Outcome.completed
@@ -114,15 +114,15 @@ extension Tasks {
         }
     }
 
-    /// ageMs: since the begin (since the submission while queued), up to the end. endedMs: since the end.
-    /// usedMs: how long its clock has run, where that is known: not of one that the daemon lost. attempt: counts from 1. attemptsMax: how many it may have, where it is
-    /// tried again. attempts: the newest ten that are over, the oldest first; in the replies of Show and Wait and in events
-    /// of kind attempt.
-    /// cpuMs, memoryPeakBytes: what the processes of a command used, once it has ended, where that is known. Show
-    /// tells them of a running one too, where its processes are in a cgroup.
-    /// status: what the task last said of itself. waiting: the rule that holds a queued task back, the first of
-    /// several; notBeforeMs: how long it is held back at least, where one of them is a rule of time. stuck: its
-    /// processes were killed long ago and are still there; it takes no slot any more.
+    /// ageMs: since the start (since the submission while queued), up to the end. endedMs: since the end.
+    /// usedMs: how long its clock has run, if that is known: not of one that was lost with the daemon. attempt:
+    /// counts from 1. attemptsMax: how many it may have, if it is tried again. attempts: the newest ten that are
+    /// over, the oldest first; in the replies of Show and Wait and in events of kind attempt.
+    /// cpuMs, memoryPeakBytes: what the processes of a command used, once it has ended, if that is known. Show has
+    /// them of a running one too, if its processes are in a cgroup.
+    /// status: what the task last reported of itself. waiting: the rule that holds a queued task back, the first of
+    /// several; notBeforeMs: how long it is held back at least, if one of them is a rule of time. stuck: its
+    /// processes were killed long ago and are still there; it uses no slot any more.
     package struct Task: Message {
         package var id = 0
         package var name = ""
@@ -223,7 +223,7 @@ extension Tasks {
     }
 
     /// A rule that holds a task back, or that stopped it. Of several the first is the one that Task has as waiting.
-    /// rule: its name. value: its number, in the rule's unit. earliestChangeMs: when that can change, where it is known.
+    /// rule: its name. value: its number, in the rule's unit. earliestChangeMs: when that can change, if it is known.
     package struct Explanation: Message {
         package var rule = ""
         package var text = ""

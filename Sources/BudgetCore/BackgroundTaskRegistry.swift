@@ -425,7 +425,9 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     private mutating func checkedGrant(
         _ name: String, _ profile: String?, _ budget: RequestedBudget?, for owner: OwnerID
     ) throws(Refusal) -> Grant {
-        guard drain == nil else { throw .notAccepting("the daemon is stopping") }
+        guard drain == nil else {
+            throw .notAccepting("the daemon is stopping; try again when it is up again")
+        }
         try name.checkName("name", bytesMax: limits.nameBytesMax)
         let terms = try grants.terms(ofProfile: profile)
         guard terms.budget != nil || limits.allowsUnlimited(owner) else {
@@ -444,7 +446,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         at now: Instant, _ actions: inout [Action]
     ) throws(Refusal) -> TaskID {
         guard let id = identifiers.take(at: now, &actions) else {
-            throw .notAccepting("no ids are reserved on disk")
+            throw .notAccepting("no task numbers are reserved on disk yet; try again in a moment")
         }
         return id
     }
@@ -459,7 +461,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         guard let slot = table.slot(of: id) else { return try outcomeOfEnded(id, for: caller) }
         guard table[slot].owner == caller.owner else { throw .noSuchTask(id) }
         guard table[slot].kind == .held else {
-            throw .notAccepting("task \(id) ends when its command does; cancel stops it")
+            throw .notAccepting("task \(id) ends when its command does; to stop it, cancel it")
         }
         if table.isDue(slot, at: now) {
             processDue(slot, at: now, &actions)
@@ -482,7 +484,9 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         _ id: TaskID, by caller: Caller, at now: Instant, _ actions: inout [Action]
     ) throws(Refusal) -> Remaining {
         let slot = try liveSlot(id, for: caller, at: now, &actions)
-        guard drain == nil else { throw .notAccepting("the daemon is stopping") }
+        guard drain == nil else {
+            throw .notAccepting("the daemon is stopping; try again when it is up again")
+        }
         let task = table[slot]
         guard task.ownHardAt != .never, task.state != .dormant else {
             return task.remaining(at: now)
@@ -532,7 +536,8 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
             throw .alreadyEnded(id, record.task.outcome ?? .interrupted)
         }
         guard record.task.state != .queued else {
-            throw .notAccepting("task \(id) is queued; its budget has not begun")
+            throw .notAccepting(
+                "task \(id) is queued: its whole budget is left, and counts from its start")
         }
         processDue(slot, at: now, &actions)
         guard table.slot(of: id) != nil, table.phase(slot)?.isUnderWay ?? true else {
@@ -551,7 +556,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     ) throws(Refusal) {
         let slot = try liveSlot(id, for: caller, at: now, &actions)
         guard table[slot].state == .running || table[slot].state == .dormant else {
-            throw .notAccepting("the expiration handler of task \(id) has fired already")
+            throw .notAccepting("task \(id) was warned already")
         }
         fireEarly(slot, .simulated, at: now, &actions)
     }
@@ -658,7 +663,8 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
             return end
         }
         guard task.kind == .run else {
-            throw .notAccepting("task \(id) is held; a task can come after commands alone")
+            throw .notAccepting(
+                "task \(id) is held by a program; a task can only come after commands")
         }
         guard task.state != .ended else { return task.outcome }
         guard case .recordingEnd(let conclusion) = table[run: id]?.phase else { return nil }
@@ -747,10 +753,12 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         switch table[run: id]?.phase {
         // Until the disk has answered it is not known whether that task ends.
         case .withdrawing, .recordingAttempt(_, cancelledBy: .some):
-            throw .notAccepting("task \(id) of that name is being cancelled")
+            throw .notAccepting(
+                "task \(id) of that name is being cancelled; try again when it has ended")
         case .recordingAttempt(_, cancelledBy: nil):
             guard unique == .keep else {
-                throw .notAccepting("task \(id) of that name is between two attempts")
+                throw .notAccepting(
+                    "task \(id) of that name is between two attempts; try again in a moment")
             }
             return id
         case .recordingEnd, .ended, nil: return nil
@@ -1539,11 +1547,15 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         }
         switch table.phase(slot) {
         case .waiting: return slot
-        case nil: throw .notAccepting("task \(id) is held; only a queued command can be changed")
-        case .withdrawing: throw .notAccepting("task \(id) is being cancelled")
-        case .recordingAttempt: throw .notAccepting("task \(id) is between two attempts")
+        case nil:
+            throw .notAccepting(
+                "task \(id) is held by a program; only queued commands can be changed")
+        case .withdrawing:
+            throw .notAccepting("task \(id) is being cancelled; it cannot be changed")
+        case .recordingAttempt:
+            throw .notAccepting("task \(id) is between two attempts; try again in a moment")
         case .recordingEnd, .ended: throw .alreadyEnded(id, decidedOutcome(id))
-        default: throw .notAccepting("task \(id) has started; only a queued one can be changed")
+        default: throw .notAccepting("task \(id) has started; only queued commands can be changed")
         }
     }
 

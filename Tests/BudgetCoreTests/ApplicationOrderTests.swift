@@ -198,7 +198,9 @@ struct ApplicationOrderTests {
         let thaw = stage.thaws[keys[3]] ?? 0
         stage.call { $0.applicationThawed(keys[3], thaw, at: $1, &$2) }
         #expect(stage.take() == ["frozen: release", "frozen: (notRunning)"])
-        #expect(throws: Refusal.notAccepting("the daemon is stopping")) {
+        #expect(
+            throws: Refusal.notAccepting("the daemon is stopping; try again when it is up again")
+        ) {
             try stage.activate(keys[1])
         }
         try stage.play([.endGrace])

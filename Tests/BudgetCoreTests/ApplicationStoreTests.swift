@@ -249,7 +249,8 @@ struct ApplicationStoreTests {
         stage.clerk.disk = .waits
         try forget(52)
         #expect(stage.application() == nil)
-        let forgotten = Refusal.notAccepting("application maps is being forgotten")
+        let forgotten = Refusal.notAccepting(
+            "application maps is being unregistered; try again in a moment")
         #expect(throws: forgotten) { try stage.register() }
         #expect(throws: forgotten) { try stage.adopt() }
         finish(&stage, isStored: true)

@@ -27,7 +27,10 @@ struct PairingTests {
         let end = TaskID(rawValue: 42 + 4096)
         #expect(actions.first == .store(.identifiersReserved(through: end)))
         #expect(try registry.begin(request, at: now, &actions).rawValue == 42)
-        #expect(throws: Refusal.notAccepting("no ids are reserved on disk")) {
+        #expect(
+            throws: Refusal.notAccepting(
+                "no task numbers are reserved on disk yet; try again in a moment")
+        ) {
             try registry.begin(request, at: now, &actions)
         }
         registry.stored(.identifiersReserved(through: end), at: .init(nanoseconds: 0), &actions)

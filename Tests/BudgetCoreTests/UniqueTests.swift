@@ -173,7 +173,8 @@ struct UniqueTests {
         let first = try keep(&clerk).id
         clerk.disk = .waits
         try clerk.cancel(first)
-        let refusal = Refusal.notAccepting("task \(first) of that name is being cancelled")
+        let refusal = Refusal.notAccepting(
+            "task \(first) of that name is being cancelled; try again when it has ended")
         #expect(throws: refusal) { try keep(&clerk) }
         #expect(throws: refusal) { try replace(&clerk) }
         clerk.finishWriting(false)
@@ -189,7 +190,8 @@ struct UniqueTests {
         clerk.disk = .waits
         clerk.finish(first, 1)
         // Until the disk has the end of the attempt it can neither be replaced nor start.
-        let refusal = Refusal.notAccepting("task \(first) of that name is between two attempts")
+        let refusal = Refusal.notAccepting(
+            "task \(first) of that name is between two attempts; try again in a moment")
         #expect(throws: refusal) { try replace(&clerk) }
         #expect(try keep(&clerk).id == first)
         clerk.disk = .writes

@@ -177,10 +177,10 @@ struct HeldTests {
         for id in ids {
             let task = try client.ended(id)
             #expect(task.outcome == .abandoned)
-            #expect(task.reason == "its holder's connection closed")
+            #expect(task.reason == "the connection that held it was closed")
         }
         #expect(try client.show(own).state == .running)
-        try daemon.waitForLog("was abandoned by its holder", count: 5)
+        try daemon.waitForLog("was abandoned by the program that held it", count: 5)
     }
 
     @Test("a connection that held very many abandons them all, in more than one turn")
@@ -219,7 +219,7 @@ struct HeldTests {
         for id in ids[1...] {
             let task = try client.ended(id)
             #expect(task.outcome == .abandoned)
-            #expect(task.reason == "its holder's process exited")
+            #expect(task.reason == "the process that held it exited")
         }
         #expect(try client.show(ids[0]).outcome == .completed)
         // A process that has ended and is not reaped holds nothing.

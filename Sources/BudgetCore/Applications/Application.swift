@@ -113,8 +113,8 @@ extension TerminationReason {
         case .terminated: "it was terminated by order"
         case .memoryPressure: "memory was short"
         case .backgroundTimeOverrun: "it still held tasks when its background time was over"
-        case .messageOverrun: "it did not say in time that it had finished with a message"
-        case .exitsOnSuspend: "it exits where others are suspended"
+        case .messageOverrun: "it did not report in time that it had finished with a message"
+        case .exitsOnSuspend: "it exits when another would be suspended"
         case .interrupted: "the daemon or the machine stopped"
         }
     }

@@ -27,7 +27,7 @@ extension ApplicationMachine {
             explanations.append(
                 Explanation(
                     "unlimitedUsers",
-                    "its background mode is ignored, since access.unlimitedUsers does not name its owner"
+                    "its background mode is ignored, since access.unlimitedUsers does not name its user"
                 ))
         }
         return explanations
@@ -50,7 +50,7 @@ extension ApplicationMachine {
         case .running: break
         }
         switch application.state {
-        case .active: return Explanation("foreground", "it is in front, where no time is spent")
+        case .active: return Explanation("foreground", "it is in front, where no time counts")
         case .inactive:
             return Explanation("foreground", "it is in front, with something over it")
         case .notRunning, .background, .suspended:
@@ -65,7 +65,8 @@ extension ApplicationMachine {
             return Explanation("backgroundMode", "it has a background mode and is not suspended")
         }
         if run.wouldBeSuspended {
-            return Explanation("enforce", "it would be suspended, if that was enforced")
+            return Explanation(
+                "enforce", "it would be suspended, but applications.enforce is false")
         }
         let count = taskCount(of: application.key)
         if count > 0 {
@@ -81,7 +82,7 @@ extension ApplicationMachine {
                 at: turn.now)
         }
         return Explanation(
-            "suspendAfter", "it is suspended after the buffer",
+            "suspendAfter", "it has no task, and is suspended when suspendAfter is over",
             value: rules.suspendAfter.wholeMilliseconds, until: run.suspendAt, at: turn.now)
     }
 

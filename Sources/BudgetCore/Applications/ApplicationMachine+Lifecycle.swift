@@ -16,7 +16,8 @@ extension ApplicationMachine {
             return try checkRoom(for: key.owner)
         }
         guard application.forgetting == nil else {
-            throw .notAccepting("application \(key.id) is being forgotten")
+            throw .notAccepting(
+                "application \(key.id) is being unregistered; try again in a moment")
         }
         guard application.run == nil else { throw .wrongState(key.id, application.state) }
     }

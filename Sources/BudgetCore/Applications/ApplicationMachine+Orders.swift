@@ -40,7 +40,8 @@ extension ApplicationMachine {
         try turn.checkGoesOn()
         try turn.checkStores()
         guard self[key]?.forgetting == nil else {
-            throw .notAccepting("application \(key.id) is being forgotten")
+            throw .notAccepting(
+                "application \(key.id) is being unregistered; try again in a moment")
         }
     }
 

@@ -51,7 +51,9 @@ struct ApplicationTurn: Sendable {
 
     /// Refuses what a daemon that stops would not keep up.
     func checkGoesOn() throws(Refusal) {
-        if isDraining { throw .notAccepting("the daemon is stopping") }
+        if isDraining {
+            throw .notAccepting("the daemon is stopping; try again when it is up again")
+        }
     }
 
     /// Refuses what has to be on disk while nothing can be.

@@ -19,7 +19,7 @@ extension BackgroundTaskRegistry {
         case .queued: return explainWaiting(id, for: caller, at: now)
         case .ended: return [explainEnd(record)]
         case .dormant:
-            let text = "its application is in the foreground, where no time is spent"
+            let text = "its application is in the foreground, where no time counts"
             return [Explanation(rule: "foreground", text: text, value: nil, earliestChange: nil)]
         case .running, .expiring:
             let limit = explainLimit(record.task, at: now)
@@ -31,7 +31,7 @@ extension BackgroundTaskRegistry {
         rule: "stuck",
         text:
             "its processes were killed and are still there; its slot is free for others, and it counts "
-            + "among its owner's until they are gone",
+            + "in its user's share until they are gone",
         value: nil, earliestChange: nil)
 
     private func explainWaiting(
@@ -79,10 +79,9 @@ extension BackgroundTaskRegistry {
         let change = isRunning ? task.handlerAt : task.hardAt
         let text: String
         if let reason = task.reason {
-            text = "\(reason.text); it is stopped at the hard limit"
+            text = "\(reason.text); it is stopped at its hard limit"
         } else {
-            text =
-                "its expiration handler fires \(task.grace.text) before its limit"
+            text = "it is warned \(task.grace.text) before its limit"
         }
         let (rule, value): (String, Duration?) =
             switch task.bound {
@@ -104,15 +103,16 @@ extension BackgroundTaskRegistry {
         let duration = task.budget?.duration.wholeMilliseconds
         let (rule, text, value): (String, String, Int?) =
             switch task.outcome {
-            case .completed, nil: ("end", "it ended before its handler fired", nil)
+            case .completed, nil: ("end", "it ended before its warning", nil)
             case .failed where record.task.reason?.isPredecessor == true:
                 ("after", task.reason?.text ?? "", nil)
             case .failed: ("exit", record.run?.exit.map(\.text) ?? task.reason?.text ?? "", nil)
             case .expired:
-                ("budget", "it ended in its grace, after its handler had fired", duration)
+                ("budget", "it ended after its warning, within its grace", duration)
             case .overrun: ("budget", "it was still there at its hard limit", duration)
             case .cancelled: ("cancel", task.reason?.text ?? "it was cancelled", nil)
-            case .abandoned: ("holder", task.reason?.text ?? "its holder went away", nil)
+            case .abandoned:
+                ("holder", task.reason?.text ?? "the program that held it went away", nil)
             case .interrupted: ("shutdown", task.reason?.text ?? "the daemon stopped", nil)
             }
         return Explanation(rule: rule, text: text, value: value, earliestChange: nil)
@@ -129,8 +129,8 @@ extension Reason {
         case .shutdown: "the daemon is stopping"
         case .cancelled(let owner, let text):
             "cancelled by user \(owner)" + (text.map { ": \($0)" } ?? "")
-        case .connectionClosed: "its holder's connection closed"
-        case .processExited: "its holder's process exited"
+        case .connectionClosed: "the connection that held it was closed"
+        case .processExited: "the process that held it exited"
         case .notStarted(let text): text
         case .predecessor(let broken): broken.text
         case .queueLost: "the daemon stopped while it was queued"
@@ -166,7 +166,7 @@ extension ProcessExit {
     package var text: String {
         switch self {
         case .status(let status): "its command exited with status \(status)"
-        case .signal(let signal): "its command died of signal \(signal.rawValue)"
+        case .signal(let signal): "its command was ended by signal \(signal.rawValue)"
         }
     }
 }

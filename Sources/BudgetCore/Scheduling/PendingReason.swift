@@ -121,8 +121,8 @@ package enum PendingReason: Equatable, Sendable {
         case .pausedOwner: "all tasks of its user are paused"
         case .pausedTask: "it is paused"
         case .after(let ids): PendingReason.text(after: ids)
-        case .earliestBegin: "its earliest begin has not come"
-        case .retry(_, let attempt): "attempt \(attempt) waits for the delay after the one before"
+        case .earliestBegin: "its start time has not come"
+        case .retry(_, let attempt): "attempt \(attempt) waits for the delay after the last attempt"
         case .network: "there is no network"
         case .externalPower: "the machine is on battery"
         case .idle: "the machine is busy"
@@ -130,16 +130,16 @@ package enum PendingReason: Equatable, Sendable {
         case .sameName:
             "another task of its name is running; if that one succeeds, an interval has to pass first"
         case .replaced: "the task that it replaces is being stopped"
-        case .tasksPerOwnerMax: "its owner has as many live tasks as are allowed"
+        case .tasksPerOwnerMax: "its user has as many live tasks as one user may have"
         case .slotsPerOwnerMax:
-            "its owner has as many commands running, dormant or stuck as one owner may have"
+            "its user has as many commands running, dormant or stuck as one user may have"
         case .groupSlots(_, let group): "all slots of group \(group) are taken"
         case .groupSlotsNeeded(let count, let group):
             "it needs \(count) slots of group \(group), and fewer are free"
         case .slots: "all slots are taken"
         case .slotsNeeded(let count): "it needs \(count) slots, and fewer are free"
         case .slotsReserved:
-            "the free slots are kept for a task that needs several, and whose turn comes first"
+            "the free slots are kept for a task that needs several and comes first"
         case .changing: "a change of it is being written to disk"
         case .starting: "its start is being written to disk"
         }

@@ -56,7 +56,9 @@ struct ApplicationCalls {
         let key = ApplicationKey(owner: client.caller.owner, id: input.id)
         try core.ask { registry, _, _ throws(Refusal) in try registry.checkAdoption(key) }
         guard !adopter.isAdopting(key) else {
-            throw .refused(.notAccepting("application \(key.id) is being adopted"))
+            throw .refused(
+                .notAccepting("application \(key.id) is being adopted; try again when that is done")
+            )
         }
         var processIDs: [Int32] = []
         for (index, number) in input.pids.enumerated() {

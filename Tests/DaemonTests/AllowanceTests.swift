@@ -11,7 +11,7 @@ struct AllowanceTests {
         let client = try daemon.connect()
         let countMax = 200
         for _ in 0..<countMax { _ = try client.call(Tasks.End.self, Tasks.End.Input()) }
-        try daemon.waitForLog("Entries about an owner's tasks were not logged")
+        try daemon.waitForLog("Entries about a user's tasks were not logged")
         try eventually("all are logged or counted; the log says:\n\(daemon.log)") {
             let lines = daemon.log.split(separator: "\n")
             let logged = lines.count { $0.contains("The invalid task 0 was ended") }
@@ -52,7 +52,7 @@ struct AllowanceTests {
         try eventually("all are logged or counted; the log says:\n\(daemon.log)") {
             let lines = daemon.log.split(separator: "\n")
             said = lines.count { $0.contains("output were not logged") }
-            let missed = daemon.leftOut("Entries about an owner's tasks were not")
+            let missed = daemon.leftOut("Entries about a user's tasks were not")
             let others = lines.count { $0.contains("Task ") && $0.contains("(test) ") }
             // Each has begun and ended too.
             return said + others + missed == 3 * countMax || said == countMax
@@ -91,7 +91,7 @@ struct AllowanceTests {
         try eventually("all are named or counted; the log says:\n\(daemon.log)") {
             let lines = daemon.log.split(separator: "\n").filter { $0.contains("BGTASK_OWNER=5 ") }
             let named = lines.count { $0.contains("broke the protocol") }
-            let counted = daemon.leftOut("were not named", of: .games)
+            let counted = daemon.leftOut("were not logged one by one", of: .games)
             return named < countMax && named + counted == countMax
         }
     }

@@ -180,9 +180,12 @@ struct ApplicationDurabilityTests {
         for id in ["idle", "holding", "exiting"] {
             try client.order(Applications.EnterBackground.self, id)
         }
-        try daemon.waitForLog("Application idle would be suspended, if that was enforced")
-        try daemon.waitForLog("Application exiting would be ended, if that was enforced")
-        try daemon.waitForLog("Application holding would be ended, if that was enforced")
+        try daemon.waitForLog(
+            "Application idle would be suspended, but applications.enforce is false")
+        try daemon.waitForLog(
+            "Application exiting would be ended, but applications.enforce is false")
+        try daemon.waitForLog(
+            "Application holding would be ended, but applications.enforce is false")
         for id in ["idle", "holding", "exiting"] {
             let application = try client.application(id)
             #expect(application.state == .background && !application.frozen)

@@ -134,7 +134,7 @@ struct FaultTests {
         try service.letGo("fails")
         #expect(try service.client.ended(id).outcome == .failed)
         #expect(try service.daemon.stop() == .status(0))
-        #expect(service.linesSaying("the disk did not take what ended in time") == 1)
+        #expect(service.linesSaying("ends of tasks were not written to disk in time") == 1)
         disk.makeRoom()
         let next = try DaemonProcess(.supervisor, in: service.folder)
         #expect(try next.connect().ended(id).outcome == .interrupted)

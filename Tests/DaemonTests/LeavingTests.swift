@@ -284,7 +284,7 @@ struct LeavingTests {
         let tasks = try (0..<10).map { _ in try scene.submitLeaving(Self.main).id }
         for id in tasks { _ = try scene.client.ask(Tasks.Cancel.self) { $0.id = id } }
         for id in tasks { _ = try scene.ended(id) }
-        try scene.waitForLog("Entries about an owner's tasks were not logged")
+        try scene.waitForLog("Entries about a user's tasks were not logged")
         let lines = scene.daemon.log.split(separator: "\n")
         #expect(lines.count { $0.contains("has left the group of its task") } < tasks.count)
     }

@@ -45,7 +45,7 @@ struct RetryTests {
 
         for attempt in 1...3 { try daemon.waitForLog("BGTASK_ATTEMPT=\(attempt)") }
         let entries = daemon.log.split(separator: "\n").filter {
-            $0.contains("is to be tried again") && $0.contains("BGTASK_ID=\(id) ")
+            $0.contains("will be tried again") && $0.contains("BGTASK_ID=\(id) ")
         }
         try #require(entries.count == 2, "\(daemon.log)")
         for (entry, attempt) in zip(entries, 1...) {

@@ -136,7 +136,7 @@ struct StoppingTests {
         daemon.child.signal(SIGCONT)
         #expect(try daemon.child.waitForEnd() == .status(0))
         let ended = daemon.log.split(separator: "\n")
-            .filter { $0.contains("was abandoned by its holder") }
+            .filter { $0.contains("was abandoned by the program that held it") }
         #expect(ended.count == count)
     }
 

@@ -27,9 +27,9 @@ struct UserGroupTests {
             #expect(told.count == 1, "\(told)")
             #expect(told.first?.contains("org.varlink.service.PermissionDenied") == true)
         }
-        try daemon.waitForLog("a user who is not served called")
+        try daemon.waitForLog("a call of a user who may not use bgtaskd was refused")
         // Ten a second at most for each user, and the rest as a number.
-        let lines = daemon.log.split(separator: "\n").filter { $0.contains("not served called") }
+        let lines = daemon.log.split(separator: "\n").filter { $0.contains("may not use bgtaskd") }
         #expect(lines.count <= 2 * AccessTable.rows.count)
     }
 

@@ -115,7 +115,7 @@ extension SystemTests {
                 as: Self.user, environment: "DBUS_SESSION_BUS_ADDRESS=\(address)")
             #expect(shown.output == "\"containment\":\"supervisor\"\n1\n", "\(shown)")
             #expect(shown.errors.contains("the service manager made no scope"))
-            #expect(shown.errors.contains("tasks get a supervisor each"))
+            #expect(shown.errors.contains("each task gets a supervisor process"))
         }
     }
 }

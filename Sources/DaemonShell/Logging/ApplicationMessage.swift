@@ -43,10 +43,10 @@ struct ApplicationMessage {
         case .backgroundTimeExpiring:
             self.init(
                 "7f1c35ab920e4d68b64d0e8a97c2f351", .notice,
-                "is told that its background time expires")
+                "was warned that its background time is nearly over")
         case .didReceiveRemoteNotification, .didReceiveRemoteNotificationFetch,
             .willPresentNotification, .didReceiveNotificationResponse:
-            self.init("c6a84e0d73f2491fb5e2d71a3c9b0486", .info, "is told of a message")
+            self.init("c6a84e0d73f2491fb5e2d71a3c9b0486", .info, "got a message")
         case .didFinishLaunching, .didBecomeActive, .willResignActive, .didEnterBackground,
             .willEnterForeground, .willTerminate, .badgeChanged, nil:
             return nil
@@ -83,11 +83,11 @@ struct ApplicationMessage {
         case .wouldSuspend:
             self.init(
                 "86e1d4f0a92b47c5b7c03e59d81a6f24", .notice,
-                "would be suspended, if that was enforced")
+                "would be suspended, but applications.enforce is false")
         case .wouldEnd(let reason):
             self.init(
                 "b1703ca8d6e94f52893fe7d42b05c618", .notice,
-                "would be ended, if that was enforced", reason.text)
+                "would be ended, but applications.enforce is false", reason.text)
         case .stuck:
             self.init("ec3b780f6d214a95b2e90c74f1a85d36", .error, "was killed and is still there")
         case .notStarted(let text):

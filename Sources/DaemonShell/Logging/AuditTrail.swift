@@ -99,7 +99,7 @@ final class AuditTrail {
     /// Says how many old tasks were not named.
     func oldTasksNotNamed(_ count: Int) {
         write(
-            .notice, JournalMessage.oldTasksNotNamed, "Old tasks were not named one by one",
+            .notice, JournalMessage.oldTasksNotNamed, "Old tasks were not logged one by one",
             [(.reason, .string("\(count) tasks, over the rate"))])
     }
 
@@ -108,7 +108,7 @@ final class AuditTrail {
         for (account, count) in allowance.takeReport(at: now) {
             write(
                 .warning, JournalMessage.entriesNotLogged,
-                "Entries about an owner's tasks were not logged",
+                "Entries about a user's tasks were not logged",
                 [
                     (.owner, .integer(Int64(account.rawValue))),
                     (.reason, .string("\(count) entries, over the rate")),

@@ -27,7 +27,7 @@ extension DaemonMessage {
         "7e32f8ed3e4784e7a79e68edaa41971b", .notice, "stopping")
     /// A second order to stop came before the first was done.
     static let stoppingNow = DaemonMessage(
-        "112c3c3911730a973be1ff4113f89c0f", .warning, "stopping without a grace")
+        "112c3c3911730a973be1ff4113f89c0f", .warning, "stopping without a grace period")
     /// Nothing of it runs any more.
     static let stopped = DaemonMessage(
         "37f2298bcc1ea71757cb409266046ea9", .notice, "stopped")
@@ -58,7 +58,7 @@ extension DaemonMessage {
         "b70d28f4e6934c15a8f3d91c604be275", .notice, "the service manager made no scope")
     /// Control groups cannot be used.
     package static let supervisorEach = DaemonMessage(
-        "a5163eb3734cc82066c920975bb1e2f6", .notice, "tasks get a supervisor each")
+        "a5163eb3734cc82066c920975bb1e2f6", .notice, "each task gets a supervisor process")
     /// At the end, where something is left in it.
     static let groupNotRemoved = DaemonMessage(
         "6f6757556c1938a033f4b927c6c89877", .error, "the control group cannot be removed")
@@ -67,7 +67,7 @@ extension DaemonMessage {
         "16927224cc856b2034bea92c3a77fac2", .notice, "a client broke the protocol")
     /// Its events found no more room.
     static let slowReaderCutOff = DaemonMessage(
-        "41d24d0363a281ed35f3ba6c73374b28", .notice, "a slow reader was cut off")
+        "41d24d0363a281ed35f3ba6c73374b28", .notice, "a client that did not read was disconnected")
     /// Its owner's buffers are full.
     static let noRoomForConnection = DaemonMessage(
         "8a9bcf0f39cbd86a8fab7517f747ef5c", .notice, "a connection was closed for want of room")
@@ -76,10 +76,12 @@ extension DaemonMessage {
         "06887df56d586bb31d91875195e05feb", .notice, "a connection was refused")
     /// Their calls are answered with PermissionDenied.
     static let userNotServed = DaemonMessage(
-        "c1d7f0b25a6e4e0f9b3a8d4476e0529b", .notice, "a user who is not served called")
+        "c1d7f0b25a6e4e0f9b3a8d4476e0529b", .notice,
+        "a call of a user who may not use bgtaskd was refused")
     /// Those of one user came faster than the log takes them.
     static let connectionsNotNamed = DaemonMessage(
-        "16235fb975c145b782b76ce5b122714f", .notice, "closed connections of a user were not named")
+        "16235fb975c145b782b76ce5b122714f", .notice,
+        "closed connections of a user were not logged one by one")
     /// Descriptors are used up.
     static let connectionsNotAccepted = DaemonMessage(
         "f3373cf136aac5f284b46f8f9104e71f", .notice, "connections are not accepted for now")
@@ -110,7 +112,8 @@ extension DaemonMessage {
         "13846260abb09f502f446a7af23b437f", .notice, "a message to a task's socket was dropped")
     /// Those of one user came faster than the log takes them.
     static let noticesNotNamed = DaemonMessage(
-        "8c966a62444fade1cc28aa65aa76c5e7", .notice, "dropped messages of a user were not named")
+        "8c966a62444fade1cc28aa65aa76c5e7", .notice,
+        "dropped messages of a user were not logged one by one")
     /// At the end, where something is left in it.
     static let noticeFolderNotRemoved = DaemonMessage(
         "2d810c24a99ba98fe1f0f7e357bb6b83", .error,
@@ -175,7 +178,8 @@ extension DaemonMessage {
         "a4e0c1d87b5f49d2b93c6f12e7805ad6", .warning, "output of ended tasks cannot be kept")
     /// At the end of a stop.
     static let storeNotWaitedFor = DaemonMessage(
-        "e7a4d0b96f1c48b3952ad8c3f6017be2", .error, "the disk did not take what ended in time")
+        "e7a4d0b96f1c48b3952ad8c3f6017be2", .error, "ends of tasks were not written to disk in time"
+    )
     /// An operator holds back what is queued in a group.
     static let groupPaused = DaemonMessage(
         "6f0c2b7d94e14a5f8d31c7a92e58b406", .notice, "a group was paused")
@@ -193,16 +197,16 @@ extension DaemonMessage {
         "e2a75d0c41f84b96b38d60c7f915ae23", .notice, "the number of slots was ordered")
     /// sd_notify(3) failed.
     static let statusNotSent = DaemonMessage(
-        "e5c74d8ad5821ca9e300346f4cf20226", .error, "systemd cannot be told the status")
+        "e5c74d8ad5821ca9e300346f4cf20226", .error, "the status cannot be sent to systemd")
     /// The status sentence grows old.
     static let statusTimerNotArmed = DaemonMessage(
         "3ebdcdcc9497dce1871a9b65091ad5b3", .error, "the status timer cannot be armed")
     /// sd_notify(3) failed; systemd may lose patience earlier.
     static let stopNotTold = DaemonMessage(
-        "64d59ba0b877e1212c09472c3830dd66", .error, "systemd cannot be told of the stop")
+        "64d59ba0b877e1212c09472c3830dd66", .error, "the stop cannot be announced to systemd")
     /// sd_notify(3) failed; systemctl reload may wait in vain.
     static let reloadNotTold = DaemonMessage(
-        "0ae6cf6536751f5106ccd07000ebcea5", .error, "systemd cannot be told of the reload")
+        "0ae6cf6536751f5106ccd07000ebcea5", .error, "the reload cannot be reported to systemd")
     /// It holds now, or no longer; what was read is the reason.
     static let conditionChanged = DaemonMessage(
         "43afa37910ad4cc498463a7ecc6a0177", .debug, "a condition of queued tasks has changed")
@@ -211,7 +215,7 @@ extension DaemonMessage {
         "81b768eaab3c4a1bb319a20c845dc7f1", .warning, "a condition of queued tasks cannot be read")
     /// The kernel sends no uevents.
     static let powerNotTold = DaemonMessage(
-        "4bdc3aabdaea4cf6becf550670138631", .notice, "changes of the power supply are not told")
+        "4bdc3aabdaea4cf6becf550670138631", .notice, "changes of the power supply are not reported")
 }
 
 extension Logger {

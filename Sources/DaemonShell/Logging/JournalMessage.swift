@@ -1,4 +1,5 @@
 internal import BudgetCore
+internal import LinuxSystem
 internal import Systemd
 
 /// The id, the level and the words of what happened to a task.
@@ -30,8 +31,23 @@ struct JournalMessage {
         // An ended task is told by its outcome.
         switch happening {
         case .ended: self.init(record.task.outcome ?? .interrupted, quiet: quiet)
+        case .handlerFired:
+            self.init(
+                "1bf92097fb474945ad55a2b5bf32f8df", .notice,
+                JournalMessage.warning(of: record.run?.work.expiration))
         default: self.init(happening, quiet: quiet)
         }
+    }
+
+    /// How a task was warned. Its reason is a field: the limit is near, or the daemon stops, and more.
+    private static func warning(of handler: ExpirationHandler?) -> String {
+        guard let handler else { return "was warned by an event" }
+        let ways = [
+            handler.signal.map { "sent \(SignalName.name(of: $0.rawValue))" },
+            handler.command.map { _ in "its expiration command runs" },
+        ].compactMap(\.self)
+        return ways.isEmpty
+            ? "is in its grace, without a warning" : "was warned: \(ways.joined(separator: ", "))"
     }
 
     /// The level of what happens to every task, where all goes well.
@@ -44,7 +60,7 @@ struct JournalMessage {
     private init?(_ happening: Happening, quiet: JournalLevel) {
         let words: (JournalMessageID, JournalLevel, String)? =
             switch happening {
-            case .status: nil
+            case .status, .handlerFired: nil
             case .queued:
                 ("6754203f44c84129aac3a3f794ed0122", .info, "is queued")
             case .began:
@@ -58,11 +74,6 @@ struct JournalMessage {
                 ("459f60364139433491c82b95c0d42b9e", .info, "runs again")
             case .extended:
                 ("aebda05dba1a48e58fdc1ce869c4e04d", .info, "was given more time")
-            case .handlerFired:
-                (
-                    "1bf92097fb474945ad55a2b5bf32f8df", .notice,
-                    "is told to end: its expiration handler fires"
-                )
             case .cancelling:
                 ("a0eef4a9d1654771858e6faa323df4c7", .notice, "is being cancelled")
             case .overrunning:
@@ -71,7 +82,7 @@ struct JournalMessage {
                     "reached its hard limit and is being killed"
                 )
             case .attemptEnded:
-                ("90b5e6a3c17f4d2ab8e4f26d70c3915b", .notice, "is to be tried again")
+                ("90b5e6a3c17f4d2ab8e4f26d70c3915b", .notice, "will be tried again")
             case .grewOld:
                 ("fcb88ee0ba174734b4ba95ca79149d1e", .notice, "has been running for long")
             case .stuck:
@@ -93,7 +104,7 @@ struct JournalMessage {
             case .expired:
                 (
                     "cf936cb0f9ad462888df1d4332304f30", .notice,
-                    "expired: it ended after its handler had fired"
+                    "expired: it ended after its warning and before its limit"
                 )
             case .overrun:
                 (
@@ -103,7 +114,10 @@ struct JournalMessage {
             case .cancelled:
                 ("2674e7ea79de42159f90e79b41d78095", .notice, "was cancelled")
             case .abandoned:
-                ("fdc5e3d3fa1c42fa8e015204ba4939f5", .notice, "was abandoned by its holder")
+                (
+                    "fdc5e3d3fa1c42fa8e015204ba4939f5", .notice,
+                    "was abandoned by the program that held it"
+                )
             case .interrupted:
                 ("9ee4f8fa7acf4d06a0247328d20d8aa9", .notice, "was interrupted")
             }

@@ -26,7 +26,7 @@ struct Statistics {
 
     private var connections: [Manager.Counter] {
         [
-            Manager.Counter("calls_total", "Calls taken.", pool.callCount),
+            Manager.Counter("calls_total", "Calls received.", pool.callCount),
             Manager.Counter("connections_total", "Connections accepted.", listener.connectionCount),
             Manager.Counter("connections", "Connections open now.", pool.clients.count),
             Manager.Counter(
@@ -36,7 +36,7 @@ struct Statistics {
                 "slow_readers_total", "Connections closed for what they left unread.",
                 streams.slowReaderCount),
             Manager.Counter(
-                "refusals_not_logged_total", "Closed connections not named in the log.",
+                "refusals_not_logged_total", "Closed connections that were not logged one by one.",
                 refusals.leftOutCount),
             Manager.Counter(
                 "events_waited_total", "Events that were written in a later turn than their own.",
@@ -61,7 +61,8 @@ struct Statistics {
                 "begun_total", "Tasks begun.", counts.begunHeld, ["kind": "held"]),
             Manager.Counter("begun_total", "Tasks begun.", counts.begunRun, ["kind": "run"]),
             Manager.Counter(
-                "handlers_fired_total", "Expiration handlers fired.", counts.handlersFired),
+                "handlers_fired_total", "Expiration handlers run: warnings given.",
+                counts.handlersFired),
             Manager.Counter(
                 "attempts_ended_total", "Attempts after which a task was queued again.",
                 counts.attemptsEnded),

@@ -22,7 +22,7 @@ extension Settings {
             "limits.tasksPerOwnerMax",
             \.limits.tasksPerOwnerMax,
             1...10_000_000,
-            "Live tasks that one owner may have at once; queued ones are not live."
+            "Live tasks that one user may have at once; queued ones are not live."
         ),
         .integer(
             "limits.clientsMax",
@@ -34,7 +34,7 @@ extension Settings {
             "limits.clientsPerOwnerMax",
             \.limits.clientsPerOwnerMax,
             1...1_000_000,
-            "Connections of one owner's clients."
+            "Connections of one user's clients."
         ),
         .integer(
             "limits.frameBytesMax",
@@ -47,19 +47,19 @@ extension Settings {
             "limits.queueDepthMax",
             \.limits.queueDepthMax,
             1...10_000_000,
-            "Tasks in the queue, of all owners together."
+            "Tasks in the queue, of all users together."
         ),
         .integer(
             "limits.queueDepthPerOwnerMax",
             \.limits.queueDepthPerOwnerMax,
             1...10_000_000,
-            "Tasks in the queue, of one owner."
+            "Tasks in the queue, of one user."
         ),
         .integer(
             "limits.bufferBytesPerOwnerMax",
             \.limits.bufferBytesPerOwnerMax,
             65_536...17_179_869_184,
-            "Bytes buffered for all connections of one owner together."
+            "Bytes buffered for all connections of one user together."
         ),
         .integer(
             "limits.endedHeldMax",
@@ -77,37 +77,37 @@ extension Settings {
             "limits.outputTotalBytesMax",
             \.limits.outputTotalBytesMax,
             0...68_719_476_736,
-            "Bytes of output kept for all ended tasks together; who has most loses the oldest."
+            "Bytes of output kept for all ended tasks together; the user with most loses the oldest."
         ),
         .integer(
             "limits.outputRatePerOwnerMax",
             \.limits.outputRatePerOwnerMax,
             65_536...17_179_869_184,
-            "Bytes a second that all tasks of one owner may print; more waits in their pipes."
+            "Bytes a second that all tasks of one user may print; more waits in their pipes."
         ),
         .integer(
             "limits.logRatePerOwnerMax",
             \.limits.logRatePerOwnerMax,
             1...10_000_000,
-            "Lines a second of all tasks of one owner in the log; the rest is counted."
+            "Lines a second of all tasks of one user in the log; the rest is counted."
         ),
         .integer(
             "limits.auditRatePerOwnerMax",
             \.limits.auditRatePerOwnerMax,
             1...10_000_000,
-            "Entries a second about one owner's tasks in the log; the rest is counted."
+            "Entries a second about one user's tasks in the log; the rest is counted."
         ),
         .integer(
             "limits.applicationsPerOwnerMax",
             \.limits.applicationsPerOwnerMax,
             1...100_000,
-            "Applications that one owner may have registered, running or not."
+            "Applications that one user may have registered, running or not."
         ),
         .integer(
             "limits.processesPerTaskMax",
             \.limits.processesPerTaskMax,
             16...4_194_304,
-            "Processes and threads of one task or application, where control groups count them."
+            "Processes and threads of one task or application, if control groups count them."
         ),
     ]
 
@@ -116,13 +116,13 @@ extension Settings {
             "queue.slots",
             \.queue.slots,
             1...10_000,
-            "Run tasks that run at once, those of all groups among them."
+            "The most commands that run at once, those in groups included."
         ),
         .integer(
             "queue.slotsPerOwnerMax",
             \.queue.slotsPerOwnerMax,
             0...10_000,
-            "Run tasks of one owner that run at once; 0: all slots but one, and all for root."
+            "Commands of one user that run at once; 0: all slots but one, and all for root."
         ),
     ]
 
@@ -143,17 +143,17 @@ extension Settings {
             "applications.grace",
             \.applications.grace,
             .milliseconds(1) ... .days(365),
-            "Handlers fire this long before backgroundTime is over; it must be shorter."
+            "Its tasks are warned this long before backgroundTime is over; it must be shorter."
         ),
         .choice(
             "applications.foreground",
             \.applications.foreground,
-            "How many applications of one owner may be in the foreground at once."
+            "How many applications of one user may be in the foreground at once."
         ),
         .flag(
             "applications.enforce",
             \.applications.enforce,
-            "Whether applications are frozen and killed; false: only say what would be."
+            "Whether applications are frozen and killed; false: only log what would be."
         ),
         .time(
             "applications.messageTime",
@@ -174,13 +174,13 @@ extension Settings {
             "store.historyMax",
             \.store.historyMax,
             0...1_000_000_000,
-            "Ended tasks kept in the history; who has most loses the oldest."
+            "Ended tasks kept in the history; the user with most loses the oldest."
         ),
         .integer(
             "store.historyBytesMax",
             \.store.historyBytesMax,
             1_048_576...1_099_511_627_776,
-            "What ended tasks and last successes take on the disk, in bytes; who takes most loses the oldest."
+            "What ended tasks and last successes use on the disk, in bytes; the user with most loses the oldest."
         ),
         .integer(
             "store.outputBytesMax",
@@ -198,7 +198,7 @@ extension Settings {
         .choice(
             "store.durability",
             \.store.durability,
-            "Whether the disk has a submission before it is answered, or memory alone.",
+            "Whether a submission is on the disk before it is answered, or in memory alone.",
             .byRestart
         ),
     ]
@@ -207,7 +207,7 @@ extension Settings {
         .choice(
             "daemon.containment",
             \.daemon.containment,
-            "How a task's processes are kept together; auto takes cgroups where it can.",
+            "How a task's processes are kept together; auto uses cgroups if it can.",
             .byRestart
         ),
         .choice(
@@ -259,14 +259,14 @@ extension Settings.Profile {
             "grace",
             \.grace,
             .milliseconds(1) ... .days(365),
-            "The handler fires this long before the hard limit; it must be shorter."
+            "A task is warned this long before the hard limit (a command gets SIGTERM); it must be shorter."
         ),
         .time(
             "lifetimeMax",
             \.lifetimeMax,
             .milliseconds(10) ... .days(365),
             infinity: false,
-            "How far extensions may reach, counted from the begin; not below the duration."
+            "How far extensions may reach, counted from the start; not below the duration."
         ),
         .flag(
             "enabled",
@@ -283,7 +283,7 @@ extension Settings.Group {
             "slots",
             \.slots,
             1...10_000,
-            "Run tasks of the group that run at once; each takes a slot of the daemon too."
+            "Commands of the group that run at once; each uses a slot of the daemon too."
         )
     ]
 }

@@ -190,7 +190,9 @@ struct SettingsMerge {
             }
             try row.assign(&profile, entry.value)
             guard profile.enabled || name != Settings.Profile.defaultName else {
-                throw SettingProblem(text: "this profile is for who asks for nothing, and stays")
+                throw SettingProblem(
+                    text: "the profile default is for tasks that ask for none, and cannot be closed"
+                )
             }
         }
         settings.profiles[name] = profile

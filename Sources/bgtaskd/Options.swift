@@ -22,17 +22,17 @@ struct Options: Equatable {
     private(set) var stateFolder: String?
 
     static let help = """
-        Lends programs a limited time to finish background work, and takes it back.
+        Runs background work under a time limit.
 
         Usage: bgtaskd [OPTION...]
 
           --config FILE    Read the settings in FILE and FILE.d.
-          --user           Serve the caller alone; so it is for everyone but root.
-          --system         Serve all users; so it is for root.
-          --socket PATH    Listen there.
-          --state-dir DIR  Keep the state there.
+          --user           Serve the caller alone; the default for everyone but root.
+          --system         Serve all users; the default for root.
+          --socket PATH    Listen on this socket.
+          --state-dir DIR  Keep the state in this folder.
           --check-config   Say what is wrong with the settings, and end.
-          --quiet          With --check-config: say nothing where nothing is.
+          --quiet          With --check-config: say nothing if nothing is wrong.
           --version        Show the version.
           -h, --help       Show this.
 

@@ -74,7 +74,7 @@ enum UsageText {
         guard !Bgtaskctl.verbs.contains(name), name != "help" else { return nil }
         let hint = Spelling.hint(for: name, among: Bgtaskctl.verbs)
         let shown = VisibleText.oneLine(name)
-        return "there is no verb \(shown)\(hint.isEmpty ? "; see: bgtaskctl --help" : hint)"
+        return "there is no command \(shown)\(hint.isEmpty ? "; see: bgtaskctl --help" : hint)"
     }
 
     /// - Parameters:
@@ -98,7 +98,7 @@ enum UsageText {
         if let unknown = unknownVerb(verb) { return unknown }
         let isAboutCommand = text.contains("nexpected argument") || text.contains("<command>")
         if isAboutCommand, let words = verbsWithCommand[verb] {
-            return "\(text); the command goes behind --, as in: bgtaskctl \(words) -- sleep 5"
+            return "\(text); what is to run goes behind --, as in: bgtaskctl \(words) -- sleep 5"
         }
         return "\(text); see: bgtaskctl help \(verb)"
     }

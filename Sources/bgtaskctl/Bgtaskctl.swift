@@ -7,24 +7,24 @@ internal import TaskAPI
 struct Bgtaskctl: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bgtaskctl",
-        abstract: "Borrow a limited time for background work, and see who has borrowed.",
+        abstract: "Run background work under a time limit, and look after it.",
         discussion: """
             Everywhere, before or after the verb: --socket PATH, --user, --system, --json, --no-pager. \
             Without the first three the system's daemon is asked where it has a socket, else your own; \
             $BGTASK_SOCKET names another.
 
-            Example: run an upload that may take three minutes and is told five seconds before the end:
+            Example: run an upload that may take three minutes and gets SIGTERM five seconds before the end:
 
               bgtaskctl run --budget 3min --grace 5s --wait -- ./upload photos
 
             Exit status: 0 done; 1 refused or failed; 64 wrong usage; with run --wait, run --follow, wait \
-            and hold that of the command (128+N where signal N ended it), 124 where the time was up, and \
-            125 where bgtaskctl or the daemon is the reason.
+            and hold that of the command (128+N if signal N ended it), 124 if its time was up, and \
+            125 if bgtaskctl or the daemon is the reason.
             """,
         version: Version.current,
         groupedSubcommands: [
             CommandGroup(
-                name: "Borrowing",
+                name: "Running",
                 subcommands: [
                     Run.self, Hold.self, Begin.self, End.self, Extend.self, Remaining.self,
                 ]),

@@ -173,6 +173,6 @@ struct OrderTests {
         try gate.open()
         #expect(try ctl("wait", first, wide, narrow).status == 0)
         let refused = try ctl("run", "--slots", "3", "--", "true")
-        #expect(refused.text.contains("no task can take more than there are"), "\(refused)")
+        #expect(refused.text.contains("no task can use more slots than there are"), "\(refused)")
     }
 }

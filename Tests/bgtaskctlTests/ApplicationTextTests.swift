@@ -144,7 +144,10 @@ struct ApplicationTextTests {
             (.delivered, nil, nil, "delivered"),
             (.deferred, nil, 720_000, "deferred: not before 12min"),
             (.deferred, nil, nil, "deferred"),
-            (.dropped, nil, nil, "dropped: it has no callback for this message, or none is due"),
+            (
+                .dropped, nil, nil,
+                "dropped: it has no callback for this message, or none is called in its state"
+            ),
         ] as [(Applications.Receipt, Applications.Callback?, Int?, String)])
     func receipts(
         receipt: Applications.Receipt, callback: Applications.Callback?, notBeforeMs: Int?,
@@ -166,26 +169,26 @@ struct TerminationTextTests {
             (Sample.termination(.exited, status: 0), "ended 3min ago (status 0), by itself"),
             (Sample.termination(.crashed, signal: "SIGSEGV"), "crashed 3min ago (signal SIGSEGV)"),
             (Sample.termination(.crashed, status: 70), "crashed 3min ago (status 70)"),
-            (Sample.termination(.terminated), "terminated 3min ago, as it was ordered"),
+            (Sample.termination(.terminated), "terminated 3min ago, by order"),
             (
                 Sample.termination(.memoryPressure, signal: "SIGKILL"),
-                "terminated 3min ago (signal SIGKILL), since memory was short and it was suspended"
+                "terminated 3min ago (signal SIGKILL), because memory was short while it was suspended"
             ),
             (
                 Sample.termination(.backgroundTimeOverrun),
-                "terminated 3min ago, since its background time was over"
+                "terminated 3min ago, because its background time was over"
             ),
             (
                 Sample.termination(.messageOverrun),
-                "terminated 3min ago, since it was not done with a silent message in time"
+                "terminated 3min ago, because it did not finish with a silent message in time"
             ),
             (
                 Sample.termination(.exitsOnSuspend),
-                "ended 3min ago, since it ends where others are suspended"
+                "ended 3min ago, because it ends when another would be suspended"
             ),
             (
                 Sample.termination(.interrupted),
-                "interrupted 3min ago, since the daemon or the machine stopped under it"
+                "interrupted 3min ago, because the daemon or the machine stopped"
             ),
         ])
     func reasons(end: Applications.Termination, text: String) {
@@ -198,7 +201,7 @@ struct TerminationTextTests {
         end.backgroundMs = 180_000
         end.held = [Sample.heldTask("upload", 17, ageMs: 178_000, Sample.budget(180_000, 5000))]
         let story =
-            "terminated 3min ago, since its background time was over; "
+            "terminated 3min ago, because its background time was over; "
             + "it had been in the background for 3min; "
         #expect(
             TerminationText.story(end) == story

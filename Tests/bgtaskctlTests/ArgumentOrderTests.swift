@@ -66,11 +66,12 @@ import Testing
                 == "Missing expected argument '<id>'; see: bgtaskctl help show")
         #expect(
             UsageText.line("Unexpected argument 'lits'", verb: "lits")
-                == "there is no verb lits; did you mean list?")
+                == "there is no command lits; did you mean list?")
         #expect(
             UsageText.line("2 unexpected arguments: 'cancle', '7'", verb: "cancle")
-                == "there is no verb cancle; did you mean cancel?")
-        #expect(UsageText.line("x", verb: "zzz") == "there is no verb zzz; see: bgtaskctl --help")
+                == "there is no command cancle; did you mean cancel?")
+        #expect(
+            UsageText.line("x", verb: "zzz") == "there is no command zzz; see: bgtaskctl --help")
         #expect(
             UsageText.line("2 unexpected arguments: 'a', 'b'", verb: "run").contains("behind --"))
     }

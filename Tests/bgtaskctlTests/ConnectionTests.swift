@@ -96,7 +96,7 @@ import Varlink
         let run = try CommandRun(daemon, "watch", "7", "--output")
         #expect(run.finish() == 0)
         #expect(
-            run.output == "7\tpresent\tflush\trunning: 2min 55s until the handler, "
+            run.output == "7\tpresent\tflush\trunning: 2min 55s until the warning, "
                 + "3min until the limit (own budget)\n7\tended\tflush\tfailed after 5s, status 2\n")
         #expect(run.errors == "bgtaskctl: 2 events are missing here; they came too fast\n")
     }

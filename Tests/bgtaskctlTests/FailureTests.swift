@@ -53,14 +53,15 @@ import Varlink
             try line(
                 Tasks.TooLittleTime.name,
                 [("remainingMs", .integer(2000)), ("neededMs", .integer(5000))])
-                == "the application has 2s of background time left, and 5s are needed")
+                == "the application has 2s of background time left, and 5s are needed; "
+                + "bring it to the front first")
         #expect(
             try line(
                 Tasks.AlreadyEnded.name, [("id", .integer(9)), ("outcome", .string("overrun"))])
-                == "task 9 has ended already: overrun")
+                == "task 9 has ended already: overrun; see: bgtaskctl show 9")
         #expect(
             try line(Tasks.NotAccepting.name, [("reason", .string("stopping"))])
-                == "bgtaskd does not take this now: stopping")
+                == "bgtaskd refuses this now: stopping")
     }
 
     @Test("each error of applications is a line of its own, with its values")
@@ -74,10 +75,11 @@ import Varlink
         ]
         #expect(
             try line(Applications.CannotContain.name, process)
-                == "process 42 cannot be taken as an application: it is in a login session")
+                == "process 42 cannot be adopted: it is in a login session")
         #expect(
             try line(Applications.WrongState.name, [id, ("state", .string("background"))])
-                == "player is in the background, and this cannot be done then")
+                == "player is in the background, and this cannot be done then; "
+                + "see: bgtaskctl app explain player")
         #expect(
             try line(Applications.NotRegistered.name, [id])
                 == "player has no command that could be started; "
@@ -107,23 +109,45 @@ import Varlink
     @Test(
         "a refused parameter is named by its option, with what it may be",
         arguments: [
-            ("work.budget.graceMs", "--grace has to be shorter than the budget"),
-            ("work.name", "--name has to be 1 to 255 bytes without control characters"),
-            ("pid", "--pid has to be a process that runs, of the user that asks"),
+            ("work.budget.graceMs", "--grace must be shorter than the budget"),
+            ("work.name", "--name must be 1 to 255 bytes without control characters"),
+            ("pid", "--pid must be a running process of yours"),
             (
                 "work.environment.A=B",
-                "--env has to be names that are not empty and have no \"=\", and no zero bytes"
+                "--env must be NAME=VALUE with a name, and without zero bytes"
+            ),
+            (
+                "work.environment.name",
+                "--env must be NAME=VALUE with a name, and without zero bytes"
             ),
             (
                 "work.command[0]",
-                "work.command[0] has to be a program and its arguments, without zero bytes"
+                "the command must be a program and its arguments, without zero bytes"
             ),
-            ("states", "bgtaskd does not take the value of states"),
+            (
+                "registration.id",
+                "an application's id must be 1 to 255 bytes without control characters"
+            ),
+            (
+                "states",
+                "bgtaskd does not accept states; is it older than bgtaskctl, which is \(Version.current)?"
+            ),
         ])
     func parameters(path: String, text: String) throws {
         #expect(
             try line("org.varlink.service.InvalidParameter", [("parameter", .string(path))])
                 == text)
+    }
+
+    @Test("a held task is refused its output with the reason")
+    func output() throws {
+        let id: [(key: String, value: JSONValue)] = [("parameter", .string("id"))]
+        let error = RemoteError(
+            name: "org.varlink.service.InvalidParameter", parameters: .object(id))
+        let failure = Failure(
+            .remote(error), socket: try socket(), method: Tasks.Output.name)
+        #expect(
+            failure.line == "a held task has no output: its program does not print through bgtaskd")
     }
 
     @Test("the option of a parameter is known by the last part of its path")

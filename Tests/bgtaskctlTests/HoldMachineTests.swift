@@ -20,7 +20,7 @@ import Testing
         #expect(
             held.handle(.expired(reason: "its budget is spent", leftMs: 4990)) == [
                 .say(
-                    "the time of task 7 is nearly up (its budget is spent): SIGTERM goes to make; "
+                    "task 7 was warned (its budget is spent): sent SIGTERM to make; "
                         + "it is killed in 5s"), .signal,
             ])
         #expect(held.state == .warned)

@@ -118,7 +118,7 @@ import Varlink
         #expect(run.output == "ready\nbye\n")
         #expect(
             run.errors
-                == "bgtaskctl: the time of task 7 is nearly up: SIGUSR1 goes to sh; it is killed in 5s\n"
+                == "bgtaskctl: task 7 was warned: sent SIGUSR1 to sh; it is killed in 5s\n"
         )
     }
 

@@ -46,7 +46,7 @@ import Varlink
     @Test(
         "the receipt is told on standard error, and the id stays the first line",
         arguments: [
-            (.coalesced, nil, "task 12 of that name stands for it"),
+            (.coalesced, nil, "task 12 of that name is used instead"),
             (.deferred, 581_000, "task 12 is held back for at least 9min 41s"),
             (.deferred, nil, "task 12 is held back; bgtaskctl explain 12 says why"),
         ] as [(Tasks.Receipt, Int?, String)])

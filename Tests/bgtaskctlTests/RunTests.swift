@@ -174,7 +174,7 @@ import Varlink
         kill(run.processID, SIGINT)
         #expect(run.finish() == 130)
         #expect(
-            run.errors == "bgtaskctl: task 7 goes on unwatched; to stop it: bgtaskctl cancel 7\n")
+            run.errors == "bgtaskctl: task 7 continues to run; to stop it: bgtaskctl cancel 7\n")
         #expect(daemon.parameters(of: Tasks.Cancel.self).isEmpty)
     }
 

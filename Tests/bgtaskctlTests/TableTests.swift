@@ -133,7 +133,7 @@ import Testing
         let text = TaskText.fields(Sample.task { _ in }).text(.plain)
         let names = lines(text).map { String($0.prefix { $0 != "\t" }) }
         #expect(names.count == 23)
-        #expect(text.contains("budget\t3min (handler at 2min 55s, grace 5s)\n"))
+        #expect(text.contains("budget\t3min (warning at 2min 55s, grace 5s)\n"))
         #expect(text.contains("outcome\t-\n"))
     }
 

@@ -27,11 +27,11 @@ import Testing
         let left = Sample.remaining(ms: 175_000, hardMs: 180_000, .ownBudget)
         #expect(
             TimeText.remaining(left)
-                == "2min 55s until the handler, 3min until the limit (own budget)")
+                == "2min 55s until the warning, 3min until the limit (own budget)")
         let fired = Sample.remaining(ms: 0, hardMs: 4200, .lifetimeLimit)
         #expect(
             TimeText.remaining(fired)
-                == "the handler has fired, 4.2s until the limit (lifetime limit)")
+                == "warned, 4.2s until the limit (lifetime limit)")
     }
 
     @Test("no limit is said as such")
@@ -45,6 +45,6 @@ import Testing
     func budget() {
         #expect(
             TimeText.budget(Sample.budget(180_000, 5000))
-                == "3min (handler at 2min 55s, grace 5s)")
+                == "3min (warning at 2min 55s, grace 5s)")
     }
 }

@@ -114,7 +114,7 @@ import Varlink
 
     @Test("watch counts the attempts of a task that is tried again, and of no other")
     func began() {
-        let budget = "3min (handler at 2min 55s, grace 5s)"
+        let budget = "3min (warning at 2min 55s, grace 5s)"
         var task = retried([attempt(1, .failed, status: 1)])
         #expect(detail(.began, task) == "attempt 2 of 3: \(budget)")
         #expect(detail(.began, Sample.task()) == budget)

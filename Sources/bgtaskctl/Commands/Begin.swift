@@ -4,7 +4,7 @@ internal import TaskAPI
 /// Borrows time for what the caller does itself.
 struct Begin: Verb {
     static let configuration = CommandConfiguration(
-        abstract: "Borrow time for work of your own.",
+        abstract: "Start a task for work that you do yourself.",
         usage: "bgtaskctl begin --name <name> [<options>]",
         discussion: """
             Prints the task's id. The task belongs to the process of --pid, without it to the shell that \
@@ -20,7 +20,7 @@ struct Begin: Verb {
 
     @OptionGroup var borrow: BorrowOptions
 
-    @Option(help: ArgumentHelp("The process that holds the time.", valueName: "pid"))
+    @Option(help: ArgumentHelp("The process that the task belongs to.", valueName: "pid"))
     var pid: Int32?
 
     @OptionGroup var global: GlobalOptions

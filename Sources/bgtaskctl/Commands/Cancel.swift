@@ -7,8 +7,8 @@ struct Cancel: Verb {
         abstract: "Stop tasks.",
         usage: "bgtaskctl cancel <task> ... [<options>]",
         discussion: """
-            A command gets SIGTERM and its grace, then everything that is left of it is killed; held time \
-            is taken back at once. A task that is being stopped already gets the signal of --signal too.
+            A command gets SIGTERM and its grace, then everything that is left of it is killed; a held \
+            task ends at once. A task that is being stopped already gets the signal of --signal too.
 
             Example: bgtaskctl cancel 42 --reason "maintenance at noon"
             Example: bgtaskctl cancel --group uploads --signal KILL

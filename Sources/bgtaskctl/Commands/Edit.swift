@@ -38,7 +38,7 @@ struct Edit: Verb {
     var when: [String] = []
 
     @Option(
-        help: ArgumentHelp("How many slots it takes.", valueName: "count"))
+        help: ArgumentHelp("How many slots it uses.", valueName: "count"))
     var slots: Int?
 
     @OptionGroup var reach: ReachOptions

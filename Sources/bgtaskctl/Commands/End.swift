@@ -4,9 +4,9 @@ internal import TaskAPI
 /// Gives borrowed time back.
 struct End: Verb {
     static let configuration = CommandConfiguration(
-        abstract: "Give borrowed time back.",
+        abstract: "End a task that begin has started.",
         discussion: """
-            Prints the outcome: completed, or expired where the handler has fired. A task that has ended \
+            Prints the outcome: completed, or expired if the warning has come. A task that has ended \
             already is left as it is.
 
             Example: bgtaskctl end 42

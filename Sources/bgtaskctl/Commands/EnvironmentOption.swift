@@ -20,7 +20,7 @@ enum EnvironmentOption {
         for entry in entries {
             let (name, value) = parts(of: entry)
             guard !name.isEmpty else {
-                throw ValidationError("--env takes NAME=VALUE, and \"\(entry)\" has no name")
+                throw ValidationError("--env expects NAME=VALUE, and \"\(entry)\" has no name")
             }
             guard let value = value ?? getenv(name).map({ String(cString: $0) }) else {
                 throw ValidationError("--env \(name): you have no such variable; give a value")

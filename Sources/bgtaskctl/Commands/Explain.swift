@@ -4,7 +4,7 @@ internal import TaskAPI
 /// Says why tasks are as they are.
 struct Explain: Verb {
     static let configuration = CommandConfiguration(
-        abstract: "Say which rule holds a task back, bounds it, or stopped it.",
+        abstract: "Say which rule holds a task back, limits it, or stopped it.",
         usage: "bgtaskctl explain <task> ... [<options>]",
         discussion: """
             One rule a line; of several tasks the lines stand below one that names the task.

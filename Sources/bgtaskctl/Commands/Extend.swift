@@ -4,11 +4,11 @@ internal import TaskAPI
 /// Starts budgets anew.
 struct Extend: Verb {
     static let configuration = CommandConfiguration(
-        abstract: "Start the budgets of tasks anew from now.",
+        abstract: "Restart the budgets of tasks from now.",
         usage: "bgtaskctl extend <task> ... [<options>]",
         discussion: """
             Never adds to what remains, and never goes beyond the profile's lifetime limit, counted from \
-            the begin. Prints what the task has then, with several of them behind the number of each.
+            the start. Prints what the task has then, with several of them behind the number of each.
 
             Example: bgtaskctl extend 42
             """

@@ -25,7 +25,7 @@ struct FilterOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Only tasks that ended at most so long ago, \(SpanOption.help).", valueName: "span"),
+            "Only tasks that ended within this time, \(SpanOption.help).", valueName: "span"),
         transform: SpanOption.milliseconds)
     var since: Int?
 

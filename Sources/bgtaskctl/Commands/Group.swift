@@ -22,7 +22,7 @@ extension Group {
         static let configuration = CommandConfiguration(
             abstract: "List the groups, and what runs and waits in them.",
             discussion: """
-                The tasks of all users are counted. Where the output is no terminal, the fields are divided \
+                The tasks of all users are counted. If the output is no terminal, the fields are separated \
                 by tabs: name, slots, running, queued, open or paused.
 
                 Example: bgtaskctl group list
@@ -76,7 +76,7 @@ extension Group {
     /// Lets a group go.
     struct Resume: Verb {
         static let configuration = CommandConfiguration(
-            abstract: "Let go what a paused group holds back.",
+            abstract: "Let queued tasks of a paused group start again.",
             discussion: """
                 For operators.
 

@@ -16,8 +16,8 @@ struct Hold: Verb {
             taken away by an order or with the daemon, it gets SIGTERM and its grace. The time is given \
             back when the command ends. With --json the task's number is printed first, as run does.
 
-            The exit status is the command's (128+N where signal N ended it), 124 where the time was up, \
-            125 where bgtaskctl or the daemon is the reason.
+            The exit status is the command's (128+N if signal N ended it), 124 if its time was up, \
+            125 if bgtaskctl or the daemon is the reason.
 
             Example: bgtaskctl hold --budget 10min --grace 30s -- ./migrate --all
             """
@@ -27,7 +27,7 @@ struct Hold: Verb {
 
     @Option(
         help: ArgumentHelp(
-            "The signal at the handler's time, SIGTERM if not given; none for no signal.",
+            "The signal before the limit, SIGTERM if not given; none for no signal.",
             valueName: "signal"), completion: .signalsOrNone)
     var onExpiry = "SIGTERM"
 

@@ -60,7 +60,7 @@ struct ReachOptions: ParsableArguments {
 
 /// What is borrowed, and as what.
 struct BorrowOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The task's name, for people.", valueName: "name"))
+    @Option(help: ArgumentHelp("The task's name.", valueName: "name"))
     var name: String?
 
     @Option(
@@ -80,7 +80,7 @@ struct BorrowOptions: ParsableArguments {
     var budget: Int?
 
     @Option(
-        help: ArgumentHelp("How long before the limit the handler fires.", valueName: "span"),
+        help: ArgumentHelp("How long before the limit it is warned.", valueName: "span"),
         transform: SpanOption.milliseconds)
     var grace: Int?
 

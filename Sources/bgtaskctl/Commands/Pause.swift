@@ -63,7 +63,7 @@ struct Pause: Verb {
 /// Lets queued tasks go on that are held back.
 struct Resume: Verb {
     static let configuration = CommandConfiguration(
-        abstract: "Let queued tasks go on that were paused.",
+        abstract: "Let paused tasks start again.",
         usage: "bgtaskctl resume <task> ... | --all-mine [<options>]",
         discussion: """
             With --all-mine it ends a pause of all that you have queued; tasks that were paused by themselves \

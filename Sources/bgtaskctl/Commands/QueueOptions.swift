@@ -23,13 +23,13 @@ enum ConditionWord: String, CaseIterable, ExpressibleByArgument {
 struct StartOptions: ParsableArguments {
     @Option(
         name: .customLong("in"),
-        help: ArgumentHelp("Run it this long from now at the earliest.", valueName: "span"),
+        help: ArgumentHelp("Do not start it before this much time has passed.", valueName: "span"),
         transform: SpanOption.delay)
     var earliestBegin: Int?
 
     @Option(
         help: ArgumentHelp(
-            "Run it at this time at the earliest, \(PointInTime.help).", valueName: "time"),
+            "Do not start it before this time, \(PointInTime.help).", valueName: "time"),
         transform: PointInTime.parse)
     var at: PointInTime?
 
@@ -108,7 +108,7 @@ struct QueueOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Run it once these tasks have completed, such as 12,13; it fails where one ends otherwise.",
+            "Run it once these tasks have completed, such as 12,13; it fails if one ends otherwise.",
             valueName: "tasks"),
         transform: TaskNumbers.parse)
     var after: [TaskNumbers] = []
@@ -121,29 +121,29 @@ struct QueueOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Take so many of the daemon's slots, and of the group's, instead of one.",
+            "Use this many of the daemon's slots, and of the group's, instead of one.",
             valueName: "count"))
     var slots: Int?
 
-    @Flag(help: "Wait until bgtaskctl resume lets it go on.")
+    @Flag(help: "Do not start it before bgtaskctl resume.")
     var paused = false
 
     @Option(
         help: ArgumentHelp(
-            "Run it this long after the last success of that name at the earliest.",
+            "Do not start it sooner than this after the last success of that name.",
             valueName: "span"),
         transform: SpanOption.delay)
     var minimumInterval: Int?
 
     @Option(
         help: ArgumentHelp(
-            "Where a unique task of that name has not ended: keep that one, or replace it.",
+            "If a unique task of that name has not ended: keep that one, or replace it.",
             valueName: "which"))
     var unique: Tasks.Unique?
 
     @Option(
         help: ArgumentHelp(
-            "Try it so often, 1 to 100, until it succeeds.", valueName: "count"))
+            "Maximum number of attempts, 1 to 100, the first included.", valueName: "count"))
     var attempts: Int?
 
     @Option(
@@ -152,7 +152,7 @@ struct QueueOptions: ParsableArguments {
         transform: SpanOption.delay)
     var retryDelay: Int?
 
-    @Flag(help: "Try it again too where the daemon or the machine stopped under it.")
+    @Flag(help: "Try it again too if the daemon or the machine stopped while it ran.")
     var retryInterrupted = false
 
     private static let priorities = -1000...1000

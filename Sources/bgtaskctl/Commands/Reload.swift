@@ -7,7 +7,7 @@ struct Reload: Verb {
     static let configuration = CommandConfiguration(
         abstract: "Have the daemon read its settings again.",
         discussion: """
-            Says which settings have changed, and which of them act only after a restart. Where one is \
+            Says which settings have changed, and which of them act only after a restart. If one is \
             wrong, all stay as they were.
 
             Example: bgtaskctl --system reload

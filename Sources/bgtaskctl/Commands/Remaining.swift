@@ -4,7 +4,7 @@ internal import TaskAPI
 /// Says what time is left.
 struct Remaining: Verb {
     static let configuration = CommandConfiguration(
-        abstract: "Say how much time a task has left, and what bounds it.",
+        abstract: "Say how much time a task has left, and what limits it.",
         usage: "bgtaskctl remaining <task> ... [<options>]",
         discussion: """
             A task that is queued has its whole budget left. Of several tasks each line begins with the \

@@ -14,11 +14,11 @@ struct Run: Verb {
             less its grace, is spent: every process of the task gets SIGTERM. What is still there at the \
             limit is killed.
 
-            Where all slots are taken, or --group, --in, --when, --minimum-interval or --unique hold it \
+            If all slots are taken, or --group, --in, --when, --minimum-interval or --unique hold it \
             back, it waits in the queue, and its budget does not count yet: bgtaskctl explain ID says why.
 
-            With --wait or --follow the exit status is the command's (128+N where signal N ended it), 124 \
-            where its time was up, 125 where bgtaskctl or the daemon is the reason. Ctrl-C stops the \
+            With --wait or --follow the exit status is the command's (128+N if signal N ended it), 124 if \
+            its time was up, 125 if bgtaskctl or the daemon is the reason. Ctrl-C stops the \
             waiting and leaves the task to its budget: bgtaskctl cancel ID stops it.
 
             Examples:
@@ -32,14 +32,15 @@ struct Run: Verb {
 
     @Option(
         help: ArgumentHelp(
-            "Where the command runs; the present directory if not given.", valueName: "path"),
+            "The directory that the command runs in; the current one if not given.",
+            valueName: "path"),
         completion: .directory)
     var directory: String?
 
     @Option(
         name: .customLong("env"),
         help: ArgumentHelp(
-            "Set a variable for the command; NAME alone hands over your own.",
+            "Set a variable for the command; NAME alone passes your own.",
             valueName: "name=value"))
     var environment: [String] = []
 
@@ -49,18 +50,18 @@ struct Run: Verb {
         completion: .file())
     var envFile: [String] = []
 
-    @Flag(help: "Hand over all of this shell's variables.")
+    @Flag(help: "Pass all of this shell's variables.")
     var envAll = false
 
     @Option(
         help: ArgumentHelp(
-            "The signal that the handler sends, SIGTERM if not given; none for no signal.",
+            "The signal before the limit, SIGTERM if not given; none for no signal.",
             valueName: "signal"), completion: .signalsOrNone)
     var onExpiry: String?
 
     @Option(
         help: ArgumentHelp(
-            "A command that the handler runs, by /bin/sh -c.", valueName: "command"))
+            "A command to run before the limit, by /bin/sh -c.", valueName: "command"))
     var onExpiryRun: String?
 
     @Option(
@@ -83,7 +84,7 @@ struct Run: Verb {
     @Flag(help: "Show the output as it comes, wait, and exit with the command's status.")
     var follow = false
 
-    @Flag(help: "Print no number of the task.")
+    @Flag(help: "Do not print the task's number.")
     var quiet = false
 
     @OptionGroup var global: GlobalOptions
@@ -158,7 +159,7 @@ struct Run: Verb {
     private func tell(_ submitted: Tasks.Submit.Output, _ console: Console) {
         switch submitted.receipt {
         case .accepted: break
-        case .coalesced: console.notice("task \(submitted.id) of that name stands for it")
+        case .coalesced: console.notice("task \(submitted.id) of that name is used instead")
         case .deferred:
             let time =
                 submitted.notBeforeMs.map { " for at least \(TimeText.span($0))" }
@@ -177,7 +178,7 @@ struct Run: Verb {
         console.notice(
             "task \(submitted.id) starts when \(needed.count == 1 ? "task" : "tasks") \(tasks) "
                 + "\(needed.count == 1 ? "has" : "have") completed; it fails without having run "
-                + "where \(needed.count == 1 ? "that one" : "one of them") ends otherwise")
+                + "if \(needed.count == 1 ? "that one" : "one of them") ends otherwise")
     }
 
     private func work(
@@ -191,7 +192,7 @@ struct Run: Verb {
         queue.apply(to: &work)
         work.budget = try borrow.budget(from: connection)
         guard let place = directory.map(Surroundings.absolute) ?? Surroundings.directory else {
-            throw Failure("the present directory is not there any more; give --directory")
+            throw Failure("the current directory does not exist any more; give --directory")
         }
         work.directory = place
         work.input = try input.map { file throws(Failure) in try InputOption.read(file) }

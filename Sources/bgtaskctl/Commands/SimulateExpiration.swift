@@ -4,9 +4,10 @@ internal import TaskAPI
 /// Fires a handler early.
 struct SimulateExpiration: Verb {
     static let configuration = CommandConfiguration(
-        abstract: "Fire a task's handler now, to test it.",
+        abstract: "Warn a task now, to test what it does then.",
         discussion: """
-            As if the budget had run out: the grace begins, and the limit comes after it.
+            As if the budget were nearly spent: its expiration handler runs, its grace starts, and the \
+            limit comes after it.
 
             Example: bgtaskctl simulate-expiration 42
             """

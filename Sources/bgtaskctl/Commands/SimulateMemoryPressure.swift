@@ -7,7 +7,7 @@ struct SimulateMemoryPressure: Verb {
         abstract: "Kill suspended applications, as memory pressure would.",
         discussion: """
             The least recently used one, or as many as --count says, of your own; root reaches those of \
-            everybody. Nothing is told to them. Prints their ids, one a line.
+            everybody. They get no warning. Prints their ids, one a line.
 
             Example: bgtaskctl simulate-memory-pressure --count 2
             """

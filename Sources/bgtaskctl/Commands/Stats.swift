@@ -7,7 +7,7 @@ struct Stats: Verb {
     static let configuration = CommandConfiguration(
         abstract: "Show what the daemon has counted since its start.",
         discussion: """
-            Where the output is no terminal, the fields are divided by tabs: name with labels, value, help.
+            If the output is no terminal, the fields are separated by tabs: name with labels, value, help.
 
             Example: bgtaskctl stats
             """

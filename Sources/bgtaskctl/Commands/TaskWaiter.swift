@@ -173,9 +173,8 @@ struct TaskWaiter {
     private func detach(from ids: [Int]) -> Never {
         console.endTerminalLine()
         let list = ids.map(String.init).joined(separator: " ")
-        let (verb, object) = ids.count == 1 ? ("goes", "it") : ("go", "them")
-        console.notice(
-            "task \(list) \(verb) on unwatched; to stop \(object): bgtaskctl cancel \(list)")
+        let (verb, object) = ids.count == 1 ? ("continues", "it") : ("continue", "them")
+        console.notice("task \(list) \(verb) to run; to stop \(object): bgtaskctl cancel \(list)")
         SignalInbox.die(of: SIGINT)
     }
 }

@@ -8,8 +8,8 @@ struct Wait: Verb {
         abstract: "Wait until tasks have ended, and exit with their status.",
         usage: "bgtaskctl wait <task> ... [<options>]",
         discussion: """
-            The exit status is that of run --wait: the command's, 124 where its time was up, 125 where \
-            bgtaskctl or the daemon is the reason, or where the timeout is over. Of several tasks it is the \
+            The exit status is that of run --wait: the command's, 124 if its time was up, 125 if \
+            bgtaskctl or the daemon is the reason, or the timeout is over. Of several tasks it is the \
             first that is not 0, in the order in which they are given.
 
             Example: bgtaskctl wait 42 --timeout 1min

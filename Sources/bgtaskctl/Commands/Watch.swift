@@ -7,7 +7,7 @@ struct Watch: Verb {
         abstract: "Show what happens to tasks, as it happens.",
         discussion: """
             With an id: its present state first, and until it has ended. Without: what happens from now \
-            on, until Ctrl-C. Where the output is no terminal, the fields are divided by tabs: id, event, \
+            on, until Ctrl-C. If the output is no terminal, the fields are separated by tabs: id, event, \
             name, detail.
 
             Example: bgtaskctl watch --output

@@ -110,7 +110,7 @@ struct HoldLoop {
             let outcome = try orders.call(Tasks.End.self, input).outcome
             perform(machine.handle(.endAnswered(outcome)), command)
         } catch {
-            console.notice("task \(id) could not be given back: \(error.line)")
+            console.notice("task \(id) could not be ended: \(error.line)")
         }
     }
 }

@@ -72,7 +72,7 @@ struct HoldMachine {
             return []
         case (.ended(let outcome, let reason), _): return end(outcome, reason)
         case (.connectionLost(let line), _):
-            return withdraw(nil, "\(line); nothing bounds \(subject.command) any more")
+            return withdraw(nil, "\(line); \(subject.command) has no limit any more")
         case (.commandExited, _): return [.endTask]
         case (.killBecameDue, _), (.endAnswered(nil), _): return []
         }
@@ -93,7 +93,7 @@ struct HoldMachine {
         let left = leftMs ?? subject.budget?.graceMs
         let end = left.map { "; it is killed in \(TimeText.span($0))" } ?? ""
         let why = reason.map { " (\($0))" } ?? ""
-        return [.say("the time of task \(subject.id) is nearly up\(why)\(sent)\(end)"), .signal]
+        return [.say("task \(subject.id) was warned\(why)\(sent)\(end)"), .signal]
     }
 
     private mutating func end(_ outcome: Tasks.Outcome, _ reason: String?) -> [Action] {
@@ -127,6 +127,6 @@ struct HoldMachine {
     private var killed: String { ": \(subject.command) is killed" }
 
     private var sent: String {
-        subject.signal.isEmpty ? "" : ": \(subject.signal) goes to \(subject.command)"
+        subject.signal.isEmpty ? "" : ": sent \(subject.signal) to \(subject.command)"
     }
 }

@@ -24,10 +24,10 @@ struct TaskSummary {
         return shown.isEmpty ? "none" : shown.joined(separator: ", ")
     }
 
-    /// What happens next: `"flush" (7) reaches its handler in 12s`.
+    /// What happens next: `"flush" (7) reaches its warning in 12s`.
     var nextText: String? {
         guard let (task, left) = next else { return nil }
-        let what = task.state == .expiring ? "limit" : "handler"
+        let what = task.state == .expiring ? "limit" : "warning"
         return "\(task.name) (\(task.id)) reaches its \(what) in \(TimeText.span(left))"
     }
 }
@@ -68,7 +68,7 @@ struct StatusText {
         Table(
             columns: [
                 .init("PROFILE", widthMin: 12), .init("LIMIT", isRight: true),
-                .init("HANDLER AT", isRight: true), .init("GRACE", isRight: true),
+                .init("WARNING AT", isRight: true), .init("GRACE", isRight: true),
                 .init("LIFETIME LIMIT", isRight: true),
             ],
             rows: daemon.profiles.map { profile in

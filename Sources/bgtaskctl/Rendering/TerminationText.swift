@@ -31,12 +31,12 @@ enum TerminationText {
         switch reason {
         case .exited: ", by itself"
         case .crashed: ""
-        case .terminated: ", as it was ordered"
-        case .memoryPressure: ", since memory was short and it was suspended"
-        case .backgroundTimeOverrun: ", since its background time was over"
-        case .messageOverrun: ", since it was not done with a silent message in time"
-        case .exitsOnSuspend: ", since it ends where others are suspended"
-        case .interrupted: ", since the daemon or the machine stopped under it"
+        case .terminated: ", by order"
+        case .memoryPressure: ", because memory was short while it was suspended"
+        case .backgroundTimeOverrun: ", because its background time was over"
+        case .messageOverrun: ", because it did not finish with a silent message in time"
+        case .exitsOnSuspend: ", because it ends when another would be suspended"
+        case .interrupted: ", because the daemon or the machine stopped"
         }
     }
 
@@ -66,7 +66,8 @@ enum ReceiptText {
         case .deferred:
             "deferred" + (reply.notBeforeMs.map { ": not before \(TimeText.span($0))" } ?? "")
                 + "\n"
-        case .dropped: "dropped: it has no callback for this message, or none is due\n"
+        case .dropped:
+            "dropped: it has no callback for this message, or none is called in its state\n"
         }
     }
 }

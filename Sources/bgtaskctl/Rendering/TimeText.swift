@@ -21,8 +21,8 @@ enum TimeText {
     /// A budget: its limit, and when the handler fires.
     static func budget(_ budget: Tasks.Budget?) -> String {
         guard let budget else { return "no limit" }
-        let handler = span(budget.durationMs - budget.graceMs)
-        return "\(span(budget.durationMs)) (handler at \(handler), grace \(span(budget.graceMs)))"
+        let warning = span(budget.durationMs - budget.graceMs)
+        return "\(span(budget.durationMs)) (warning at \(warning), grace \(span(budget.graceMs)))"
     }
 
     /// What a task has left, and what bounds it.
@@ -31,9 +31,9 @@ enum TimeText {
         let bound = remaining.bound.map { " (\(words(for: $0)))" } ?? ""
         let limit = "\(span(hardMs)) until the limit\(bound)"
         guard let handlerMs = remaining.ms, handlerMs > 0 else {
-            return "the handler has fired, \(limit)"
+            return "warned, \(limit)"
         }
-        return "\(span(handlerMs)) until the handler, \(limit)"
+        return "\(span(handlerMs)) until the warning, \(limit)"
     }
 
     /// What a task has left until its hard limit, for a table.

@@ -101,7 +101,7 @@ final class DaemonConnection {
         do throws(ClientError) {
             return try client.receiveIfReady(method)
         } catch {
-            throw Failure(error, socket: socket, privilege)
+            throw Failure(error, socket: socket, privilege, method: M.name)
         }
     }
 

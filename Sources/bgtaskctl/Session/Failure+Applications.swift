@@ -15,11 +15,15 @@ extension Failure {
             guard let refused = try? error.decode(Applications.CannotContain.self) else {
                 return nil
             }
-            return "process \(refused.pid) cannot be taken as an application: \(refused.reason)"
+            return "process \(refused.pid) cannot be adopted: \(refused.reason)"
         case Applications.WrongState.name:
             guard let wrong = try? error.decode(Applications.WrongState.self) else { return nil }
+            let next =
+                wrong.state == .notRunning
+                ? "start it: bgtaskctl app launch \(wrong.id)"
+                : "see: bgtaskctl app explain \(wrong.id)"
             return "\(wrong.id) \(ApplicationText.words(for: wrong.state)), "
-                + "and this cannot be done then"
+                + "and this cannot be done then; \(next)"
         case Applications.NotRegistered.name:
             guard let bare = try? error.decode(Applications.NotRegistered.self) else { return nil }
             return "\(bare.id) has no command that could be started; "

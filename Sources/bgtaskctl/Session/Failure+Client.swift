@@ -4,20 +4,33 @@ internal import Varlink
 
 extension Failure {
     /// Says what a failed call means, and what to do about it.
-    init(_ error: ClientError, socket: SocketChoice, _ privilege: Privilege? = nil) {
+    ///
+    /// - Parameter method: the name of the method that was called; `nil` where none was.
+    init(
+        _ error: ClientError, socket: SocketChoice, _ privilege: Privilege? = nil,
+        method: String? = nil
+    ) {
         let path = socket.path
         switch error {
         case .cannotConnect(_, let code):
             self.init(Failure.unreachable(socket, code))
         case .badAddress:
-            self.init("\(path) cannot be a socket's path: it is too long, or is no unix: address")
+            let pathBytesMax = 107
+            self.init(
+                path.utf8.count > pathBytesMax
+                    ? "\(path) is too long for a socket: a path has \(pathBytesMax) bytes at most"
+                    : "\(path) is no socket's path; write it as /PATH or unix:/PATH")
         case .disconnected:
             self.init("bgtaskd at \(path) closed the connection; its journal says why")
         case .timedOut:
             let seconds = DaemonConnection.replyTimeout.components.seconds
-            self.init("no answer from \(path) in \(seconds)s; is it bgtaskd's socket?")
+            self.init(
+                "no answer from \(path) in \(seconds)s; is it bgtaskd's socket, and does bgtaskd run?"
+            )
         case .violation:
-            self.init("what answers at \(path) does not speak Varlink; is it bgtaskd's socket?")
+            self.init(
+                "what answers at \(path) does not speak Varlink; is it bgtaskd's socket? try --socket PATH"
+            )
         case .badReply(let error):
             self.init("bgtaskd's answer is not understood (\(error)); is it another version?")
         case .remote(let error):
@@ -38,7 +51,7 @@ extension Failure {
         case EPROTOTYPE:
             return "\(path) is not a stream socket; give that of bgtaskd with --socket"
         case EAGAIN:
-            return "bgtaskd at \(path) takes no more connections now; try again"
+            return "bgtaskd at \(path) accepts no more connections now; try again"
         default:
             return "cannot connect to \(path): \(ErrorText.of(code))"
         }
@@ -46,9 +59,11 @@ extension Failure {
 
     /// Turns an error of one of the interfaces into a line.
     private static func refusal(
-        _ error: RemoteError, socket: SocketChoice, _ privilege: Privilege?
+        _ error: RemoteError, socket: SocketChoice, _ privilege: Privilege?, _ method: String?
     ) -> String {
-        if let service = ServiceError(error) { return refusal(service, socket: socket, privilege) }
+        if let service = ServiceError(error) {
+            return refusal(service, socket: socket, privilege, method)
+        }
         return taskRefusal(error) ?? applicationRefusal(error) ?? valueRefusal(error)
             ?? "bgtaskd refuses: \(error)"
     }
@@ -62,7 +77,8 @@ extension Failure {
                 + "see: bgtaskctl list --ended"
         case Tasks.AlreadyEnded.name:
             guard let ended = try? error.decode(Tasks.AlreadyEnded.self) else { return nil }
-            return "task \(ended.id) has ended already: \(ended.outcome.rawValue)"
+            return "task \(ended.id) has ended already: \(ended.outcome.rawValue); "
+                + "see: bgtaskctl show \(ended.id)"
         case Tasks.NotAccepting.name:
             guard let refused = try? error.decode(Tasks.NotAccepting.self) else { return nil }
             return "bgtaskd does not take this now: \(refused.reason)"
@@ -77,7 +93,7 @@ extension Failure {
         case Tasks.TooLittleTime.name:
             guard let time = try? error.decode(Tasks.TooLittleTime.self) else { return nil }
             return "the application has \(TimeText.span(time.remainingMs)) of background time "
-                + "left, and \(TimeText.span(time.neededMs)) are needed"
+                + "left, and \(TimeText.span(time.neededMs)) are needed; bring it to the front first"
         default: return nil
         }
     }
@@ -103,16 +119,15 @@ extension Failure {
     }
 
     private static func refusal(
-        _ error: ServiceError, socket: SocketChoice, _ privilege: Privilege?
+        _ error: ServiceError, socket: SocketChoice, _ privilege: Privilege?, _ method: String?
     ) -> String {
         switch error {
         case .interfaceNotFound(let interface):
             "what answers at \(socket.path) has no \(interface); is it the socket of bgtaskd?"
         case .methodNotFound(let method), .methodNotImplemented(let method):
             "bgtaskd has no \(method); is it older than bgtaskctl, which is \(Version.current)?"
-        case .invalidParameter("id"):
-            "bgtaskd does not take this id, or cannot do this with such a task "
-                + "(a held one has no output)"
+        case .invalidParameter("id") where method == Tasks.Output.name:
+            "a held task has no output: its program does not print through bgtaskd"
         case .invalidParameter(let parameter):
             LimitText.line(forParameter: parameter)
         case .permissionDenied:

@@ -1,3 +1,5 @@
+internal import TaskAPI
+
 /// Words for limits and parameters that the daemon names.
 enum LimitText {
     /// Limits and rules whose value is a time in milliseconds.
@@ -8,8 +10,15 @@ enum LimitText {
 
     private static let advice: [String: String] = [
         "tasksPerOwnerMax": "end or cancel some first",
-        "lifetimeMax": "a profile with a longer one can be chosen with --profile",
-        "backgroundTime": "it is whole again at the next entry into the background",
+        "argumentsMax": "put the arguments into a file",
+        "environmentVariablesMax": "put the variables into a file",
+        "workBytesMax": "put the data of the command or its environment into a file",
+        "workBytesPerOwnerMax": "try again when some of your tasks have run",
+        "registrationBytesMax": "put the data of the command or its environment into a file",
+        "registrationBytesPerOwnerMax": "unregister some first",
+        "payloadBytesMax": "give a shorter --payload",
+        "lifetimeMax": "give a shorter --budget, or a --profile with a longer one",
+        "backgroundTime": "it is whole again when the application enters the background next",
         "nameBytesMax": "give a shorter --name",
         "applicationsPerOwnerMax": "unregister some first",
         "queueDepthMax": "try again when some have run",
@@ -37,18 +46,22 @@ enum LimitText {
         "payload": "--payload", "badge": "--badge", "count": "--count",
     ]
 
+    /// The words for parameters that no option sets.
+    private static let subjects = ["command": "the command", "id": "an application's id"]
+
     /// What a parameter may be, by the last part of its path.
     private static let ranges: [String: String] = [
         "name": "1 to 255 bytes without control characters",
         "application": "1 to 255 bytes without control characters",
+        "id": "1 to 255 bytes without control characters",
         "durationMs": "from 1ms to a hundred years",
         "graceMs": "shorter than the budget",
         "directory": "an absolute path without a zero byte",
-        "environment": "names that are not empty and have no \"=\", and no zero bytes",
+        "environment": "NAME=VALUE with a name, and without zero bytes",
         "command": "a program and its arguments, without zero bytes",
         "signal": "the name of a signal, such as SIGTERM",
-        "pid": "a process that runs, of the user that asks",
-        "pids": "processes that run, of the user that asks",
+        "pid": "a running process of yours",
+        "pids": "running processes of yours",
         "priority": "from -1000 to 1000",
         "earliestBeginMs": "366 days at most",
         "after": "numbers of tasks, each once, 64 at most",
@@ -59,19 +72,24 @@ enum LimitText {
         "attempts": "from 1 to 100",
         "delayMs": "5h at most",
         "reason": "1024 bytes at most",
-        "badge": "a number from 0 on",
-        "limits": "left out: this version has none",
+        "badge": "0 or more",
+        "limits": "left out: this version has no such limits",
     ]
 
-    /// The line for a parameter whose value the daemon does not take.
+    /// The line for a parameter that the daemon refuses.
     static func line(forParameter path: String) -> String {
         let parts = path.split { ".[".contains($0) }.map(String.init)
-        let known = parts.reversed().first { ranges[$0] != nil }
-        let subject = options[known ?? ""] ?? path
+        // What follows it is a variable's name, whatever else is called so.
+        let known =
+            parts.contains("environment")
+            ? "environment" : parts.reversed().first { ranges[$0] != nil }
+        let subject = options[known ?? ""] ?? subjects[known ?? ""] ?? path
         guard let known, let range = ranges[known] else {
-            return "bgtaskd does not take the value of \(path)\(option(for: path))"
+            return
+                "bgtaskd does not accept \(path)\(option(for: path)); is it older than bgtaskctl, "
+                + "which is \(Version.current)?"
         }
-        return "\(subject) has to be \(range)"
+        return "\(subject) must be \(range)"
     }
 
     /// The value of a limit or rule, in its unit.
@@ -79,11 +97,19 @@ enum LimitText {
         times.contains(limit) ? TimeText.span(value) : String(value)
     }
 
+    /// Limits of one call or task: it asks for more than they allow, however many others there are.
+    private static let single: Set<String> = [
+        "lifetimeMax", "nameBytesMax", "argumentsMax", "environmentVariablesMax", "membersMax",
+        "workBytesMax", "registrationBytesMax", "payloadBytesMax", "predecessorsMax", "slots",
+        "groupSlots", "slotsPerOwnerMax",
+    ]
+
     /// The line for a limit that is reached.
     static func line(_ limit: String, _ value: Int) -> String {
         let amount = amount(limit, value)
         let next = advice[limit] ?? "see bgtaskctl status for the limits"
-        return "the limit \(limit) (\(amount)) is reached; \(next)"
+        let verb = single.contains(limit) ? "exceeded" : "reached"
+        return "the limit \(limit) (\(amount)) is \(verb); \(next)"
     }
 
     /// ` (--option)` for a parameter that an option sets; nothing for others.

@@ -9,8 +9,8 @@ extension App {
         static let configuration = CommandConfiguration(
             abstract: "Start an application, in front.",
             discussion: """
-                It runs the command that it was registered with. Waits until it is in front, and says why it \
-                could not be started where it could not.
+                It runs the command that it was registered with. Waits until it is in front, or says why it \
+                could not be started.
 
                 Example: bgtaskctl app launch player
                 """
@@ -28,8 +28,8 @@ extension App {
         static let configuration = CommandConfiguration(
             abstract: "Bring an application to the front.",
             discussion: """
-                It is started or thawed where needed. Where the settings let one application be in front at a \
-                time, the other one goes to the background. Ends what resign began.
+                It is started or thawed where needed. If the settings let one application be in front at a \
+                time, the other one goes to the background. Ends what resign started.
 
                 Example: bgtaskctl app activate player
                 """
@@ -48,7 +48,7 @@ extension App {
             abstract: "Interrupt an application that stays in front.",
             discussion: """
                 As a call or a dialogue of the system does: it stays in front and gets no input. Nothing is \
-                counted. activate is the end of it.
+                counted. activate ends it.
 
                 Example: bgtaskctl app resign player
                 """
@@ -66,7 +66,7 @@ extension App {
         static let configuration = CommandConfiguration(
             abstract: "Send an application to the background.",
             discussion: """
-                Its background time begins, shared by all its tasks. With none it is suspended a few seconds \
+                Its background time starts, shared by all its tasks. With none it is suspended a few seconds \
                 later, otherwise when the last of them has ended.
 
                 Example: bgtaskctl app background player
@@ -85,7 +85,7 @@ extension App {
         static let configuration = CommandConfiguration(
             abstract: "End an application.",
             discussion: """
-                It is told, gets SIGTERM and its grace, and what is left of it is killed; a suspended one is \
+                It is notified, gets SIGTERM and its grace, and what is left of it is killed; a suspended one is \
                 killed at once. Waits until nothing of it is left.
 
                 Example: bgtaskctl app terminate player
@@ -121,7 +121,7 @@ extension App {
     /// Takes running processes as an application.
     struct Adopt: Verb {
         static let configuration = CommandConfiguration(
-            abstract: "Take running processes as an application, in front.",
+            abstract: "Make running processes an application, in front.",
             discussion: """
                 They are suspended through the systemd unit that they live in, which must hold no others, \
                 be no login session and have no watchdog. An id that is not registered becomes known by \

@@ -7,7 +7,7 @@ extension App {
         static let configuration = CommandConfiguration(
             abstract: "List applications, their states, and what time they have left.",
             discussion: """
-                Where the output is no terminal, the fields are divided by tabs: id, (with --all) owner, \
+                If the output is no terminal, the fields are separated by tabs: id, (with --all) user, \
                 state, tasks, background time left, time in the background, badge, processes, how the last \
                 run ended.
 
@@ -65,7 +65,7 @@ extension App {
         static let configuration = CommandConfiguration(
             abstract: "Show what happens to applications, as it happens.",
             discussion: """
-                The present states first, then what happens until Ctrl-C. Where the output is no terminal, \
+                The present states first, then what happens until Ctrl-C. If the output is no terminal, \
                 the fields are divided by tabs: time, id, state before, state, callback, detail.
 
                 Example: bgtaskctl app watch
@@ -108,7 +108,7 @@ extension App {
         static let configuration = CommandConfiguration(
             abstract: "Say why an application is in its state, and why it was last stopped.",
             discussion: """
-                Says as well what would be frozen or killed where the settings do not enforce it.
+                Says as well what would be frozen or killed if applications.enforce were true.
 
                 Example: bgtaskctl app explain player
                 """

@@ -9,10 +9,10 @@ extension App {
         static let configuration = CommandConfiguration(
             abstract: "Send an application a message.",
             discussion: """
-                What it is told depends on its state, on what the user did, and on what it handles. Without \
+                Which callback it gets depends on its state, on what the user did, and on what it handles. Without \
                 --tapped and --opened the message only arrives. A silent one may wake it for a short time.
 
-                The exit status is 0 where it is delivered or will be, and 2 where it is dropped.
+                The exit status is 0 if it is delivered or will be, and 2 if it is dropped.
 
                 Example: bgtaskctl app push player --tapped --payload '{"song": 7}' --badge 1
                 """
@@ -94,7 +94,7 @@ extension App {
         static let configuration = CommandConfiguration(
             abstract: "Say for an application that it is done with a message.",
             discussion: """
-                Owed for silent messages and for those with a fetch; app watch names the delivery. A second \
+                To be called for silent messages and for those with a fetch; app watch names the delivery. A second \
                 time changes nothing.
 
                 Example: bgtaskctl app delivered player 12

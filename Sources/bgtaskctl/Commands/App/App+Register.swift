@@ -10,7 +10,7 @@ extension App {
             abstract: "Make an application known, and what it can be started with.",
             usage: "bgtaskctl app register [<options>] <id> [-- <command> ...]",
             discussion: """
-                A command runs in the present directory and without this shell's environment, but for what \
+                A command runs in the current directory and without this shell's environment, but for what \
                 --env hands over; it finds the id in $BGTASK_APPLICATION. Without one the application can \
                 only be adopted. A second registration of an id replaces its settings, not its state.
 
@@ -20,7 +20,7 @@ extension App {
 
         @Argument(help: "The application.") var id: String
 
-        @Flag(help: "It ends where another would be suspended.")
+        @Flag(help: "It ends when another would be suspended.")
         var exitsOnSuspend = false
 
         @Flag(
@@ -35,14 +35,14 @@ extension App {
 
         @Option(
             help: ArgumentHelp(
-                "Tell it of this, and of nothing that is not named; may be repeated.",
+                "Notify it of this, and of nothing that is not named; may be repeated.",
                 valueName: "callback"))
         var handles: [Applications.Callback] = []
 
         @Option(
             name: .customLong("env"),
             help: ArgumentHelp(
-                "Set a variable for the command; NAME alone hands over your own.",
+                "Set a variable for the command; NAME alone passes your own.",
                 valueName: "name=value"))
         var environment: [String] = []
 
@@ -78,7 +78,7 @@ extension App {
             guard !command.isEmpty else { return registration }
             registration.command = command
             guard let place = Surroundings.directory else {
-                throw Failure("the present directory is not there any more; change to another")
+                throw Failure("the current directory does not exist any more; change to another")
             }
             registration.directory = place
             do {

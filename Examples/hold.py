@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Works on borrowed time: begins, is told before the time is over, saves, and ends in time.
+"""Works under a time limit: begins a task, gets the warning, saves, and ends the task in time.
 
     hold.py STATE_FILE [SECONDS [GRACE_SECONDS]]
 
@@ -81,11 +81,11 @@ def main(state_file, seconds=None, grace=1):
 
     with open(state_file, "w") as file:
         json.dump({"done": done}, file)
-    print(f"told that the time is nearly over: saved after {done} pieces", flush=True)
+    print(f"warned that the time is nearly over: saved after {done} pieces", flush=True)
 
     # A second connection, since the first one is busy with the replies to Begin.
     [end] = Varlink(socket_path()).call("org.bgtaskd.Tasks.End", id=task)
-    print(f"gave the time back: {end['outcome']}", flush=True)
+    print(f"ended the task: {end['outcome']}", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-// Works on borrowed time: begins, is told before the time is over, and ends in time.
+// Works under a time limit: begins a task, gets the warning, and ends the task in time.
 //
 //     hold-example SOCKET [MILLISECONDS [GRACE_MILLISECONDS]]
 //
@@ -27,13 +27,13 @@ func hold(_ socket: String, _ budget: Tasks.Budget?) throws {
         workOnePiece()
         done += 1
     }
-    print("told that the time is nearly over: stopped after \(done) pieces")
+    print("warned that the time is nearly over: stopped after \(done) pieces")
 
     // A second connection, since the first one is busy with the replies to Begin.
     var end = Tasks.End.Input()
     end.id = id
     let outcome = try VarlinkClient(address: socket).call(Tasks.End.self, end).outcome
-    print("gave the time back: \(outcome?.rawValue ?? "nothing")")
+    print("ended the task: \(outcome?.rawValue ?? "nothing")")
 }
 
 /// Looks at what has come, without waiting.

@@ -30,7 +30,7 @@ struct ExampleTests {
             variables: ["BGTASK_SOCKET": daemon.socket])
         let (status, text) = example.waitForEnd()
         #expect(status == 0, "\(text)")
-        #expect(text.contains("gave the time back: expired"), "\(text)")
+        #expect(text.contains("ended the task: expired"), "\(text)")
         #expect(FileManager.default.fileExists(atPath: state))
     }
 
@@ -41,7 +41,7 @@ struct ExampleTests {
             Programs.path("hold-example"), [daemon.socket, "600", "400"])
         let (status, text) = example.waitForEnd()
         #expect(status == 0, "\(text)")
-        #expect(text.contains("gave the time back: expired"), "\(text)")
+        #expect(text.contains("ended the task: expired"), "\(text)")
     }
 
     @Test("notify says how far it is, and has the time for all of its steps")

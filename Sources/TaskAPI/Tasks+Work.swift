@@ -31,7 +31,7 @@ extension Tasks {
     /// the machine too.
     /// after: not before these tasks have completed; if one of them ends otherwise, this one ends as failed and
     /// never runs. afterAny: not before these have ended, however. slots: how many of the daemon's slots, and of its
-    /// group's, it takes; 1 where absent. paused: not before it is resumed (Change). input: what the command reads as its
+    /// group's, it uses; 1 if absent. paused: not before it is resumed (Change). input: what the command reads as its
     /// standard input, in base64 (RFC 4648); 1 MiB at most.
     package struct Work: Message {
         package var name = ""

@@ -9,8 +9,8 @@ struct Bgtaskctl: ParsableCommand {
         commandName: "bgtaskctl",
         abstract: "Run background work under a time limit, and look after it.",
         discussion: """
-            Everywhere, before or after the verb: --socket PATH, --user, --system, --json, --no-pager. \
-            Without the first three the system's daemon is asked where it has a socket, else your own; \
+            Everywhere, before or after the command: --socket PATH, --user, --system, --json, --no-pager. \
+            Without the first three the system's daemon is called if it has a socket, else your own; \
             $BGTASK_SOCKET names another.
 
             Example: run an upload that may take three minutes and gets SIGTERM five seconds before the end:

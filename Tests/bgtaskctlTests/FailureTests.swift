@@ -33,7 +33,7 @@ import Varlink
             try line(
                 Tasks.LimitReached.name,
                 [("limit", .string("lifetimeMax")), ("value", .integer(600_000))]
-            ).hasPrefix("the limit lifetimeMax (10min) is reached; "))
+            ).hasPrefix("the limit lifetimeMax (10min) is exceeded; "))
         for (isLost, words) in [
             (true, "was lost with the daemon"), (false, "is not kept any more"),
         ] {

@@ -55,7 +55,7 @@ import Varlink
         for (arguments, status, text) in [
             (["--json", "list"], 1, "nobody listens at /nowhere; "),
             (["list", "--json", "--wiat"], 64, "Unknown option '--wiat'"),
-            (["--json", "lsit"], 64, "there is no verb lsit; did you mean list?"),
+            (["--json", "lsit"], 64, "there is no command lsit; did you mean list?"),
         ] as [([String], Int32, String)] {
             let run = try run(arguments)
             #expect(run.finish() == status)

@@ -36,7 +36,7 @@ struct Explain: Verb {
                 text += ExplanationText.lines(explanations, console.style)
             }
             guard explanations.isEmpty else { return }
-            let nothing = "nothing holds it back, and nothing bounds it"
+            let nothing = "nothing holds it back, and nothing limits it"
             if tasks.count > 1, console.style.isTerminal {
                 text += nothing + "\n"
             } else {

@@ -7,14 +7,14 @@ internal import Varlink
 /// Runs a command as a child of its own while it holds the time for it.
 struct Hold: Verb {
     static let configuration = CommandConfiguration(
-        abstract: "Run a command here while holding borrowed time for it.",
+        abstract: "Run a command here, in this terminal, under a time limit.",
         usage: "bgtaskctl hold [<options>] [--] <command> ...",
         discussion: """
             The command is a child of bgtaskctl, with this terminal and this environment. It finds its \
-            task in $BGTASK_ID, $BGTASK_NAME, $BGTASK_SOCKET, $BGTASK_BUDGET_MS and $BGTASK_GRACE_MS. When \
-            the handler fires, its process group gets SIGTERM; at the limit it is killed. Where the time is \
-            taken away by an order or with the daemon, it gets SIGTERM and its grace. The time is given \
-            back when the command ends. With --json the task's number is printed first, as run does.
+            task in $BGTASK_ID, $BGTASK_NAME, $BGTASK_SOCKET, $BGTASK_BUDGET_MS and $BGTASK_GRACE_MS. Before \
+            the limit its process group gets SIGTERM; at the limit it is killed. If the task is cancelled, \
+            or the daemon stops, it gets SIGTERM and its grace. The task ends when the command does. \
+            With --json the task's number is printed first, as run does.
 
             The exit status is the command's (128+N if signal N ended it), 124 if its time was up, \
             125 if bgtaskctl or the daemon is the reason.

@@ -6,13 +6,13 @@ internal import TaskAPI
 /// Has the daemon run a command.
 struct Run: Verb {
     static let configuration = CommandConfiguration(
-        abstract: "Have the daemon run a command on borrowed time.",
+        abstract: "Have the daemon run a command under a time limit.",
         usage: "bgtaskctl run [<options>] [--] <command> ...",
         discussion: """
-            Prints the task's id as the first line, with --follow on standard error. The command runs in the present directory and without \
-            this shell's environment, but for what --env hands over. The handler fires when the budget, \
-            less its grace, is spent: every process of the task gets SIGTERM. What is still there at the \
-            limit is killed.
+            Prints the task's id as the first line, with --follow on standard error. The command runs in \
+            the current directory and without this shell's environment, but for what --env adds. When the \
+            budget, less its grace, is spent, every process of the task gets SIGTERM. What is still there \
+            at the limit is killed.
 
             If all slots are taken, or --group, --in, --when, --minimum-interval or --unique hold it \
             back, it waits in the queue, and its budget does not count yet: bgtaskctl explain ID says why.

@@ -34,7 +34,7 @@ extension Failure {
         case .badReply(let error):
             self.init("bgtaskd's answer is not understood (\(error)); is it another version?")
         case .remote(let error):
-            self.init(Failure.refusal(error, socket: socket, privilege), refusal: error)
+            self.init(Failure.refusal(error, socket: socket, privilege, method), refusal: error)
         case .failed, .noCallWaiting:
             self.init("the connection to \(path) failed: \(error)")
         }
@@ -81,7 +81,7 @@ extension Failure {
                 + "see: bgtaskctl show \(ended.id)"
         case Tasks.NotAccepting.name:
             guard let refused = try? error.decode(Tasks.NotAccepting.self) else { return nil }
-            return "bgtaskd does not take this now: \(refused.reason)"
+            return "bgtaskd refuses this now: \(refused.reason)"
         case Tasks.OutputGone.name:
             guard let gone = try? error.decode(Tasks.OutputGone.self) else { return nil }
             let what = gone.lostWithDaemon ? "was lost with the daemon" : "is not kept any more"

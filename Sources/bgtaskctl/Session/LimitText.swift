@@ -24,12 +24,13 @@ enum LimitText {
         "queueDepthMax": "try again when some have run",
         "queueDepthPerOwnerMax": "try again when some have run",
         "inputBytesMax": "put it in a file that the command opens",
-        "followersMax": "so many tasks at most can come after one",
-        "predecessorsMax": "a task can come after so many at most",
-        "slots": "no task can take more than there are",
-        "groupSlots": "no task can take more than its group has",
-        "slotsPerOwnerMax": "no task can take more than its owner may have",
-        "rulesPerNameMax": "give the rules that other tasks of the name have",
+        "followersMax": "no more tasks can come after that one",
+        "predecessorsMax": "name fewer tasks",
+        "slots": "no task can use more slots than there are",
+        "groupSlots": "no task can use more slots than its group has",
+        "slotsPerOwnerMax": "no task can use more slots than its user may have",
+        "rulesPerNameMax":
+            "use the same group, conditions and interval as other tasks of the name, or another name",
     ]
 
     /// The options that set a parameter, by the last part of its path.
@@ -66,7 +67,7 @@ enum LimitText {
         "earliestBeginMs": "366 days at most",
         "after": "numbers of tasks, each once, 64 at most",
         "afterAny": "numbers of tasks, each once, 64 at most",
-        "slots": "a number from 1 on",
+        "slots": "1 or more",
         "input": "base64",
         "minimumIntervalMs": "366 days at most",
         "attempts": "from 1 to 100",
@@ -100,6 +101,7 @@ enum LimitText {
     /// Limits of one call or task: it asks for more than they allow, however many others there are.
     private static let single: Set<String> = [
         "lifetimeMax", "nameBytesMax", "argumentsMax", "environmentVariablesMax", "membersMax",
+        "inputBytesMax",
         "workBytesMax", "registrationBytesMax", "payloadBytesMax", "predecessorsMax", "slots",
         "groupSlots", "slotsPerOwnerMax",
     ]

@@ -129,7 +129,7 @@ extension App {
             } else {
                 console.write(ExplanationText.lines(explanations, console.style))
             }
-            if explanations.isEmpty { console.hint("nothing holds it back, and nothing bounds it") }
+            if explanations.isEmpty { console.hint("nothing holds it back, and nothing limits it") }
             return 0
         }
     }

@@ -23,6 +23,8 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     /// `nil` while new tasks are taken in.
     private var drain: Drain?
     private var ageReports = AgeReportLimit()
+    /// Tasks that wait in vain for others, and end in one of the next turns: there may be many at once.
+    private var broken: [TaskID] = []
     package private(set) var counts = RegistryCounts()
     /// How long the machine has slept since it was started: how far CLOCK_BOOTTIME is ahead of
     /// CLOCK_MONOTONIC. Set by the shell before it says what happened.
@@ -86,21 +88,26 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     package mutating func setSlots(
         _ order: SlotOrder, isKept: Bool, at now: Instant, _ actions: inout [Action]
     ) throws(Refusal) {
-        if let group = order.group, configuredLimits.groupSlots[group] == nil {
+        // An order for a group that has left the settings stays until it is taken back.
+        if let group = order.group, configuredLimits.groupSlots[group] == nil,
+            order.slots != nil || slotOrders[group] == nil
+        {
             throw .noSuchGroup(group)
         }
         guard order.slots.map(SlotOrder.range.contains) ?? true else {
             throw .invalidParameter("slots")
         }
+        if isKept { try durability.check() }
+        slotOrders.ordered(order.group, isKept: isKept)
         guard isKept else { return apply(order, at: now, &actions) }
-        try durability.check()
         actions.append(.store(.slotsOrdered(order)))
     }
 
     private mutating func slotsAnswered(
         _ order: SlotOrder, _ refusal: Refusal?, at now: Instant, _ actions: inout [Action]
     ) {
-        if refusal == nil { apply(order, at: now, &actions) }
+        let isNewest = slotOrders.answered(order.group)
+        if refusal == nil, isNewest { apply(order, at: now, &actions) }
         actions.append(.answerSlots(order.group, refusal))
     }
 
@@ -224,6 +231,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     package var nextDeadline: Instant? {
         mutating get {
             var next = table.firstDue?.deadline ?? .never
+            if !broken.isEmpty { next = Instant(nanoseconds: .min) }
             next = min(next, ageReports.reportAt ?? .never, applications.nextDeadline ?? .never)
             return next == .never ? nil : next
         }
@@ -267,7 +275,8 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
             startQueued(at: now, wakesMax: limit, &actions)
         }
         if let missed = ageReports.takeReport(at: now) { actions.append(.oldTasksNotNamed(missed)) }
-        var handled = applicationsDue(at: now, limit: limit, &actions)
+        var handled = failBroken(at: now, limit: limit, &actions)
+        handled += applicationsDue(at: now, limit: limit - handled, &actions)
         while handled < limit, let (deadline, slot) = table.firstDue, deadline <= now {
             processDue(slot, at: now, &actions)
             handled += 1
@@ -640,6 +649,12 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         var dependencies: [Dependency] = []
         for predecessor in submission.queueing.after {
             let id = predecessor.id
+            // It is cancelled for this one, which would wait in vain.
+            if !predecessor.anyOutcome, submission.queueing.unique == .replace,
+                scheduler.uniqueTask(OwnedName(submission)) == id
+            {
+                throw .invalidParameter("after")
+            }
             if let end = try outcome(of: id, of: submission) {
                 let dependency = Dependency(predecessor, end)
                 guard !dependency.isBroken else { throw .alreadyEnded(id, end) }
@@ -688,7 +703,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     /// ended.
     package func unknownPredecessors(of submission: Submission) -> [TaskID] {
         submission.queueing.after.map(\.id).filter {
-            submission.earlierEnds[$0] == nil && record($0) == nil
+            submission.earlierEnds[$0] == nil && record($0, ofRunOf: submission.owner) == nil
         }
     }
 
@@ -1398,7 +1413,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
             + scheduler.reasons(
                 for: task, run, limits, liveCount: table.charged(to: task.owner).live)
         guard result.isEmpty else { return result }
-        return [scheduler.mayReserveSlots ? .slotsReserved : .starting]
+        return [scheduler.mayReserveSlots(of: task.owner) ? .slotsReserved : .starting]
     }
 
     /// The rule that holds a queued task back first; `nil` where it is not queued.
@@ -1530,7 +1545,10 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         let queueing = change.applied(to: run.queueing)
         try change.check(from: run.queueing, limits, for: table[slot].owner)
         try durability.check()
-        guard change.earliestBegin != nil || queueing != run.queueing else { return false }
+        // What is so by a change that the disk does not have yet is ordered once more.
+        guard
+            change.earliestBegin != nil || queueing != run.queueing || scheduler.isChanging(id)
+        else { return false }
         try checkRules(of: table[slot], queueing)
         let notBefore = change.earliestBegin.map { boot(at: now) + $0 } ?? run.notBefore
         scheduler.changeOrdered(of: id, from: run.queuedTerms)
@@ -1606,10 +1624,24 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
             else { continue }
             scheduler.requeue(slot, table[slot], run)
         }
-        for one in broken {
-            guard let slot = table.slot(of: one) else { continue }
+        self.broken += broken
+    }
+
+    /// Ends tasks that wait in vain, the oldest first.
+    ///
+    /// - Returns: how many there were, at most `limit`.
+    private mutating func failBroken(
+        at now: Instant, limit: Int, _ actions: inout [Action]
+    ) -> Int {
+        guard !broken.isEmpty, limit > 0 else { return 0 }
+        let count = min(broken.count, limit)
+        let due = broken.prefix(count)
+        broken.removeFirst(count)
+        for id in due {
+            guard let slot = table.slot(of: id) else { continue }
             failIfBroken(slot, at: now, &actions)
         }
+        return count
     }
 
     /// A queued task ends that comes after one which did not end as it was needed.

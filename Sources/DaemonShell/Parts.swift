@@ -199,7 +199,7 @@ struct CallSide {
         scheduler = CallScheduler(
             core, front.pool, front.streams,
             CallTable(
-                tasks, queries, QueueCalls(core, front.replies, journal, log),
+                tasks, queries, QueueCalls(core, front.replies, journal),
                 GroupCalls(core, front.replies, log), applications, manager, front.refusals))
     }
 }

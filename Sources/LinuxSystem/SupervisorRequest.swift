@@ -37,11 +37,12 @@ func supervisorRequestFile(_ request: LaunchRequest) throws(SystemError) -> Owne
     return file
 }
 
-/// A file in memory with these bytes, to be read from its beginning; nobody can write it.
+/// A file in memory with these bytes, to be read from its beginning, which none but root can open for writing.
 func readableMemoryFile(_ bytes: [UInt8]) throws(SystemError) -> OwnedDescriptor {
     let file = OwnedDescriptor(
         try systemCall("memfd_create") { clx_memory_file("bgtask-input") })
     try writeAll(bytes, to: file.rawValue)
+    _ = try systemCall("fchmod") { fchmod(file.rawValue, 0o444) }
     return try .open("/proc/self/fd/\(file.rawValue)", flags: O_RDONLY)
 }
 

@@ -19,37 +19,62 @@ package enum Base64 {
         return String(decoding: text, as: UTF8.self)
     }
 
+    /// How many bytes a text encodes; `nil` where it is not the one encoding of some bytes.
+    package static func byteCount(of text: String) -> Int? {
+        var count: Int?
+        withDigits(of: text) {
+            count = $0.count / 4 * 3 - $0.reversed().prefix { $0 == padding }.count
+        }
+        return count
+    }
+
     /// - Returns: `nil` where the text is not the one encoding of some bytes.
     package static func decode(_ text: String) -> [UInt8]? {
-        let characters = Array(text.utf8)
-        guard characters.count.isMultiple(of: 4) else { return nil }
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(characters.count / 4 * 3)
-        for start in stride(from: 0, to: characters.count, by: 4) {
-            let isLast = start + 4 == characters.count
-            let group = characters[start..<start + 4]
-            let filled = group.prefix { $0 != padding }.count
-            guard filled == 4 || isLast && filled >= 2,
-                group.dropFirst(filled).allSatisfy({ $0 == padding })
-            else { return nil }
-            var bits: UInt32 = 0
-            for character in group.prefix(filled) {
-                guard let value = values[Int(character)] else { return nil }
-                bits = bits << 6 | UInt32(value)
-            }
-            bits <<= 6 * UInt32(4 - filled)
-            // Bits that say nothing are zero, so that the same bytes are the same text.
-            guard bits & (1 << UInt32(8 * (4 - filled)) - 1) == 0 else { return nil }
-            for place in 0..<filled - 1 {
-                bytes.append(UInt8(bits >> UInt32(16 - 8 * place) & 255))
+        var bytes: [UInt8]?
+        withDigits(of: text) { characters in
+            let most = characters.count / 4 * 3
+            let filled = characters.count - characters.reversed().prefix { $0 == padding }.count
+            bytes = [UInt8](unsafeUninitializedCapacity: most) { room, count in
+                var bits: UInt32 = 0
+                for index in 0..<characters.count {
+                    let value = index < filled ? values[Int(characters[index])] : 0
+                    bits = bits << 6 | UInt32(value)
+                    guard index % 4 == 3 else { continue }
+                    for place in 0..<3 {
+                        room[count + place] = UInt8(
+                            truncatingIfNeeded: bits >> UInt32(16 - 8 * place))
+                    }
+                    count += 3
+                    bits = 0
+                }
+                count -= characters.count - filled
             }
         }
         return bytes
     }
 
-    /// The value of each character.
-    private static let values: [UInt8?] = {
-        var values = [UInt8?](repeating: nil, count: 256)
+    /// Has a text looked at that is the one encoding of some bytes.
+    private static func withDigits(of text: String, _ body: (UnsafeBufferPointer<UInt8>) -> Void) {
+        var text = text
+        text.withUTF8 { characters in
+            guard characters.count.isMultiple(of: 4) else { return }
+            let padded = characters.reversed().prefix { $0 == padding }.count
+            guard padded < 3, characters.dropLast(padded).allSatisfy({ values[Int($0)] < 64 })
+            else {
+                return
+            }
+            // Bits that say nothing are zero, so that the same bytes are the same text.
+            if padded > 0 {
+                let last = values[Int(characters[characters.count - padded - 1])]
+                guard last & (padded == 1 ? 3 : 15) == 0 else { return }
+            }
+            body(characters)
+        }
+    }
+
+    /// The value of each character; 255 of those that are no digit.
+    private static let values: [UInt8] = {
+        var values = [UInt8](repeating: 255, count: 256)
         for (value, digit) in digits.enumerated() { values[Int(digit)] = UInt8(value) }
         return values
     }()

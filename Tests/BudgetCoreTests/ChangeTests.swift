@@ -112,6 +112,23 @@ struct ChangeTests {
         #expect(clerk.history.contains(.answerChange(id, .notAccepting("the disk is full"))))
     }
 
+    @Test(
+        "rule 31: what is so by a change that the disk does not have yet is not answered before it")
+    func twice() throws {
+        var clerk = Clerk { $0.slots = 1 }
+        _ = try clerk.queue()
+        let id = try clerk.queue()
+        clerk.disk = .waits
+        #expect(try order(&clerk, id) { $0.priority = 5 })
+        #expect(try order(&clerk, id) { $0.priority = 5 })
+        clerk.finishWriting(false)
+        #expect(clerk.run(id)?.queueing.priority == 0)
+        let refusals = clerk.history.count {
+            $0 == .answerChange(id, .notAccepting("the disk is full"))
+        }
+        #expect(refusals == 2)
+    }
+
     @Test("rule 31: nobody changes what is not theirs, what is out of range, or what is so already")
     func refusals() throws {
         var clerk = Clerk { $0.slots = 1 }

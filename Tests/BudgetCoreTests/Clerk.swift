@@ -67,7 +67,13 @@ struct Clerk {
     ) rethrows -> Result {
         latest = []
         defer {
-            write()
+            write(from: 0)
+            // What is due at once is done in a turn of its own.
+            while held.registry.nextDeadline == Instant(nanoseconds: .min) {
+                let count = latest.count
+                held.registry.deadlineReached(at: now, &latest)
+                write(from: count)
+            }
             let all = latest
             latest = all.filter { !takeNote(of: $0) }
             history += latest
@@ -77,8 +83,10 @@ struct Clerk {
     }
 
     /// Has the disk take, refuse or delay what was ordered.
-    private mutating func write() {
-        var index = 0
+    ///
+    /// - Parameter first: the first of the latest actions that has not been carried out.
+    private mutating func write(from first: Int) {
+        var index = first
         while index < latest.count {
             if case .store(let step) = latest[index] {
                 switch disk {

@@ -114,6 +114,44 @@ struct DependencyTests {
         }
     }
 
+    @Test("rule 29: what would be cancelled for it cannot be waited for")
+    func replaced() throws {
+        var clerk = Clerk { $0.slots = 1 }
+        _ = try clerk.queue("other")
+        let first = try clerk.queue { $0.unique = .replace }
+        #expect(throws: Refusal.invalidParameter("after")) {
+            try clerk.queue {
+                $0.unique = .replace
+                $0.after = after(first)
+            }
+        }
+        let second = try clerk.queue {
+            $0.unique = .replace
+            $0.after = after(first, anyOutcome: true)
+        }
+        #expect(clerk.task(first)?.outcome == .cancelled)
+        #expect(clerk.hold(second)?.rule == "slots")
+    }
+
+    @Test(
+        "rule 29: what waits in vain ends a few at a time, and what it comes after counts as work")
+    func bounded() throws {
+        var clerk = Clerk()
+        let first = try clerk.queue()
+        let others = try (0..<100).map { _ in try clerk.queue { $0.after = after(first) } }
+        clerk.held.registry.limits.workBytesPerOwnerMax = 0
+        #expect(throws: Refusal.self) { try clerk.queue { $0.after = after(first) } }
+        var actions: [Action] = []
+        clerk.disk = .waits
+        clerk.finish(first, 1)
+        for step in clerk.steps { clerk.held.registry.stored(step, at: clerk.now, &actions) }
+        actions = []
+        clerk.held.registry.deadlineReached(at: clerk.now, limit: 10, &actions)
+        let stored = actions.count { if case .store = $0 { true } else { false } }
+        #expect(stored == 10)
+        #expect(others.count { clerk.run($0)?.conclusion != nil } == 10)
+    }
+
     @Test("rule 29: what only the disk knows is told with the submission")
     func earlierEnds() throws {
         var clerk = Clerk()

@@ -90,10 +90,19 @@ extension QueueModel {
                 $0.id != task.id || $0.anyOutcome || outcome == .completed
             }
             tasks[other].open.removeAll { $0.id == task.id }
-            if !met { tasks[other].isBroken = true }
+            guard !met, !tasks[other].isBroken else { continue }
+            tasks[other].isBroken = true
+            vain.append(tasks[other].id)
         }
-        for other in tasks.indices { failIfBroken(other) }
         settle()
+    }
+
+    /// Those end that wait in vain: in a turn of their own, since there may be many.
+    mutating func failVain() {
+        for id in vain {
+            if let index = index(id) { failIfBroken(index) }
+        }
+        vain = []
     }
 
     /// A queued task ends that comes after one which did not end as it was to.
@@ -141,6 +150,7 @@ extension QueueModel {
         conditions = []
         (isFaulty, isDraining, servedAt, passes) = (false, false, [:], [:])
         (shortages, shortageEndsAt) = (0, 0)
+        vain = []
         let ran = disk.tasks.filter { !$0.hasEnded && $0.isBegun }.map(\.id)
         // What waits is looked at when all that ran is decided.
         for id in ran {

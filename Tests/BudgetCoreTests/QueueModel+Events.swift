@@ -46,6 +46,12 @@ extension QueueModel {
         var open: [Predecessor] = []
         for predecessor in submission.queueing.after {
             let end: Outcome
+            let name = Name(owner: submission.owner, name: submission.name)
+            if submission.queueing.unique == .replace, !predecessor.anyOutcome,
+                uniqueTask(name)?.id == predecessor.id
+            {
+                return nil
+            }
             if let index = index(predecessor.id), tasks[index].phase != .ended {
                 let task = tasks[index]
                 guard task.owner == submission.owner, task.isAdmitted else { return nil }
@@ -78,7 +84,8 @@ extension QueueModel {
             if let group = queueing.group, groupSlots[group] == nil { return false }
             guard mayTake(queueing) else { return false }
         }
-        guard change.earliestBegin != nil || queueing != task.queueing else { return true }
+        let isSo = change.earliestBegin == nil && queueing == task.queueing
+        guard !isSo || !task.before.isEmpty else { return true }
         tasks[index].before.append((task.queueing, task.notBefore))
         tasks[index].queueing = queueing
         if let wait = change.earliestBegin {
@@ -102,7 +109,7 @@ extension QueueModel {
         // Who is on the way to the disk came earlier, and has not had its turn.
         let startsAtOnce =
             !tasks.contains { $0.phase == .arriving || ($0.isArriving) } && wait == 0
-            && !task.isByName && !mayReserve && holds(task).isEmpty
+            && !task.isByName && !mayReserve(of: task.owner) && holds(task).isEmpty
             && slotsHold(task.queueing.slots) == nil
         tasks.append(task)
         if startsAtOnce { grant(id) }

@@ -93,6 +93,8 @@ struct QueueModel {
     var passes: [OwnerID: [OwnerID: Int]] = [:]
     /// What must never be, and was.
     var broken: String?
+    /// Tasks that wait in vain for others, in the order in which that came about.
+    var vain: [TaskID] = []
 
     var boot: Int { now + asleep }
 
@@ -171,8 +173,12 @@ struct QueueModel {
         return slotsTaken() + needed > slots ? .slotsNeeded(needed) : nil
     }
 
-    /// Whether slots may be kept for a task that takes several.
+    /// Whether somebody's tasks may wait for one of theirs that takes several slots.
     var mayReserve: Bool { tasks.contains { $0.phase == .waiting && $0.isWide } }
+
+    func mayReserve(of owner: OwnerID) -> Bool {
+        tasks.contains { $0.phase == .waiting && $0.isWide && $0.owner == owner }
+    }
 
     private func nameHold(_ task: Task) -> PendingReason? {
         let namesakes = tasks.filter { $0.hasSlot && name($0) == name(task) }
@@ -202,23 +208,24 @@ struct QueueModel {
         }
     }
 
-    /// Whose turn it is: who takes several slots keeps those from others that are free, of the daemon, of its group
-    /// or of its owner's share.
+    /// Whose turn it is: behind one that takes several slots its owner's others wait, those of its group where that is
+    /// short.
     func nextToStart() -> Task? {
-        var (owners, groups): (Set<OwnerID>, Set<String>) = ([], [])
+        var (owners, groups): (Set<OwnerID>, Set<Name>) = ([], [])
         while slotsTaken() < slots {
             let ready = tasks.filter { task in
                 task.phase == .waiting && !task.isBroken && holds(task, taking: 1).isEmpty
-                    && !owners.contains(task.owner) && !groups.contains(task.group ?? "")
+                    && !owners.contains(task.owner)
+                    && !groups.contains(Name(owner: task.owner, name: task.group ?? ""))
             }
             guard let next = ready.min(by: { goesBefore($0, $1) }) else { return nil }
-            guard slotsHold(next.queueing.slots) == nil else { return nil }
-            let share = slotsPerOwnerMax ?? slots
-            let own = slotsTaken { $0.owner == next.owner }
-            if own + min(next.queueing.slots, share) > share {
+            let isGroupShort = holds(next).contains { hold in
+                if case .groupSlotsNeeded = hold { true } else { false }
+            }
+            if isGroupShort {
+                groups.insert(Name(owner: next.owner, name: next.group ?? ""))
+            } else if !holds(next).isEmpty || slotsHold(next.queueing.slots) != nil {
                 owners.insert(next.owner)
-            } else if !holds(next).isEmpty {
-                groups.insert(next.group ?? "")
             } else {
                 return next
             }

@@ -58,12 +58,21 @@ struct QueueSimulation {
     mutating func run(steps: Int) -> String? {
         for step in 0..<steps {
             let event = takeEvent()
+            failVain()
             if let wrong = model.broken ?? difference() {
                 return "step \(step), \(event): \(wrong)"
             }
             strikeOff()
         }
         return finished.allSatisfy { ends[$0] == 1 } ? nil : "an end was told twice"
+    }
+
+    /// The shell serves what is due at once.
+    private mutating func failVain() {
+        while held.registry.nextDeadline == Instant(nanoseconds: .min) {
+            turn { $0.deadlineReached(at: $1, &$2) }
+        }
+        model.failVain()
     }
 
     // MARK: - Turns
@@ -236,7 +245,8 @@ struct QueueSimulation {
         if expected.phase == .waiting {
             if let hold = model.slotsHold(expected.queueing.slots) { holds.append(hold) }
             // A time that has come is named until the queue is next looked at, and nothing else then.
-            if holds.isEmpty, model.mayReserve, !told.isEmpty { holds = [.slotsReserved] }
+            let isReserved = model.mayReserve(of: expected.owner)
+            if holds.isEmpty, isReserved, !told.isEmpty { holds = [.slotsReserved] }
         }
         if expected.phase == .starting, model.isFaulty {
             holds = [.store(QueueSimulation.fault)]

@@ -55,6 +55,22 @@ struct SlotOrderTests {
         #expect(next.registry.limits.slots == 2)
     }
 
+    @Test("rule 32: an order that is answered late does not undo the one after it")
+    func late() throws {
+        var clerk = Clerk { $0.groupSlots = ["net": 1] }
+        clerk.disk = .waits
+        try order(&clerk, 8, isKept: true)
+        try order(&clerk, 2)
+        clerk.finishWriting()
+        #expect(clerk.registry.limits.slots == 2)
+        try order(&clerk, 5, group: "net")
+        clerk.call { registry, _, _ in registry.replaceLimits(RegistryLimits()) }
+        // It has left the settings, and can still be taken back.
+        clerk.disk = .writes
+        try order(&clerk, nil, group: "net", isKept: true)
+        #expect(throws: Refusal.noSuchGroup("net")) { try order(&clerk, nil, group: "net") }
+    }
+
     @Test("rule 32: a group that is not set and a number out of range are refused")
     func refusals() throws {
         var clerk = Clerk()

@@ -3,7 +3,9 @@ import Testing
 
 @Suite("docs/architecture.md, rule 30: tasks that take several slots")
 struct WideTaskTests {
-    @Test("rule 30: it starts when so many are free, and those that are free are kept for it")
+    @Test(
+        "rule 30: it starts when so many are free; its owner's others wait behind it, nobody else does"
+    )
     func reservation() throws {
         var clerk = Clerk { $0.slots = 3 }
         let (first, second) = (try clerk.queue(), try clerk.queue())
@@ -13,6 +15,9 @@ struct WideTaskTests {
             clerk.states([first, second, wide, narrow]) == [.running, .running, .queued, .queued])
         #expect(clerk.hold(wide) == .slotsNeeded(3))
         #expect(clerk.hold(narrow) == .slotsReserved)
+        let bobs = try clerk.queue(by: Clerk.bob)
+        #expect(clerk.task(bobs)?.state == .running)
+        clerk.finish(bobs)
         clerk.finish(first)
         #expect(clerk.task(narrow)?.state == .queued)
         clerk.finish(second)

@@ -169,7 +169,9 @@ struct OrderTests {
         let wide = try run("--slots", "2")
         let narrow = try run()
         #expect(try ctl("explain", wide).text.contains("it needs 2 slots, and fewer are free"))
-        #expect(try ctl("explain", narrow).text.contains("the free slots are kept for a task"))
+        #expect(
+            try ctl("explain", narrow).text.contains(
+                "a task of the same user that needs several slots comes first"))
         try gate.open()
         #expect(try ctl("wait", first, wide, narrow).status == 0)
         let refused = try ctl("run", "--slots", "3", "--", "true")

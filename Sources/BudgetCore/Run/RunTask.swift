@@ -129,6 +129,9 @@ extension RunTask {
     package var work: Work { asked.value.work }
     package var queueing: Queueing { asked.value.queueing }
 
+    /// What it takes in memory, about.
+    var byteCount: Int { work.byteCount + queueing.byteCount }
+
     /// The newest attempts before the present one, `EndedAttempt.keptMax` at most.
     package var attempts: [EndedAttempt] { course.value.attempts }
 

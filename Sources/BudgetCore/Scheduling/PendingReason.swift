@@ -139,7 +139,7 @@ package enum PendingReason: Equatable, Sendable {
         case .slots: "all slots are taken"
         case .slotsNeeded(let count): "it needs \(count) slots, and fewer are free"
         case .slotsReserved:
-            "the free slots are kept for a task that needs several and comes first"
+            "a task of the same user that needs several slots comes first"
         case .changing: "a change of it is being written to disk"
         case .starting: "its start is being written to disk"
         }

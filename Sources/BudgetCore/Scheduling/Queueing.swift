@@ -91,6 +91,9 @@ package struct Queueing: Equatable, Sendable {
 
     package init() {}
 
+    /// What the tasks that it comes after take in memory, about.
+    var byteCount: Int { after.count * 96 }
+
     /// Whether other tasks of its name can hold it back.
     var isByName: Bool { minimumInterval != nil || unique != nil }
 

@@ -116,31 +116,39 @@ struct Scheduler: Sendable {
                 return runningCount < limits.slotsMax(of: payer)
                     && !owners.isPaused(owner) && !reserved.payers.contains(payer)
                     && liveCount(owner) < limits.tasksPerOwnerMax
-            } where: { key in
-                reason(for: key, limits) == nil
-                    && key.group.map { !reserved.groups.contains($0) } ?? true
+            } where: { owner, key in
+                reason(for: key, limits) == nil && !reserved.holds(key, of: queue.payer(of: owner))
             }
             guard let slot, let demand = queue.demand(of: slot), demand.slots > 1
             else { return slot }
-            guard slotsReason(limits, demand.slots) == nil else { return nil }
             let payer = queue.payer(of: demand.owner)
-            if shareReason(demand.owner, limits, demand.slots) != nil {
-                reserved.payers.insert(payer)
-            } else if let group = demand.group,
-                groupSlotsReason(group, limits, demand.slots) != nil
+            if let group = demand.group, groupSlotsReason(group, limits, demand.slots) != nil {
+                reserved.groups.insert(Reserved.Share(payer: payer, group: group))
+            } else if shareReason(demand.owner, limits, demand.slots) != nil
+                || slotsReason(limits, demand.slots) != nil
             {
-                reserved.groups.insert(group)
+                reserved.payers.insert(payer)
             } else {
                 return slot
             }
         }
     }
 
-    /// Whose free slots are kept for a task that takes several, whose turn it is: so that those that take one do not
-    /// go before it for ever.
+    /// Whose other tasks do not start before one that takes several slots, whose turn it is: else those that take one
+    /// could go before it for ever. Nobody else waits for it.
     private struct Reserved {
+        struct Share: Hashable {
+            let payer: OwnerID
+            let group: String
+        }
+
         var payers: Set<OwnerID> = []
-        var groups: Set<String> = []
+        var groups: Set<Share> = []
+
+        func holds(_ key: EligibilityKey, of payer: OwnerID) -> Bool {
+            guard !groups.isEmpty, let group = key.group else { return false }
+            return groups.contains(Share(payer: payer, group: group))
+        }
     }
 
     /// Whether a submission starts at once. Those that waited before it have taken the slots that are free, or may
@@ -150,7 +158,7 @@ struct Scheduler: Sendable {
     ) -> Bool {
         let (owner, queueing) = (submission.owner, submission.queueing)
         guard !queueing.isByName, queueing.wait == nil, !queueing.isPaused,
-            !owners.isPaused(owner), queue.wideCount == 0
+            !owners.isPaused(owner), queue.wideCount(of: owner) == 0
         else { return false }
         let isShort = shortage.present.map { $0.until > boot } ?? false
         let key = EligibilityKey(queueing)
@@ -188,8 +196,8 @@ struct Scheduler: Sendable {
         return result
     }
 
-    /// Whether free slots may be kept for a task that takes several.
-    var mayReserveSlots: Bool { queue.wideCount > 0 }
+    /// Whether an owner's tasks may wait for one of theirs that takes several slots.
+    func mayReserveSlots(of owner: OwnerID) -> Bool { queue.wideCount(of: owner) > 0 }
 
     /// Whether a rule of time holds a queued task back.
     func defers(_ task: BackgroundTask, _ run: RunTask) -> Bool {
@@ -440,6 +448,9 @@ struct Scheduler: Sendable {
     mutating func forget(_ id: TaskID) { dependencies.remove(id) }
 
     // MARK: - Changes
+
+    /// Whether a change of a task is on its way to the disk.
+    func isChanging(_ id: TaskID) -> Bool { changes.areUnderWay(of: id) }
 
     /// A queued task is to wait by other rules; it does not start until the disk knows.
     mutating func changeOrdered(of id: TaskID, from before: QueuedTerms) {

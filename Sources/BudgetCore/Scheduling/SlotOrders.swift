@@ -3,6 +3,8 @@
 package struct SlotOrders: Equatable, Sendable {
     /// By the name of the group; the daemon's own have none.
     private var orders: [String?: Int] = [:]
+    /// For each order that is on its way to the disk, whether none came after it; the oldest first.
+    private var underWay: [String?: [Bool]] = [:]
 
     package init(_ orders: [String?: Int] = [:]) {
         self.orders = orders
@@ -10,6 +12,23 @@ package struct SlotOrders: Equatable, Sendable {
 
     /// What was ordered; `nil` where the settings hold.
     package subscript(group: String?) -> Int? { orders[group] }
+
+    /// An order was taken: those before it are of no account once they are answered.
+    mutating func ordered(_ group: String?, isKept: Bool) {
+        let older = (underWay[group] ?? []).map { _ in false }
+        let all = isKept ? older + [true] : older
+        underWay[group] = all.isEmpty ? nil : all
+    }
+
+    /// The oldest order that was on its way to the disk is answered.
+    ///
+    /// - Returns: whether no other came after it.
+    mutating func answered(_ group: String?) -> Bool {
+        guard var waiting = underWay[group], let first = waiting.first else { return true }
+        waiting.removeFirst()
+        underWay[group] = waiting.isEmpty ? nil : waiting
+        return first
+    }
 
     /// - Parameter slots: `nil`: as the settings say.
     mutating func set(_ group: String?, _ slots: Int?) { orders[group] = slots }

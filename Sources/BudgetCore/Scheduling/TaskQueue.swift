@@ -125,8 +125,8 @@ struct TaskQueue: Sendable {
     private var names = NameRules()
     private var groups: [String: GroupUse] = [:]
     private var conditionCounts = [0, 0, 0]
-    /// Of these tasks, those that take several slots.
-    private(set) var wideCount = 0
+    /// Of these tasks, those that take several slots, of each owner.
+    private var wideCounts: [OwnerID: Int] = [:]
     private var turn: UInt64 = 0
     /// Up to when those that waited for a time have been let go on.
     private(set) var clock = BootInstant.distantPast
@@ -172,7 +172,7 @@ struct TaskQueue: Sendable {
                 ? .heldBack : !isDue ? .ownTime : nameQueue == nil ? .ready : .inNameQueue(.waits))
         count(queueing.group, of: task.owner, \.queuedCount, 1)
         entries[slot] = entry
-        if queueing.slots > 1 { wideCount += 1 }
+        if queueing.slots > 1 { wideCounts[task.owner, default: 0] += 1 }
         guard !isHeldBack else { return }
         guard isDue else {
             return timedHeaps.add(slot, Due(at: run.notBefore, id: task.id), to: &timed)
@@ -201,7 +201,7 @@ struct TaskQueue: Sendable {
         entries[slot] = nil
         count(keys[entry.key].group, of: entry.owner, \.queuedCount, -1)
         if entry.isDue { count(keys[entry.key].conditions, -1) }
-        if entry.slots > 1 { wideCount -= 1 }
+        if entry.slots > 1 { forgetWide(of: entry.owner) }
     }
 
     /// Takes a task out.
@@ -237,6 +237,16 @@ struct TaskQueue: Sendable {
         }
     }
 
+    private mutating func forgetWide(of owner: OwnerID) {
+        wideCounts[owner, default: 0] -= 1
+        if wideCounts[owner] == 0 { wideCounts[owner] = nil }
+    }
+
+    /// How many of an owner's tasks here take several slots.
+    func wideCount(of owner: OwnerID) -> Int {
+        wideCounts.isEmpty ? 0 : wideCounts[owner] ?? 0
+    }
+
     /// What a task takes, and of whom.
     func demand(of slot: Int) -> (slots: Int, owner: OwnerID, group: String?)? {
         entries[slot].map { ($0.slots, $0.owner, keys[$0.key].group) }
@@ -246,7 +256,9 @@ struct TaskQueue: Sendable {
     ///
     /// - Parameter mayRun: whether an owner may run one more, by how many slots their commands take; one who may
     ///   not costs no look at their tasks.
-    func next(of mayRun: (OwnerID, Int) -> Bool, where isOpen: (EligibilityKey) -> Bool) -> Int? {
+    func next(
+        of mayRun: (OwnerID, Int) -> Bool, where isOpen: (OwnerID, EligibilityKey) -> Bool
+    ) -> Int? {
         var best: (owner: OwnerID, turn: Turn, slot: Int)?
         for (owner, state) in owners where !state.heaps.isEmpty {
             let turn = turns[state.payer] ?? Turn()
@@ -254,7 +266,7 @@ struct TaskQueue: Sendable {
                 continue
             }
             guard mayRun(owner, turn.runningCount) else { continue }
-            let slot = head(of: state, where: isOpen)
+            let slot = head(of: state) { isOpen(owner, $0) }
             if let slot { best = (owner, turn, slot) }
         }
         return best?.slot

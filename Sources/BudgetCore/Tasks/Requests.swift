@@ -59,7 +59,7 @@ extension Submission {
 
     /// Refuses a command that is too long, or too long beside the owner's others.
     func checkWork(_ limits: RegistryLimits, ofOthers bytesOfOthers: Int) throws(Refusal) {
-        let bytes = work.byteCount
+        let bytes = work.byteCount + queueing.byteCount
         guard bytes <= limits.workBytesMax else {
             throw .limitReached(limit: "workBytesMax", value: limits.workBytesMax)
         }

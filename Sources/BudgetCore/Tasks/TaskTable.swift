@@ -123,8 +123,8 @@ struct TaskTable: ~Copyable, Sendable {
         runs[task.id] = run
         count(run.phase, slot, 1)
         let place = Int(entries[slot].owner)
-        owners[place].workBytes += run.work.byteCount
-        charge(AccountCharges.Charge(workBytes: run.work.byteCount), at: place)
+        owners[place].workBytes += run.byteCount
+        charge(AccountCharges.Charge(workBytes: run.byteCount), at: place)
         return slot
     }
 
@@ -189,8 +189,8 @@ struct TaskTable: ~Copyable, Sendable {
         guard let run = runs.removeValue(forKey: entries[slot].task.id) else { return }
         count(run.phase, slot, -1)
         let place = Int(entries[slot].owner)
-        owners[place].workBytes -= run.work.byteCount
-        charge(AccountCharges.Charge(workBytes: -run.work.byteCount), at: place)
+        owners[place].workBytes -= run.byteCount
+        charge(AccountCharges.Charge(workBytes: -run.byteCount), at: place)
     }
 
     /// Sets when something is due for a task; `never` for nothing.

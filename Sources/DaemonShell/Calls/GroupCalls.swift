@@ -60,10 +60,8 @@ final class GroupCalls {
             log.say(.slotsOrdered, fields)
             return client.reply(Empty())
         }
-        replies.open(client, about: .slots(order.group)) { [log] client in
-            log.say(.slotsOrdered, fields)
-            if !client.isClosed { client.reply(Empty()) }
-        }
+        let say = { [log] in log.say(.slotsOrdered, fields) }
+        replies.open(client, about: .slots(order.group), succeeded: say) { $0.reply(Empty()) }
     }
 
     private func setPaused(
@@ -74,11 +72,11 @@ final class GroupCalls {
             try registry.setPaused(group, isPaused, &actions)
         }
         guard waits else { return client.reply(Empty()) }
-        replies.open(client, about: .group(group)) { [log] client in
+        let owner = client.caller.owner
+        let say = { [log] in
             log.say(
-                isPaused ? .groupPaused : .groupResumed,
-                [.group: group, .operator: "\(client.caller.owner)"])
-            if !client.isClosed { client.reply(Empty()) }
+                isPaused ? .groupPaused : .groupResumed, [.group: group, .operator: "\(owner)"])
         }
+        replies.open(client, about: .group(group), succeeded: say) { $0.reply(Empty()) }
     }
 }

@@ -1,6 +1,4 @@
 internal import BudgetCore
-internal import Logging
-internal import Systemd
 internal import TaskAPI
 internal import Varlink
 
@@ -9,13 +7,11 @@ final class QueueCalls {
     private let core: Core
     private let replies: PendingReplies
     private let journal: AuditTrail
-    private let log: Logger
 
-    init(_ core: Core, _ replies: PendingReplies, _ journal: AuditTrail, _ log: Logger) {
+    init(_ core: Core, _ replies: PendingReplies, _ journal: AuditTrail) {
         self.core = core
         self.replies = replies
         self.journal = journal
-        self.log = log
     }
 
     func change(_ client: Client, _ call: Call) throws(CallFailure) {
@@ -28,9 +24,7 @@ final class QueueCalls {
         }
         journal.logOrder("change", id, in: core, by: client.caller.owner)
         guard waits else { return client.reply(Empty()) }
-        replies.open(client, about: .change(id)) { client in
-            if !client.isClosed { client.reply(Empty()) }
-        }
+        replies.open(client, about: .change(id)) { $0.reply(Empty()) }
     }
 
     func pauseOwner(_ client: Client, _ call: Call) throws(CallFailure) {
@@ -51,12 +45,10 @@ final class QueueCalls {
             try registry.setPaused(owner, isPaused, &actions)
         }
         guard waits else { return client.reply(Empty()) }
-        replies.open(client, about: .owner(owner)) { [log] client in
-            log.say(
-                isPaused ? .ownerPaused : .ownerResumed,
-                [.owner: "\(owner)", .operator: "\(own)"])
-            if !client.isClosed { client.reply(Empty()) }
+        let say = { [core, journal] in
+            journal.paused(owner, isPaused, by: own, at: core.now)
         }
+        replies.open(client, about: .owner(owner), succeeded: say) { $0.reply(Empty()) }
     }
 }
 

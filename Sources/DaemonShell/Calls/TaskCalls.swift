@@ -206,10 +206,11 @@ extension Work {
             expiration: try ExpirationHandler(checking: work.expiration)
         )
         guard let input = work.input, !input.isEmpty else { return }
-        guard let bytes = Base64.decode(input) else { throw .invalid("work.input") }
-        guard bytes.count <= Work.inputBytesMax else {
-            throw .refused(.limitReached(limit: "inputBytesMax", value: Work.inputBytesMax))
-        }
+        // What is longer by far is not even looked at.
+        guard input.utf8.count <= Work.inputBytesMax / 3 * 4 + 4,
+            Base64.byteCount(of: input) ?? 0 <= Work.inputBytesMax
+        else { throw .refused(.limitReached(limit: "inputBytesMax", value: Work.inputBytesMax)) }
+        guard Base64.byteCount(of: input) != nil else { throw .invalid("work.input") }
         self.input = input
     }
 

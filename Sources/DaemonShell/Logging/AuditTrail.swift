@@ -139,6 +139,18 @@ final class AuditTrail {
             ])
     }
 
+    /// Notes that all tasks of a user were paused, or resumed; like other entries about who ordered it, so many a second.
+    func paused(_ owner: OwnerID, _ isPaused: Bool, by order: OwnerID, at now: Instant) {
+        guard takesEntry(about: order, at: now) else { return }
+        let message = isPaused ? DaemonMessage.ownerPaused : .ownerResumed
+        write(
+            .notice, message.id, message.sentence,
+            [
+                (.owner, .integer(Int64(owner.rawValue))),
+                (.operator, .integer(Int64(order.rawValue))),
+            ])
+    }
+
     /// Says why the command of an expiration handler does not run.
     func handlerNotStarted(_ record: TaskRecord, _ reason: String, at now: Instant) {
         guard takesEntry(about: record.task.owner, at: now) else { return }

@@ -34,13 +34,16 @@ final class PendingReplies {
         }
     }
 
-    /// Answers the client; called once, where it was not refused. Where the disk answers in order, the client may be gone.
+    /// Answers the client; called once, where it was not refused.
     typealias Completion = (Client) -> Void
 
     private struct Pending {
-        let client: Client
+        /// `nil` once they are gone.
+        var client: Client?
         let subject: Subject?
         let completion: Completion
+        /// Called when it was not refused, whether anybody still waits for that or not.
+        let succeeded: (() -> Void)?
         /// Called where the client is gone before.
         let dropped: (() -> Void)?
     }
@@ -65,14 +68,17 @@ final class PendingReplies {
     /// - Parameters:
     ///   - ticket: `nil` for a new one.
     ///   - until: when it is answered at the latest; `.never` without a limit.
+    ///   - succeeded: called when it was not refused; where the disk answers in order, also of who is gone.
     ///   - dropped: called where the client is gone before.
     func open(
         _ client: Client, _ ticket: Ticket? = nil, about subject: Subject? = nil,
-        until: Instant = .never, dropped: (() -> Void)? = nil, completion: @escaping Completion
+        until: Instant = .never, succeeded: (() -> Void)? = nil, dropped: (() -> Void)? = nil,
+        completion: @escaping Completion
     ) {
         let ticket = ticket ?? newTicket()
         pending[ticket] = Pending(
-            client: client, subject: subject, completion: completion, dropped: dropped)
+            client: client, subject: subject, completion: completion, succeeded: succeeded,
+            dropped: dropped)
         if let subject { tickets[subject, default: KeyedQueue()].append(ticket, as: ticket) }
         if until != .never { deadlines[ticket.number] = until }
         client.open(.reply(ticket))
@@ -83,12 +89,8 @@ final class PendingReplies {
     /// Answers one, or says why it was refused.
     func resolve(_ ticket: Ticket, _ failure: CallFailure? = nil) {
         guard let reply = remove(ticket) else { return }
-        let client = reply.client
-        guard !client.isClosed else {
-            // The log is told of such an order also where nobody waits for its answer any more.
-            if failure == nil, reply.subject?.isAnsweredInOrder == true { reply.completion(client) }
-            return
-        }
+        if failure == nil { reply.succeeded?() }
+        guard let client = reply.client, !client.isClosed else { return }
         client.closeCall()
         if let failure { client.reply(failure) } else { reply.completion(client) }
         pool.resume(client)
@@ -131,7 +133,10 @@ final class PendingReplies {
     /// A client is gone, who has waited for this.
     func drop(_ ticket: Ticket) {
         // Those of who is gone are waited for too.
-        if pending[ticket]?.subject?.isAnsweredInOrder == true { return }
+        if pending[ticket]?.subject?.isAnsweredInOrder == true {
+            pending[ticket]?.client = nil
+            return
+        }
         remove(ticket)?.dropped?()
     }
 

@@ -48,9 +48,9 @@ enum ArgumentOrder {
 
 /// Says in one line what is wrong with the arguments.
 enum UsageText {
-    /// The verbs that take a command, each with what stands before the --.
+    /// The verbs that take a command, each with what stands before it.
     private static let verbsWithCommand = [
-        "run": "run", "hold": "hold", "app register": "app register ID",
+        "run": "run", "hold": "hold", "app register": "app register ID --",
     ]
 
     /// The verb that the arguments begin with, with both of its words where it is one of a family's.
@@ -98,7 +98,7 @@ enum UsageText {
         if let unknown = unknownVerb(verb) { return unknown }
         let isAboutCommand = text.contains("nexpected argument") || text.contains("<command>")
         if isAboutCommand, let words = verbsWithCommand[verb] {
-            return "\(text); what is to run goes behind --, as in: bgtaskctl \(words) -- sleep 5"
+            return "\(text); write it as in: bgtaskctl \(words) sleep 5"
         }
         return "\(text); see: bgtaskctl help \(verb)"
     }

@@ -45,10 +45,10 @@ struct PendingReplyTests {
         let callers = try (0..<3).map { _ in try scene.caller() }
         var done: [UInt64] = []
         for caller in callers {
-            scene.replies.open(caller.client, about: .group("a")) { client in
-                done.append(client.number)
-                if !client.isClosed { client.reply(Empty()) }
-            }
+            let number = caller.client.number
+            scene.replies.open(
+                caller.client, about: .group("a"), succeeded: { done.append(number) }
+            ) { $0.reply(Empty()) }
         }
         guard case .reply(let ticket) = callers[0].client.openCall else {
             return #expect(Bool(false))

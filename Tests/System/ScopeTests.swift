@@ -12,7 +12,7 @@ extension SystemTests {
             let made = try Box.execRaw(
                 "sh", "-c",
                 """
-                id \(Self.user) 2>/dev/null >&2 || useradd --create-home \(Self.user) &&
+                id \(Self.user) 2>/dev/null >&2 || useradd --create-home --uid 4245 \(Self.user) &&
                 loginctl enable-linger \(Self.user) &&
                 systemctl start user@$(id -u \(Self.user)).service
                 """)

@@ -73,6 +73,7 @@ import Testing
         #expect(
             UsageText.line("x", verb: "zzz") == "there is no command zzz; see: bgtaskctl --help")
         #expect(
-            UsageText.line("2 unexpected arguments: 'a', 'b'", verb: "run").contains("behind --"))
+            UsageText.line("a <command> is missing", verb: "app register")
+                == "a <command> is missing; write it as in: bgtaskctl app register ID -- sleep 5")
     }
 }

@@ -86,7 +86,7 @@ struct Hold: Verb {
         question.id = begun.id
         var subject = HoldMachine.Subject()
         subject.id = begun.id
-        subject.command = borrow.name(for: command)
+        subject.command = BorrowOptions.programName(of: command)
         subject.budget = try orders.call(Tasks.Show.self, question).task.budget
         do { subject.signal = try SignalOption.name(onExpiry, allowsNone: true) } catch {
             throw Failure("\(error)")
@@ -98,7 +98,7 @@ struct Hold: Verb {
         _ subject: HoldMachine.Subject, _ orders: DaemonConnection, _ defaults: [Int32]
     ) throws(Failure) -> HeldCommand {
         var variables = [
-            "BGTASK_ID": String(subject.id), "BGTASK_NAME": subject.command,
+            "BGTASK_ID": String(subject.id), "BGTASK_NAME": borrow.name(for: command),
             "BGTASK_SOCKET": Hold.plainPath(orders.socket.path),
         ]
         if let budget = subject.budget {

@@ -142,8 +142,11 @@ struct BorrowOptions: ParsableArguments {
 
     /// The name to give a command's task: its base name where none is given.
     func name(for command: [String]) -> String {
-        if let name { return name }
-        let base = command.first?.split(separator: "/").last.map(String.init)
-        return base ?? "command"
+        name ?? BorrowOptions.programName(of: command)
+    }
+
+    /// What people call a command: the last part of its program's path.
+    static func programName(of command: [String]) -> String {
+        command.first?.split(separator: "/").last.map(String.init) ?? "command"
     }
 }

@@ -36,7 +36,7 @@ extension SystemTests {
             let text = try JournalStage.journalctl("-x", "BGTASK_ID=\(id)")
             let explained = text.split(separator: "\n").filter { $0.hasPrefix("\u{2591}\u{2591}") }
             for line in [
-                "Subject: Task \(id) has begun", "Subject: Task \(id) has failed",
+                "Subject: Task \(id) has started", "Subject: Task \(id) has failed",
                 "Defined-By: bgtaskd", "Documentation: man:bgtaskd(8) man:bgtaskctl(1)",
             ] {
                 #expect(explained.contains { $0.hasSuffix(line) }, "\(line)")
@@ -59,7 +59,7 @@ extension SystemTests {
             #expect(told.contains("\tbgtaskd\tnotice\tserving\n"))
             #expect(told.contains("\tbgtaskd\terr\tsettings refused: /etc/bgtaskd-journal.toml"))
             let text = try JournalStage.journalctl("-x", "-u", "bgtaskd", "-n", "20")
-            #expect(text.contains("takes calls at /run/bgtaskd/org.bgtaskd."))
+            #expect(text.contains("accepts calls at /run/bgtaskd/org.bgtaskd."))
             #expect(text.contains("Subject: bgtaskd refuses its new settings"))
             #expect(text.contains("they are wrong: /etc/bgtaskd-journal.toml"))
             // A field that an entry does not have would be shown by its name.

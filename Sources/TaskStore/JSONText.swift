@@ -13,18 +13,7 @@ enum JSONText {
         return String(decoding: writer.bytes, as: UTF8.self)
     }
 
-    static func array(of numbers: [UInt32]) -> String {
-        var writer = JSONWriter()
-        writer.beginArray()
-        for number in numbers {
-            writer.element()
-            writer.integer(Int(number))
-        }
-        writer.endArray()
-        return String(decoding: writer.bytes, as: UTF8.self)
-    }
-
-    static func array(of numbers: [Int64]) -> String {
+    static func array<Number: BinaryInteger>(of numbers: [Number]) -> String {
         var writer = JSONWriter()
         writer.beginArray()
         for number in numbers {

@@ -7,11 +7,8 @@ struct Scheduler: Sendable {
     private var occupants = SlotOccupants()
     /// What the machine had no room for last.
     private var shortage = Shortage()
-    /// Groups that are held back.
-    private var pausedGroups: Set<String> = []
-    /// Orders about groups that are on their way to the disk, the oldest first.
-    private var orderedPauses: [String: [Bool]] = [:]
-    private var owners = OwnerPauses()
+    private var pausedGroups = Pauses<String>()
+    private var pausedOwners = Pauses<OwnerID>()
     private var dependencies = Dependencies()
     private var changes = PendingChanges()
     /// What the kernel says of the machine.
@@ -114,7 +111,7 @@ struct Scheduler: Sendable {
             let slot = queue.next { owner, runningCount in
                 let payer = queue.payer(of: owner)
                 return runningCount < limits.slotsMax(of: payer)
-                    && !owners.isPaused(owner) && !reserved.payers.contains(payer)
+                    && !pausedOwners.contains(owner) && !reserved.payers.contains(payer)
                     && liveCount(owner) < limits.tasksPerOwnerMax
             } where: { owner, key in
                 reason(for: key, limits) == nil && !reserved.holds(key, of: queue.payer(of: owner))
@@ -158,7 +155,7 @@ struct Scheduler: Sendable {
     ) -> Bool {
         let (owner, queueing) = (submission.owner, submission.queueing)
         guard !queueing.isByName, queueing.wait == nil, !queueing.isPaused,
-            !owners.isPaused(owner), queue.wideCount(of: owner) == 0
+            !pausedOwners.contains(owner), queue.wideCount(of: owner) == 0
         else { return false }
         let isShort = shortage.present.map { $0.until > boot } ?? false
         let key = EligibilityKey(queueing)
@@ -184,7 +181,7 @@ struct Scheduler: Sendable {
         var result = [
             shortageReason, changes.areUnderWay(of: task.id) ? .changing : nil,
             run.queueing.isPaused ? .pausedTask : nil,
-            owners.isPaused(task.owner) ? .pausedOwner : nil, pauseReason(key),
+            pausedOwners.contains(task.owner) ? .pausedOwner : nil, pauseReason(key),
             afterReason(task.id), timeReason(run),
         ].compactMap { $0 }
         result += conditionReasons(key)
@@ -381,39 +378,33 @@ struct Scheduler: Sendable {
     ///
     /// - Returns: whether there is something to do; else it is so already.
     mutating func orderPause(_ group: String, _ isPaused: Bool) -> Bool {
-        let present = orderedPauses[group]?.last ?? pausedGroups.contains(group)
-        guard present != isPaused || orderedPauses[group] != nil else { return false }
-        orderedPauses[group, default: []].append(isPaused)
-        return true
+        pausedGroups.order(group, isPaused)
     }
 
     /// The oldest order about a group is on disk, or is not.
     mutating func pauseAnswered(_ group: String, _ isPaused: Bool, isStored: Bool) {
-        orderedPauses[group]?.removeFirst()
-        if orderedPauses[group]?.isEmpty == true { orderedPauses[group] = nil }
-        guard isStored else { return }
-        if isPaused { pausedGroups.insert(group) } else { pausedGroups.remove(group) }
+        pausedGroups.answered(group, isPaused, isStored: isStored)
     }
 
     mutating func restorePauses(_ groups: [String]) {
-        pausedGroups = Set(groups)
+        pausedGroups = Pauses(groups)
     }
 
     // MARK: - Owners
 
-    func isPaused(_ owner: OwnerID) -> Bool { owners.isPaused(owner) }
+    func isPaused(_ owner: OwnerID) -> Bool { pausedOwners.contains(owner) }
 
     /// The same for all tasks of an owner.
     mutating func orderPause(_ owner: OwnerID, _ isPaused: Bool) -> Bool {
-        owners.order(owner, isPaused)
+        pausedOwners.order(owner, isPaused)
     }
 
     mutating func pauseAnswered(_ owner: OwnerID, _ isPaused: Bool, isStored: Bool) {
-        owners.answered(owner, isPaused, isStored: isStored)
+        pausedOwners.answered(owner, isPaused, isStored: isStored)
     }
 
     mutating func restorePauses(of paused: [OwnerID]) {
-        owners = OwnerPauses(paused)
+        pausedOwners = Pauses(paused)
     }
 
     // MARK: - Tasks that come after others

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import TaskAPI
+internal import Varlink
 
 /// Which queued tasks are held back or let go: some, or all of a user.
 struct PauseTarget: ParsableArguments {
@@ -46,17 +47,7 @@ struct Pause: Verb {
     @OptionGroup var global: GlobalOptions
 
     func perform(_ session: Session) throws(Failure) -> Int32 {
-        let connection = try session.connect()
-        guard target.tasks.isEmpty else {
-            var input = Tasks.Change.Input()
-            input.all = target.reach.asked
-            input.paused = true
-            return try session.change(target.tasks, connection, input)
-        }
-        var input = Tasks.PauseOwner.Input()
-        input.owner = target.owner
-        session.console.show(try connection.call(Tasks.PauseOwner.self, input), "")
-        return 0
+        try session.setPaused(target, by: Tasks.PauseOwner.self, true)
     }
 }
 
@@ -77,21 +68,31 @@ struct Resume: Verb {
     @OptionGroup var global: GlobalOptions
 
     func perform(_ session: Session) throws(Failure) -> Int32 {
-        let connection = try session.connect()
-        guard target.tasks.isEmpty else {
-            var input = Tasks.Change.Input()
-            input.all = target.reach.asked
-            input.paused = false
-            return try session.change(target.tasks, connection, input)
-        }
-        var input = Tasks.ResumeOwner.Input()
-        input.owner = target.owner
-        session.console.show(try connection.call(Tasks.ResumeOwner.self, input), "")
-        return 0
+        try session.setPaused(target, by: Tasks.ResumeOwner.self, false)
     }
 }
 
 extension Session {
+    /// Has tasks, or all of a user, held back or let go.
+    ///
+    /// - Parameter order: what is asked for all of a user.
+    /// - Returns: the exit status.
+    fileprivate func setPaused<Order: Method>(
+        _ target: PauseTarget, by order: Order.Type, _ isPaused: Bool
+    ) throws(Failure) -> Int32 where Order.Input == Tasks.OwnerReference {
+        let connection = try connect()
+        guard target.tasks.isEmpty else {
+            var input = Tasks.Change.Input()
+            input.all = target.reach.asked
+            input.paused = isPaused
+            return try change(target.tasks, connection, input)
+        }
+        var input = Tasks.OwnerReference()
+        input.owner = target.owner
+        console.show(try connection.call(order, input), "")
+        return 0
+    }
+
     /// Has queued tasks changed, each in the same way.
     ///
     /// - Parameter tasks: their numbers or names.

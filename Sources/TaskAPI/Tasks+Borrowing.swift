@@ -138,4 +138,25 @@ extension Tasks {
             }
         }
     }
+
+    /// Submit again what an ended command of the caller's was submitted with.
+    package enum Restart: Method {
+        package static let name = "org.bgtaskd.Tasks.Restart"
+
+        /// What `Restart` is asked.
+        package struct Input: Message {
+            package var id = 0
+            package var after: [Int]?
+            package var afterAny: [Int]?
+
+            package init() {}
+
+            package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
+                try fields.field("id", &id, in: .identifiers)
+                try fields.field("after", &after, in: .identifiers)
+                try fields.field("afterAny", &afterAny, in: .identifiers)
+            }
+        }
+        package typealias Output = Submit.Output
+    }
 }

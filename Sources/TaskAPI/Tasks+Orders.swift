@@ -114,6 +114,35 @@ extension Tasks {
         }
     }
 
+    /// What a command of the caller's was submitted with, without its input.
+    package enum ShowSubmission: Method {
+        package static let name = "org.bgtaskd.Tasks.ShowSubmission"
+
+        /// What `ShowSubmission` is asked.
+        package struct Input: Message {
+            package var id = 0
+
+            package init() {}
+
+            package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
+                try fields.field("id", &id, in: .identifiers)
+            }
+        }
+
+        /// What `ShowSubmission` answers.
+        package struct Output: Message {
+            package var work = Work()
+            package var submittedMs = 0
+
+            package init() {}
+
+            package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
+                try fields.field("work", &work)
+                try fields.field("submittedMs", &submittedMs)
+            }
+        }
+    }
+
     /// With more: one task a reply. Without: tasks holds at most 1000, and truncated says that there are others.
     /// ended: include those that have ended; outcomes and sinceMs (ended within this time) choose among them.
     package enum List: Method {

@@ -155,6 +155,7 @@ extension Tasks {
         package var after: [Int]?
         package var slots: Int?
         package var paused: Bool?
+        package var restartOf: Int?
 
         package init() {}
 
@@ -190,6 +191,7 @@ extension Tasks {
             try fields.field("after", &after)
             try fields.field("slots", &slots)
             try fields.field("paused", &paused)
+            try fields.field("restartOf", &restartOf)
         }
     }
 

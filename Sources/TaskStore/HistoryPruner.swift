@@ -20,6 +20,7 @@ final class HistoryPruner: @unchecked Sendable {
     private let successWrites: SuccessWrites
     private let removeTask: Statement
     private let removeAttempts: Statement
+    private let removeSubmission: Statement
 
     init(_ connection: Connection, _ account: HistoryAccount) throws(StoreError) {
         self.connection = connection
@@ -28,6 +29,7 @@ final class HistoryPruner: @unchecked Sendable {
         successWrites = try SuccessWrites(connection, account)
         removeTask = try connection.statement("DELETE FROM tasks WHERE id = ?", "prune")
         removeAttempts = try connection.statement("DELETE FROM attempts WHERE task = ?", "prune")
+        removeSubmission = try connection.statement(SQL.forgetSubmission, "prune")
     }
 
     /// One step: removes what is too old, then what is too much, then cuts the file. See `TaskStore.prune`.
@@ -59,6 +61,8 @@ final class HistoryPruner: @unchecked Sendable {
             if connection.changedRows > 0 { account.remove(kept) }
             try removeAttempts.bind(row.id)
             try removeAttempts.run()
+            try removeSubmission.bind(row.id)
+            try removeSubmission.run()
         case .success(let success):
             try successWrites.forget(success)
             if connection.changedRows > 0 { account.remove(kept) }

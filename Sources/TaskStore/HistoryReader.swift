@@ -5,6 +5,7 @@ package import BudgetCore
 package final class HistoryReader: Sendable {
     private let connection: Connection
     private let queries: TaskQueries
+    private let submissions: SubmissionQueries
     // Keeps a store in memory alive, and the lock on the folder.
     private let store: TaskStore
     /// Whether the connection is the store's own.
@@ -15,6 +16,7 @@ package final class HistoryReader: Sendable {
         self.store = store
         self.isShared = isShared
         queries = TaskQueries(connection)
+        submissions = SubmissionQueries(connection)
     }
 
     /// A page of the ended tasks that the filter lets through, newest end first.
@@ -35,6 +37,15 @@ package final class HistoryReader: Sendable {
     /// - Parameter owner: whose it is, where another's is to take no longer than none; `nil`: anybody's.
     package func task(_ id: TaskID, of owner: OwnerID? = nil) throws(StoreError) -> StoredTask? {
         try connection.exclusively { () throws(StoreError) in try queries.task(id, of: owner) }
+    }
+
+    /// A task of an owner, with what it was submitted with; `nil` where there is none, or no longer.
+    package func submission(
+        _ id: TaskID, of owner: OwnerID
+    ) throws(StoreError) -> EndedSubmission? {
+        try connection.exclusively { () throws(StoreError) in
+            try submissions.submission(id, of: owner)
+        }
     }
 
     /// The attempts after which a task was queued again, from the first.

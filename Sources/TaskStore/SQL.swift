@@ -24,7 +24,7 @@ enum SQL {
     /// groups to the first. Answers with the row's `KeptRow` columns.
     static let end =
         "UPDATE tasks SET \(endColumns.map { "\($0) = ?" }.joined(separator: ", ")), "
-        + "environment = NULL, input = NULL, handler_command = NULL, after_completed = NULL, after_ended = NULL, "
+        + workColumns.map { "\($0) = NULL, " }.joined()
         + "supplementary_gids = "
         + "CASE WHEN supplementary_gids IS NULL THEN NULL ELSE '[]' END, "
         + "command = CASE WHEN \(bytes("command")) <= \(commandBytesMax) THEN command "
@@ -33,21 +33,49 @@ enum SQL {
         + "ELSE substr(directory, 1, \(directoryLengthMax)) || '…' END "
         + "WHERE id = ? AND ended_at_us IS NULL RETURNING \(keptRow)"
 
+    /// Keeps what `end` cuts, of a task that is about to end.
+    static let keepSubmission =
+        "INSERT INTO submissions SELECT id, 0, \(submissionBytes) + "
+        + (["coalesce(\(bytes(longCommand)), 0)", "coalesce(\(bytes(longDirectory)), 0)"]
+        + workColumns.map { "coalesce(\(bytes($0)), 0)" }).joined(separator: " + ")
+        + ", \(longCommand), \(longDirectory), \(workColumns.joined(separator: ", ")) FROM tasks "
+        + "WHERE id = ? AND ended_at_us IS NULL AND coalesce(\(longCommand), \(longDirectory), "
+        + "\(workColumns.joined(separator: ", "))) IS NOT NULL"
+
+    static let forgetSubmission = "DELETE FROM submissions WHERE task = ?"
+
+    /// What `end` takes out of a row.
+    private static let workColumns = ["environment", "handler_command", "input"]
+
+    /// What `end` cuts; else NULL.
+    private static let longCommand =
+        "CASE WHEN \(bytes("command")) > \(commandBytesMax) THEN command END"
+    private static let longDirectory =
+        "CASE WHEN \(bytes("directory")) > \(directoryBytesMax) THEN directory END"
+
+    /// What a row there takes without its texts.
+    private static let submissionBytes = 32
+
     private static let commandBytesMax = 4096
     private static let directoryBytesMax = 1024
     /// In characters, none of which is torn, of four bytes at most.
     private static let wordLengthMax = commandBytesMax / 4
     private static let directoryLengthMax = directoryBytesMax / 4
 
-    /// What an ended task takes on the disk, about: the row, its entries in the indexes, and its attempts.
+    /// What an ended task takes on the disk, about: the row, its entries in the indexes, its attempts, and what it was
+    /// submitted with.
     static let keptRow =
         "id, owner, \(rowBytes) + "
-        + ["command", "directory", "profile", "conditions", "reason", "reason_text"]
+        + [
+            "command", "directory", "profile", "conditions", "reason", "reason_text",
+            "after_completed", "after_ended",
+        ]
         .map { "coalesce(\(bytes($0)), 0)" }.joined(separator: " + ")
         + " + 3 * length(CAST(name AS BLOB)) + 2 * coalesce(\(bytes("application")), 0)"
         + " + 2 * coalesce(\(bytes("group_name")), 0)"
         + " + CASE WHEN attempt > 1 THEN (SELECT coalesce(sum(\(attemptBytes) + "
         + "coalesce(\(bytes("reason_text")), 0)), 0) FROM attempts WHERE task = id) ELSE 0 END"
+        + " + coalesce((SELECT size FROM submissions WHERE task = id), 0)"
 
     /// What a row takes without its texts, and an attempt.
     private static let rowBytes = 320

@@ -6,7 +6,7 @@ enum Schema {
 
     /// What brings a database from one version to the next; the first makes the tables. The version of a
     /// database (`user_version`) is the number of steps that it has been through.
-    static let steps = [version1, version2, version3, version4, version5, version6]
+    static let steps = [version1, version2, version3, version4, version5, version6, version7]
 
     static var version: Int { steps.count }
 
@@ -110,6 +110,26 @@ enum Schema {
             -- Users of whom nothing starts, until they are resumed.
             owner INTEGER PRIMARY KEY
         ) STRICT;
+
+        """
+
+    /// What ended tasks are run again with; of those that ended before it is not known.
+    private static let version7 = """
+        ALTER TABLE tasks ADD COLUMN restart_of INTEGER
+            /* the ended task that this one repeats */;
+        CREATE TABLE submissions (
+            -- What ended tasks were submitted with, of what their rows do not keep. Goes with the task.
+            task INTEGER PRIMARY KEY,
+            is_lost INTEGER NOT NULL,            -- 1: it was not kept
+            size INTEGER NOT NULL,               -- bytes that it takes here, about
+            command TEXT,                        -- a JSON array, where the row has it cut
+            directory TEXT,                      -- where the row has it cut
+            environment TEXT,                    -- a JSON object; NULL: none was given
+            handler_command TEXT,                -- a JSON array; NULL: none
+            input TEXT                           -- in base64; NULL: none
+        ) STRICT;
+        INSERT INTO submissions (task, is_lost, size)
+            SELECT id, 1, 0 FROM tasks WHERE ended_at_us IS NOT NULL;
 
         """
 

@@ -24,8 +24,8 @@ package struct StoredTask: Equatable, Sendable {
     package var lifetimeMax: Duration?
     /// Whether the budget that was asked for was cut by that limit.
     package var isCutByLifetime: Bool
-    /// The command and what it needs. Of an ended task the command and its folder are kept, cut where they
-    /// are long, since the environment may hold secrets and nothing of it will be needed again.
+    /// The command and what it needs. Of an ended task the command and its folder, cut where they are long: an
+    /// `EndedSubmission` has the rest.
     package var work: Work
     /// Its `earliestBegin` counts from `queuedAt`; of a retry it is the delay before it.
     package var queueing: Queueing

@@ -34,6 +34,7 @@ struct TaskRow {
     var isPaused: Int64 = 0
     var afterCompleted: String?
     var afterEnded: String?
+    var restartOf: Int64?
     var submittedAtUs: Int64 = 0
     var queuedAtUs: Int64 = 0
     var startedAtUs: Int64?
@@ -93,6 +94,7 @@ struct TaskRow {
         try row.column("is_paused", &isPaused)
         try row.column("after_completed", &afterCompleted)
         try row.column("after_ended", &afterEnded)
+        try row.column("restart_of", &restartOf)
     }
 }
 
@@ -149,6 +151,7 @@ extension TaskRow {
         retryOnInterruption = queueing.retry.map { $0.onInterruption ? 1 : 0 }
         slots = Int64(queueing.slots)
         isPaused = queueing.isPaused ? 1 : 0
+        restartOf = queueing.restartOf.map { Int64(clamping: $0.rawValue) }
         guard !queueing.after.isEmpty else { return }
         afterCompleted = Self.text(of: queueing.after.filter { !$0.anyOutcome })
         afterEnded = Self.text(of: queueing.after.filter(\.anyOutcome))
@@ -222,6 +225,9 @@ extension TaskRow {
         }
         queueing.slots = try check.known(Int(exactly: slots), "slots")
         queueing.isPaused = isPaused != 0
+        queueing.restartOf = try check.number(restartOf, "restart_of").map {
+            TaskID(rawValue: $0)
+        }
         if let afterCompleted {
             queueing.after = try predecessors(afterCompleted, "after_completed", false, check)
         }

@@ -14,6 +14,7 @@ final class TaskWrites: @unchecked Sendable {
     private let undoStart: Statement
     private let cancel: Statement
     private let end: Statement
+    private let keepSubmission: Statement
     private let keepAttempt: Statement
     private let requeue: Statement
 
@@ -27,6 +28,7 @@ final class TaskWrites: @unchecked Sendable {
         undoStart = try connection.statement(SQL.undoStart, "undo the start")
         cancel = try connection.statement(SQL.cancel, "cancel")
         end = try connection.statement(SQL.end, "end")
+        keepSubmission = try connection.statement(SQL.keepSubmission, "end")
         successes = try SuccessWrites(connection, account)
         dependencies = try DependencyWrites(connection)
         keepAttempt = try connection.statement(SQL.keepAttempt, "queue again")
@@ -97,6 +99,8 @@ final class TaskWrites: @unchecked Sendable {
     }
 
     private func write(_ value: StoredEnd, of id: TaskID) throws(StoreError) {
+        try keepSubmission.bind(Int64(clamping: id.rawValue))
+        try keepSubmission.run()
         var row = EndRow(value)
         var binder = ColumnBinder(statement: end)
         try row.visit(&binder)

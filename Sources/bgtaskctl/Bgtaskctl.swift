@@ -26,7 +26,8 @@ struct Bgtaskctl: ParsableCommand {
             CommandGroup(
                 name: "Running",
                 subcommands: [
-                    Run.self, Hold.self, Begin.self, End.self, Extend.self, Remaining.self,
+                    Run.self, Restart.self, Hold.self, Begin.self, End.self, Extend.self,
+                    Remaining.self,
                 ]),
             CommandGroup(
                 name: "Looking",

@@ -90,7 +90,7 @@ struct OrderTests {
         let daemon = try DaemonProcess(.supervisor)
         let client = try daemon.connect()
         _ = try client.ask(Tasks.PauseOwner.self) { $0.owner = 54_321 }
-        #expect(daemon.log.contains("all tasks of a user were paused"))
+        try daemon.waitForLog("all tasks of a user were paused")
         #expect(throws: ClientError.self) {
             try client.ask(Tasks.PauseOwner.self) { $0.owner = -1 }
         }

@@ -71,6 +71,7 @@ struct UnkillableTests {
                 return next.canConnect()
             }
             #expect(Processes.isAlive(stuck))
+            try next.waitForLog("processes of an earlier daemon cannot be ended")
             #expect(
                 next.log.contains(
                     /processes of an earlier daemon cannot be ended.*processes [0-9, ]*\b\d/))
@@ -111,7 +112,7 @@ struct UnkillableTests {
             let listed = try client.listed(stuck.id)
             #expect(listed.stuck == true && listed.state == .expiring)
             #expect(try client.explanation(stuck.id).rule == "stuck")
-            #expect(daemon.log.contains("was killed and is still there"))
+            try daemon.waitForLog("was killed and is still there")
             scene.files.end()
             let ended = try client.ended(stuck.id)
             // SIGTERM was the first that reached it.

@@ -22,6 +22,8 @@ struct DescriptionTests {
             text.differences(of: Tasks.SimulateExpiration.self),
             text.differences(of: Tasks.Change.self),
             text.differences(of: Tasks.PauseOwner.self),
+            text.differences(of: Tasks.Restart.self),
+            text.differences(of: Tasks.ShowSubmission.self),
             text.differences(of: Tasks.ResumeOwner.self),
             text.differences(of: Tasks.SetSlots.self),
             text.differences(of: Tasks.Groups.self),

@@ -88,6 +88,7 @@ enum Samples {
                 onInterruption: Bool.random(using: &random)), &random)
         queueing.slots = Int.random(in: 1...3, using: &random)
         queueing.isPaused = Bool.random(using: &random)
+        queueing.restartOf = maybe(TaskID(rawValue: 2), &random)
         let before = [Predecessor(TaskID(rawValue: 1)), Predecessor(TaskID(rawValue: 7))]
         queueing.after = maybe(before, &random) ?? []
         let last = Predecessor(TaskID(rawValue: UInt64(Int64.max)), anyOutcome: true)
@@ -132,7 +133,6 @@ extension StoredTask {
         task.work.environment = [:]
         task.work.input = nil
         task.work.expiration.command = nil
-        task.queueing.after = []
         let bytes = task.work.command.reduce(1) { $0 + $1.utf8.count + 3 }
         if bytes > 4096, let first = task.work.command.first {
             task.work.command = [String(first.unicodeScalars.prefix(1024)), "…"]

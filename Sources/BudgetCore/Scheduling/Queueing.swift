@@ -88,8 +88,23 @@ package struct Queueing: Equatable, Sendable {
     package var slots = 1
     /// Whether somebody holds it back until further notice (rule 31 in docs/architecture.md).
     package var isPaused = false
+    /// The ended task that it repeats, which decides nothing (rule 33 in docs/architecture.md).
+    package var restartOf: TaskID?
 
     package init() {}
+
+    /// What a task is queued by that repeats one: when that was to begin, what it came after and whether it was paused
+    /// does not count again.
+    ///
+    /// - Parameter id: the task that it repeats.
+    package func restarted(_ id: TaskID) -> Queueing {
+        var result = self
+        result.earliestBegin = nil
+        result.after = []
+        result.isPaused = false
+        result.restartOf = id
+        return result
+    }
 
     /// What the tasks that it comes after take in memory, about.
     var byteCount: Int { after.count * 96 }

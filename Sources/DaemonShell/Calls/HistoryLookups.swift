@@ -68,8 +68,32 @@ final class HistoryLookups {
         _ id: TaskID, for caller: Caller, of client: Client,
         answer: @escaping (TaskRecord, Client) -> Void
     ) {
+        let question = HistoryThread.Question.task(id, of: caller.seesAll ? nil : caller.owner)
+        find(id, by: question, of: client, answer: answer) { [core] found in
+            guard case .task(let stored) = found else { return nil }
+            return stored.flatMap { TaskRecord(ended: RestoredTask($0, core.clocks)) }
+        }
+    }
+
+    /// Has the disk asked what a task of the client's was submitted with, and the client answered.
+    func findSubmission(
+        _ id: TaskID, of client: Client, answer: @escaping (EndedSubmission, Client) -> Void
+    ) {
+        let question = HistoryThread.Question.submission(id, of: client.caller.owner)
+        find(id, by: question, of: client, answer: answer) { found in
+            guard case .submission(let submission) = found else { return nil }
+            return submission
+        }
+    }
+
+    /// Asks about one task; where nothing is found the client learns that there is none.
+    private func find<Found>(
+        _ id: TaskID, by question: HistoryThread.Question, of client: Client,
+        answer: @escaping (Found, Client) -> Void,
+        take: @escaping (HistoryThread.Answer) -> Found?
+    ) {
         let ticket = replies.newTicket()
-        var found: TaskRecord?
+        var found: Found?
         replies.open(
             client, ticket, dropped: { [unowned self] in forget(client) },
             completion: { client in
@@ -79,15 +103,12 @@ final class HistoryLookups {
                     client.reply(.refused(.noSuchTask(id)))
                 }
             })
-        ask(.task(id, of: caller.seesAll ? nil : caller.owner), for: client) {
-            [core, replies] answer in
-            switch answer {
-            case .task(let stored):
-                found = stored.flatMap { TaskRecord(ended: RestoredTask($0, core.clocks)) }
-                replies.resolve(ticket)
-            case .failed(let error): replies.resolve(ticket, .unreadable(error))
-            case .page, .output: break
+        ask(question, for: client) { [replies] answer in
+            if case .failed(let error) = answer {
+                return replies.resolve(ticket, .unreadable(error))
             }
+            found = take(answer)
+            replies.resolve(ticket)
         }
     }
 }
@@ -153,7 +174,7 @@ final class HistoryPager: Pager {
                 client.closeCall()
                 client.reply(.unreadable(error))
                 pool.resume(client)
-            case .task, .output: break
+            case .task, .submission, .output: break
             }
         }
     }

@@ -2,6 +2,7 @@ internal import BudgetCore
 internal import Glibc
 internal import LinuxSystem
 internal import TaskAPI
+internal import TaskStore
 internal import Varlink
 
 /// Calls that change tasks.
@@ -82,7 +83,65 @@ final class TaskCalls {
         submission.profile = work.profile
         submission.budget = work.budget.map(RequestedBudget.init)
         submission.queueing = try Queueing(checking: work)
-        let ready = submission
+        try submitAsAccount(submission, client)
+    }
+
+    /// Submits again what a task of the caller's was submitted with.
+    func restart(_ client: Client, _ call: Call) throws(CallFailure) {
+        let input = try call.read(Tasks.Restart.Input.self)
+        let predecessors = try [Predecessor](checking: input.after, any: input.afterAny, in: "")
+        let id = try TaskID(named: input.id)
+        if let task = try runInMemory(id, of: client.caller.owner), task.task.state != .ended {
+            throw .refused(.notAccepting("task \(id) has not ended; wait for it, or cancel it"))
+        }
+        let submitter = try submitters.submitter(client)
+        lookups.findSubmission(id, of: client) { [unowned self] ended, client in
+            do throws(CallFailure) {
+                var submission = try Submission(repeating: ended)
+                submission.queueing.after = predecessors
+                submission.work.submitter = submitter
+                try submitAsAccount(submission, client)
+            } catch {
+                client.reply(error)
+            }
+        }
+    }
+
+    /// Tells what a task of the caller's was submitted with.
+    func showSubmission(_ client: Client, _ call: Call) throws(CallFailure) {
+        let input = try call.read(Tasks.ShowSubmission.Input.self)
+        let id = try TaskID(named: input.id)
+        if let record = try runInMemory(id, of: client.caller.owner), record.task.state != .ended {
+            return client.reply(Tasks.ShowSubmission.Output(record, at: core.now))
+        }
+        lookups.findSubmission(id, of: client) { [core] ended, client in
+            guard ended.isWhole else { return client.reply(.submissionNotKept(id)) }
+            guard let record = TaskRecord(ended: RestoredTask(ended.task, core.clocks)) else {
+                return client.reply(.endNotOnDisk(id))
+            }
+            client.reply(Tasks.ShowSubmission.Output(record, at: core.now))
+        }
+    }
+
+    /// A command of this owner's, where memory has it; where it has not the disk may.
+    private func runInMemory(
+        _ id: TaskID, of owner: OwnerID
+    ) throws(CallFailure) -> TaskRecord? {
+        guard id != .invalid, id <= core.registry.identifierLast else {
+            throw .refused(.noSuchTask(id))
+        }
+        guard let record = try? core.registry.record(id, for: Caller(owner: owner)) else {
+            return nil
+        }
+        guard record.task.kind == .run else {
+            throw .refused(
+                .notAccepting("task \(id) was held by a program; only commands are submitted"))
+        }
+        return record
+    }
+
+    /// Submits a command, with the name that its caller's account has now.
+    private func submitAsAccount(_ ready: Submission, _ client: Client) throws(CallFailure) {
         try submitters.withAccountName(of: client) { [unowned self] name throws(CallFailure) in
             var submission = ready
             submission.work.submitter.name = name
@@ -187,6 +246,31 @@ final class TaskCalls {
     }
 }
 
+extension Submission {
+    /// What a task was submitted with, to be submitted anew.
+    fileprivate init(repeating ended: EndedSubmission) throws(CallFailure) {
+        let task = ended.task
+        guard task.end != nil else { throw .endNotOnDisk(task.id) }
+        guard ended.isWhole else { throw .submissionNotKept(task.id) }
+        self.init(name: task.name, owner: task.owner, work: task.work)
+        application = task.application
+        profile = task.profile
+        budget = task.budget.map { RequestedBudget(duration: $0.duration, grace: $0.grace) }
+        queueing = task.queueing.restarted(task.id)
+    }
+}
+
+extension CallFailure {
+    fileprivate static func endNotOnDisk(_ id: TaskID) -> CallFailure {
+        .refused(.notAccepting("the end of task \(id) is not on the disk yet; try again"))
+    }
+
+    fileprivate static func submissionNotKept(_ id: TaskID) -> CallFailure {
+        .refused(
+            .notAccepting("what task \(id) was submitted with was not kept; submit it anew"))
+    }
+}
+
 extension RequestedBudget {
     init(_ budget: Tasks.Budget) {
         self.init(
@@ -273,17 +357,27 @@ extension Queueing {
                 attempts: asked.attempts, delay: asked.delayMs.map { .milliseconds($0) },
                 onInterruption: asked.onInterruption == true)
         }
-        guard (work.after?.count ?? 0) + (work.afterAny?.count ?? 0) <= Predecessor.countMax else {
-            throw .refused(.limitReached(limit: "predecessorsMax", value: Predecessor.countMax))
-        }
-        for number in work.after ?? [] {
-            after.append(Predecessor(try TaskID(number, in: "work.after")))
-        }
-        for number in work.afterAny ?? [] {
-            after.append(Predecessor(try TaskID(number, in: "work.afterAny"), anyOutcome: true))
-        }
+        after = try [Predecessor](checking: work.after, any: work.afterAny, in: "work.")
         slots = work.slots ?? 1
         isPaused = work.paused == true
+    }
+}
+
+extension [Predecessor] {
+    /// - Parameter path: before the names of the parameters.
+    fileprivate init(
+        checking completed: [Int]?, any: [Int]?, in path: String
+    ) throws(CallFailure) {
+        self.init()
+        guard (completed?.count ?? 0) + (any?.count ?? 0) <= Predecessor.countMax else {
+            throw .refused(.limitReached(limit: "predecessorsMax", value: Predecessor.countMax))
+        }
+        for number in completed ?? [] {
+            append(Predecessor(try TaskID(number, in: path + "after")))
+        }
+        for number in any ?? [] {
+            append(Predecessor(try TaskID(number, in: path + "afterAny"), anyOutcome: true))
+        }
     }
 }
 

@@ -50,7 +50,7 @@ final class StoredOutputPager: Pager {
             case .output(nil, _): refuse(client, .refused(.noSuchTask(id)))
             case .output(let task?, let found): take(found, of: task, for: client)
             case .failed(let error): refuse(client, .unreadable(error))
-            case .task, .page: break
+            case .task, .submission, .page: break
             }
         }
     }

@@ -136,6 +136,7 @@ extension Tasks.Task {
         attemptsMax = run.queueing.retry?.attempts
         if run.isStuck { stuck = true }
         if run.queueing.slots > 1 { slots = run.queueing.slots }
+        restartOf = run.queueing.restartOf?.number
         guard task.state == .queued else { return }
         if run.queueing.isPaused { paused = true }
         guard !run.queueing.after.isEmpty else { return }
@@ -153,6 +154,74 @@ extension Tasks.Task {
     mutating func tellAttempts(of record: TaskRecord, at now: Instant) {
         guard let ended = record.run?.attempts, !ended.isEmpty else { return }
         attempts = ended.map { Tasks.Attempt($0, at: now) }
+    }
+}
+
+extension Tasks.ShowSubmission.Output {
+    init(_ record: TaskRecord, at now: Instant) {
+        self.init()
+        submittedMs = (now - record.task.submittedAt).wholeMilliseconds
+        if let run = record.run { work = Tasks.Work(record.task, run) }
+    }
+}
+
+extension Tasks.Work {
+    /// What a command was submitted with, without its input.
+    fileprivate init(_ task: BackgroundTask, _ run: RunTask) {
+        self.init()
+        (name, application, profile) = (task.name, task.application, task.profile)
+        (command, directory) = (run.work.command, run.work.directory)
+        if !run.work.environment.isEmpty { environment = run.work.environment }
+        budget = task.budget.map(Tasks.Budget.init)
+        expiration = Tasks.ExpirationHandler(run.work.expiration)
+        take(run.queueing, ofFirstAttempt: run.attempt == 1)
+    }
+
+    /// - Parameter ofFirstAttempt: whether when it was to begin is not the delay before another attempt.
+    private mutating func take(_ queueing: Queueing, ofFirstAttempt: Bool) {
+        group = queueing.group
+        if queueing.priority != 0 { priority = queueing.priority }
+        if ofFirstAttempt { earliestBeginMs = queueing.earliestBegin?.roundedUpMilliseconds }
+        if !queueing.conditions.isEmpty { conditions = [Tasks.Condition](queueing.conditions) }
+        minimumIntervalMs = queueing.minimumInterval?.roundedUpMilliseconds
+        unique = queueing.unique.map { $0 == .keep ? .keep : .replace }
+        retry = queueing.retry.map(Tasks.Retry.init)
+        after = numbers(of: queueing.after.filter { !$0.anyOutcome })
+        afterAny = numbers(of: queueing.after.filter(\.anyOutcome))
+        if queueing.slots > 1 { slots = queueing.slots }
+        if queueing.isPaused { paused = true }
+    }
+
+    private func numbers(of predecessors: [Predecessor]) -> [Int]? {
+        predecessors.isEmpty ? nil : predecessors.map(\.id.number)
+    }
+}
+
+extension Tasks.ExpirationHandler {
+    /// - Returns: `nil` for what is usual.
+    fileprivate init?(_ handler: BudgetCore.ExpirationHandler) {
+        guard handler != BudgetCore.ExpirationHandler() else { return nil }
+        self.init()
+        signal = handler.signal.map { SignalName.name(of: $0.rawValue) } ?? ""
+        command = handler.command
+    }
+}
+
+extension Tasks.Retry {
+    fileprivate init(_ retry: BudgetCore.Retry) {
+        self.init()
+        attempts = retry.attempts
+        delayMs = retry.delay.roundedUpMilliseconds
+        if retry.onInterruption { onInterruption = true }
+    }
+}
+
+extension [Tasks.Condition] {
+    fileprivate init(_ conditions: Conditions) {
+        self.init()
+        if conditions.contains(.network) { append(.network) }
+        if conditions.contains(.externalPower) { append(.externalPower) }
+        if conditions.contains(.idle) { append(.idle) }
     }
 }
 

@@ -110,7 +110,8 @@ struct Run: Verb {
         let signals = wait || follow ? try SignalInbox([SIGINT]) : nil
         let submitted = try connection.call(Tasks.Submit.self, submission)
         if !quiet { show(submitted, session.console) }
-        tell(submitted, session.console)
+        SubmissionText.tellReceipt(submitted, session.console)
+        tellOrder(submitted, session.console)
         if let onEnd {
             try submit(onEnd, after: submitted, submission.work, connection, session.console)
         }
@@ -154,19 +155,6 @@ struct Run: Verb {
                 about: program, in: work.directory ?? "/", path: work.environment?["PATH"])
         else { return }
         console.notice("\(complaint); the task fails if it is not there when the task starts")
-    }
-
-    private func tell(_ submitted: Tasks.Submit.Output, _ console: Console) {
-        switch submitted.receipt {
-        case .accepted: break
-        case .coalesced: console.notice("task \(submitted.id) of that name is used instead")
-        case .deferred:
-            let time =
-                submitted.notBeforeMs.map { " for at least \(TimeText.span($0))" }
-                ?? "; bgtaskctl explain \(submitted.id) says why"
-            console.notice("task \(submitted.id) is held back\(time)")
-        }
-        tellOrder(submitted, console)
     }
 
     /// What becomes of a task that comes after others is said at once: nobody is asked again.

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Glibc
 internal import TaskAPI
 
 /// Shows all that is known of tasks.
@@ -29,8 +30,20 @@ struct Show: Verb {
         return try session.each(of: tasks, connection, all: input.all) { id throws(Failure) in
             input.id = id
             let task = try connection.call(Tasks.Show.self, input).task
+            let submission = submission(of: task, connection)
             let gap = id == tasks.first?.id ? "" : "\n"
-            console.show(task, gap + TaskText.story(task, console.style))
+            console.show(
+                ShownTask(task, submission), gap + TaskText.story(task, submission, console.style))
         }
+    }
+
+    /// What a command of one's own was submitted with, where that is kept.
+    private func submission(
+        of task: Tasks.Task, _ connection: DaemonConnection
+    ) -> Tasks.ShowSubmission.Output? {
+        guard task.kind == .run, task.owner == Int(geteuid()) else { return nil }
+        var input = Tasks.ShowSubmission.Input()
+        input.id = task.id
+        return try? connection.call(Tasks.ShowSubmission.self, input)
     }
 }

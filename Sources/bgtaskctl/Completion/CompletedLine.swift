@@ -41,7 +41,7 @@ struct CompletedLine: Equatable {
     }
 
     /// Whether tasks are meant too that have ended.
-    var takesEnded: Bool { ["show", "logs", "wait", "explain"].contains(verb) }
+    var takesEnded: Bool { ["show", "logs", "wait", "explain", "restart"].contains(verb) }
 
     /// The word without the shell's quotes; `nil` where it holds what only the shell can expand.
     private static func unquoted(_ word: String) -> String? {

@@ -42,6 +42,7 @@ struct JSONTimes {
         switch key {
         case "ageMs": object["state"].flatMap { start(of: object, $0, age: milliseconds) }
         case "endedMs", "agoMs": ("endedAt", past(milliseconds))
+        case "submittedMs": ("submittedAt", past(milliseconds))
         case "notBeforeMs": ("notBefore", future(milliseconds))
         case "earliestChangeMs": ("earliestChange", future(milliseconds))
         // Of an event it is a time that is over.

@@ -36,8 +36,14 @@ enum TaskText {
     // MARK: All fields
 
     /// All that is known of a task: its fields, and a table of the attempts that are over.
-    static func story(_ task: Tasks.Task, _ style: Style) -> String {
-        let text = fields(task).text(style)
+    ///
+    /// - Parameter submission: what it was submitted with, where that is known.
+    static func story(
+        _ task: Tasks.Task, _ submission: Tasks.ShowSubmission.Output? = nil, _ style: Style
+    ) -> String {
+        var fields = fields(task)
+        if let submission { SubmissionText.add(submission, to: &fields) }
+        let text = fields.text(style)
         guard let attempts = task.attempts, !attempts.isEmpty else { return text }
         return text + "\n" + AttemptText.table(attempts).text(style)
     }
@@ -74,6 +80,7 @@ enum TaskText {
         fields.add("memory peak", task.memoryPeakBytes.map(SizeText.bytes))
         fields.add("status", task.status)
         fields.add("waiting for", WaitingText.full(task))
+        fields.add("restart of", task.restartOf.map(String.init))
     }
 
     /// How a command ended.

@@ -56,9 +56,8 @@ enum AccessTable {
         Tasks.Wait.name: task(.fine, .fine, .fine, .fine),
         Tasks.Explain.name: task(.fine, .fine, .fine, .fine),
         Tasks.SimulateExpiration.name: task(.fine, .fine, .ended, .ended),
-        // Each about what is their own, also for operators.
-        Tasks.Restart.name: .everybody(.unknown),
-        Tasks.ShowSubmission.name: .everybody(.unknown),
+        Tasks.Restart.name: task(.notAccepting, .notAccepting, .notAccepting, .fine),
+        Tasks.ShowSubmission.name: task(.notAccepting, .fine, .notAccepting, .fine),
         Tasks.Begin.name: .everybody(.fine),
         Tasks.Submit.name: .everybody(.fine),
         Tasks.List.name: .everybody(.fine),

@@ -33,7 +33,7 @@ struct ApplicationHostileTests {
                 $0.registration.id = id
             }
             #expect(
-                refusal == .invalid("registration.id")
+                refusal.refuses("registration.id")
                     || refusal.name == Tasks.LimitReached.name, "\(refusal)")
         }
         let large = try client.refusal(of: Applications.Register.self) {

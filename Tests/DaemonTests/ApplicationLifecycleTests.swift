@@ -130,7 +130,7 @@ struct ApplicationLifecycleTests {
         let none = try client.refusal(of: Applications.SimulateMemoryPressure.self) {
             $0.count = 0
         }
-        #expect(none == .invalid("count"))
+        #expect(none.refuses("count"))
 
         try client.order(Applications.Launch.self, "b")
         #expect(try watch.steps(until: "didBecomeActive active") == Self.launched)

@@ -138,7 +138,7 @@ struct ApplicationMessageTests {
                 $0.id = "app"
                 $0.deliveryId = wrong
             }
-            #expect(refusal == .invalid("deliveryId"), "\(wrong)")
+            #expect(refusal.refuses("deliveryId"), "\(wrong)")
         }
         #expect(try watch.stepsUntilNow() == [])
         #expect(try client.application("app").frozen)
@@ -240,7 +240,7 @@ struct ApplicationMessageTests {
                 $0.badge = -1
             },
         ] {
-            #expect(refusal == .invalid("badge"))
+            #expect(refusal.refuses("badge"))
         }
         #expect(try client.application("app").badge == 0)
     }

@@ -106,7 +106,7 @@ struct FloodTests {
         try eventually("all are gone") { try client.counter("connections") == 1 }
         #expect(try client.counter("tasks_live") == 500)
         try eventually("as many descriptors are open as before") {
-            Processes.descriptorCount(of: daemon.processID) == before
+            Processes.descriptorCount(of: daemon.processID) <= before
         }
     }
 
@@ -155,7 +155,7 @@ struct FloodTests {
         try client.ask(SystemdService.Ping.self)
         patients.removeAll()
         try eventually("their descriptors are closed") {
-            Processes.descriptorCount(of: daemon.processID) == before
+            Processes.descriptorCount(of: daemon.processID) <= before
         }
     }
 

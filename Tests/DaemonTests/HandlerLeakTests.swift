@@ -43,7 +43,7 @@ struct HandlerLeakTests {
         _ = try client.ask(Tasks.SimulateExpiration.self) { $0.id = id }
         try daemon.waitForOutput("told", of: id)
         try eventually("its pipes are let go of") {
-            Processes.descriptorCount(of: daemon.processID, "pipe") == before
+            Processes.descriptorCount(of: daemon.processID, "pipe") <= before
         }
         _ = try client.ask(Tasks.Cancel.self) { $0.id = id }
         #expect(try client.ended(id).outcome == .cancelled)

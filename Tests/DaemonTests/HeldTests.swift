@@ -227,7 +227,7 @@ struct HeldTests {
             $0.name = "late"
             $0.pid = Int(process.processID)
         }
-        #expect(refusal == .invalid("pid"))
+        #expect(refusal.refuses("pid"))
     }
 
     @Test("a holder's process is let go of when it holds nothing more")
@@ -250,7 +250,7 @@ struct HeldTests {
         // The disk's thread has a file open for a moment now and then.
         try eventually("as many descriptors are open as before") {
             try client.ask(SystemdService.Ping.self)
-            return Processes.descriptorCount(of: daemon.processID) == before
+            return Processes.descriptorCount(of: daemon.processID) <= before
         }
     }
 
@@ -263,7 +263,7 @@ struct HeldTests {
                 $0.name = "held"
                 $0.pid = pid
             }
-            #expect(refusal == .invalid("pid"))
+            #expect(refusal.refuses("pid"))
         }
     }
 

@@ -133,7 +133,7 @@ struct WaitingTests {
                 $0.work.command = ["true"]
                 fill(&$0.work)
             }
-            #expect(refusal == .invalid("work." + path))
+            #expect(refusal.refuses("work." + path))
         }
         #expect(try client.ask(Tasks.List.self) { $0.ended = true }.tasks?.isEmpty == true)
     }

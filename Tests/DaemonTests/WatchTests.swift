@@ -175,7 +175,7 @@ struct WatchTests {
         let negative = try client.refusal(of: Tasks.Wait.self) {
             $0.id = id; $0.timeoutMs = -1
         }
-        #expect(negative == .invalid("timeoutMs"))
+        #expect(negative.refuses("timeoutMs"))
     }
 }
 

@@ -55,7 +55,7 @@ struct NumberRangeTests {
             let isMap = if case .map = field.field.type.withoutOptional { true } else { false }
             // Numbers, where texts are due: so many that none of them is looked at.
             let element = { (index: Int) in isMap ? "\"\(index)\":0" : "0" }
-            for (count, reason) in [(limit.max, "is not of type"), (limit.max + 1, limit.name)] {
+            for (count, reason) in [(limit.max, "must be of type"), (limit.max + 1, limit.name)] {
                 let elements = (0..<count).map(element).joined(separator: ",")
                 let error = Self.error(field, isMap ? "{\(elements)}" : "[\(elements)]")
                 #expect(error?.description.contains(reason) == true, "\(field.name): \(count)")

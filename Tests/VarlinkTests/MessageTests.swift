@@ -55,15 +55,21 @@ struct MessageTests {
         (["bool": "null"], .init("bool", .wrongType(expected: "bool"))),
         (["int": #""1""#], .init("int", .wrongType(expected: "int"))),
         (["int": "1.5"], .init("int", .wrongType(expected: "int"))),
-        (["int": "1e30"], .init("int", .outOfRange)),
+        (["int": "1e30"], .init("int", .outOfRange())),
         (["int": "true"], .init("int", .wrongType(expected: "int"))),
         (["float": #""1.0""#], .init("float", .wrongType(expected: "float"))),
-        (["float": "1e999"], .init("float", .outOfRange)),
+        (["float": "1e999"], .init("float", .outOfRange())),
         (["string": "1"], .init("string", .wrongType(expected: "string"))),
         (["string": "null"], .init("string", .wrongType(expected: "string"))),
-        (["color": #""pink""#], .init("color", .notAMember)),
-        (["color": #""""#], .init("color", .notAMember)),
-        (["color": "\"\u{212A}elvin\""], .init("color", .notAMember)),
+        (
+            ["color": #""pink""#],
+            .init("color", .notAMember(of: ["red", "green", "blue", "Kelvin"]))
+        ),
+        (["color": #""""#], .init("color", .notAMember(of: ["red", "green", "blue", "Kelvin"]))),
+        (
+            ["color": "\"\u{212A}elvin\""],
+            .init("color", .notAMember(of: ["red", "green", "blue", "Kelvin"]))
+        ),
         (["color": "1"], .init("color", .wrongType(expected: "string"))),
         (["maybe": "[]"], .init("maybe", .wrongType(expected: "int"))),
         (["list": #""a""#], .init("list", .wrongType(expected: "array"))),
@@ -91,7 +97,7 @@ struct MessageTests {
             .init("inners[1].deep", .wrongType(expected: "int"))
         ),
         (["object": "[]"], .init("object", .wrongType(expected: "object"))),
-        (["object": #"{"a":[0,{"b":1e400}]}"#], .init("object.a[1].b", .outOfRange)),
+        (["object": #"{"a":[0,{"b":1e400}]}"#], .init("object.a[1].b", .outOfRange())),
         (["holes": "[null,1]"], .init("holes[1]", .wrongType(expected: "object"))),
         (["extra": "1"], .init("extra", .unknown)),
         (["bool": nil], .init("bool", .missing)), (["int": nil], .init("int", .missing)),

@@ -5,7 +5,8 @@ internal import Varlink
 /// Why a call was not carried out; turned into its answer in one place.
 enum CallFailure: Error {
     case refused(Refusal)
-    case service(ServiceError)
+    /// With what a person is told of it.
+    case service(ServiceError, reason: String? = nil)
     case badSettings(Manager.BadSettings)
     /// Why no command is started for a caller who is confined.
     case confined(String)
@@ -16,6 +17,7 @@ enum CallFailure: Error {
     case outputGone(TaskID, lostWithDaemon: Bool)
 
     static func invalid(_ parameter: String) -> CallFailure {
-        .service(.invalidParameter(parameter: parameter))
+        .service(
+            .invalidParameter(parameter: parameter), reason: ParameterRule(for: parameter)?.text)
     }
 }

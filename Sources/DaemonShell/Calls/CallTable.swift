@@ -101,7 +101,9 @@ struct CallTable {
         if client.isDeniedFirst() {
             refusals.say(.userNotServed, client.credentials, "access.users")
         }
-        client.reply(.permissionDenied)
+        client.reply(
+            .service(.permissionDenied, reason: "this daemon serves only the users of access.users")
+        )
     }
 }
 
@@ -112,7 +114,7 @@ extension Call {
             return try decode(type)
         } catch {
             guard case .tooMany(let limit) = error.reason else {
-                throw .service(ServiceError(error))
+                throw .service(ServiceError(error), reason: error.rule)
             }
             throw .refused(.limitReached(limit: limit.name, value: limit.max))
         }
@@ -152,7 +154,9 @@ extension TaskID {
 
     /// - Parameter parameter: the path of the parameter that names it.
     init(_ number: Int, in parameter: String) throws(CallFailure) {
-        guard let id = TaskID(number: number) else { throw .invalid(parameter) }
+        guard let id = TaskID(number: number) else {
+            throw .service(.invalidParameter(parameter: parameter), reason: "is no task's number")
+        }
         self = id
     }
 }

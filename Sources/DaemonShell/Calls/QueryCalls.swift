@@ -187,7 +187,11 @@ struct QueryCalls {
     /// Whether what is kept of a task's output is in memory, or will be; else the disk is to be asked.
     private func isOutputInMemory(of id: TaskID, for caller: Caller) throws(CallFailure) -> Bool {
         guard let record = try recordInMemory(id, for: caller) else { return false }
-        guard record.task.kind == .run else { throw .invalid("id") }
+        guard record.task.kind == .run else {
+            throw .service(
+                .invalidParameter(parameter: "id"),
+                reason: "is a held task, whose program does not print through bgtaskd")
+        }
         return record.task.state != .ended || outputs.output.has(id)
     }
 }

@@ -109,7 +109,10 @@ final class Client {
 
     /// Refuses what is about the daemon as a whole to those who only have tasks of their own.
     func requireOperator() throws(CallFailure) {
-        guard isOperator else { throw .service(.permissionDenied) }
+        guard isOperator else {
+            throw .service(
+                .permissionDenied, reason: "this is for root and the group of access.operators")
+        }
     }
 
     /// Whether a call of it is denied for the first time, which is logged.
@@ -246,7 +249,7 @@ final class Client {
     /// Answers the call in progress with what was wrong with it.
     func reply(_ failure: CallFailure) {
         switch failure {
-        case .service(let error): reply(error)
+        case .service(let error, let reason): settle(connection.reply(error, reason: reason))
         case .badSettings(let error): replyError(Manager.BadSettings.name, error)
         case .cannotContain(let processID, let reason):
             replyError(Applications.CannotContain(pid: Int(processID), reason: reason))
@@ -273,8 +276,12 @@ final class Client {
         case .alreadyEnded(let id, let outcome):
             replyError(Tasks.AlreadyEnded(id: id.number, outcome: Tasks.Outcome(outcome)))
         case .notAccepting(let reason): replyError(Tasks.NotAccepting(reason: reason))
-        case .invalidParameter(let name): reply(.invalidParameter(parameter: name))
-        case .permissionDenied: reply(ServiceError.permissionDenied)
+        case .invalidParameter(let name): reply(CallFailure.invalid(name))
+        case .permissionDenied:
+            reply(
+                CallFailure.service(
+                    .permissionDenied,
+                    reason: "no limit is for root and the users of access.unlimitedUsers"))
         case .noSuchApplication(let id):
             replyError(Applications.NoSuchApplication(id: Client.quoted(id)))
         case .notRegistered(let id): replyError(Applications.NotRegistered(id: Client.quoted(id)))

@@ -23,6 +23,12 @@ package struct RemoteError: Error, Sendable, Equatable, CustomStringConvertible 
         return try document.decode(type, strict: false)
     }
 
+    /// What the service says for a person about what was wrong; `nil` where it says nothing.
+    package var reason: String? {
+        guard case .string(let text) = parameters["reason"] else { return nil }
+        return text
+    }
+
     /// The name and the parameters, as they came.
     package var description: String { "\(name) \(parameters.text)" }
 }

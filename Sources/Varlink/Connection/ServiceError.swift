@@ -84,9 +84,19 @@ package enum ServiceError: Error, Sendable, Equatable {
 
     struct ParameterParameter: Message {
         var parameter = ""
+        var reason: String?
 
         mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
             try fields.field("parameter", &parameter)
+            try fields.field("reason", &reason)
+        }
+    }
+
+    struct ReasonParameter: Message {
+        var reason: String?
+
+        mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
+            try fields.field("reason", &reason)
         }
     }
 }
@@ -101,15 +111,21 @@ extension JSONValue {
 extension ServerConnection {
     /// Replies to the call in progress with an error that every service has; what it quotes of the call
     /// is cut to `quotedBytesMax`.
-    package mutating func reply(_ error: ServiceError) -> ReplyResult {
+    ///
+    /// - Parameter reason: what is wrong with the parameter, or what is denied, for a person; the specification has no
+    ///   such field, and a client that does not know it ignores it.
+    package mutating func reply(_ error: ServiceError, reason: String? = nil) -> ReplyResult {
         switch error.shortened {
         case .interfaceNotFound(let interface):
             replyError(error.name, ServiceError.InterfaceParameter(interface: interface))
         case .methodNotFound(let method), .methodNotImplemented(let method):
             replyError(error.name, ServiceError.MethodParameter(method: method))
         case .invalidParameter(let parameter):
-            replyError(error.name, ServiceError.ParameterParameter(parameter: parameter))
-        case .permissionDenied, .expectedMore: replyError(error.name, Empty())
+            replyError(
+                error.name, ServiceError.ParameterParameter(parameter: parameter, reason: reason))
+        case .permissionDenied:
+            replyError(error.name, ServiceError.ReasonParameter(reason: reason))
+        case .expectedMore: replyError(error.name, Empty())
         }
     }
 }

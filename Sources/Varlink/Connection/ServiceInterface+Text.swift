@@ -25,11 +25,11 @@ extension ServiceInterface {
         # The interface has the method, and the service does not offer it.
         error MethodNotImplemented (method: string)
 
-        # A parameter is missing, unknown, or not of its type.
-        error InvalidParameter (parameter: string)
+        # A parameter is missing, unknown, or not of its type. reason: what it must be, behind its name.
+        error InvalidParameter (parameter: string, reason: ?string)
 
-        # The caller may not do this.
-        error PermissionDenied ()
+        # The caller may not do this. reason: what was denied, and who may do it.
+        error PermissionDenied (reason: ?string)
 
         # The method only streams, and the call did not ask for more.
         error ExpectedMore ()

@@ -75,7 +75,7 @@ extension WireEnum {
         let name = try reader.readString()
         // Strings are equal where Unicode says so; a name on the wire is these bytes and no others.
         guard let member = Self(rawValue: name), member.rawValue.utf8.elementsEqual(name.utf8)
-        else { throw MessageError(.notAMember) }
+        else { throw MessageError(.notAMember(of: allCases.map(\.rawValue))) }
         return member
     }
 

@@ -15,8 +15,10 @@ package struct MessageError: Error, Sendable, Equatable, CustomStringConvertible
         case missing
         case unknown
         case wrongType(expected: String)
-        case outOfRange
-        case notAMember
+        /// A number that is not in this range, or in none that a whole number can have.
+        case outOfRange(ClosedRange<Int>? = nil)
+        /// A name that is none of these.
+        case notAMember(of: [String])
         case duplicate
         /// There are more of them than a limit allows.
         case tooMany(CountLimit)
@@ -45,7 +47,7 @@ package struct MessageError: Error, Sendable, Equatable, CustomStringConvertible
 
     /// Makes an error about a number somewhere in the value that is being read.
     init(_ error: JSONRangeError) {
-        self = error.steps.reduce(MessageError(.outOfRange)) { error, step in
+        self = error.steps.reduce(MessageError(.outOfRange())) { error, step in
             switch step {
             case .index(let index): error.inside(index: index)
             case .key(let key): error.inside(key)
@@ -87,18 +89,23 @@ package struct MessageError: Error, Sendable, Equatable, CustomStringConvertible
         return cut + "…"
     }
 
+    /// What is wrong with the parameter, or what it must be, behind its name.
+    package var rule: String {
+        switch reason {
+        case .missing: "is missing"
+        case .unknown: "is not known here"
+        case .wrongType(let expected): "must be of type \(expected)"
+        case .outOfRange(let range?): "must be from \(range.lowerBound) to \(range.upperBound)"
+        case .outOfRange(nil): "is a number out of range"
+        case .notAMember(let names): "must be one of \(names.joined(separator: ", "))"
+        case .duplicate: "is given twice"
+        case .tooMany(let limit): "has more than \(limit.name) (\(limit.max))"
+        }
+    }
+
     /// The parameter and the reason, for a log entry.
     @usableFromInline
     package var description: String {
-        let subject = parameter.isEmpty ? "parameters" : parameter
-        switch reason {
-        case .missing: return "\(subject): missing"
-        case .unknown: return "\(subject): no such parameter"
-        case .wrongType(let expected): return "\(subject): is not of type \(expected)"
-        case .outOfRange: return "\(subject): out of range"
-        case .notAMember: return "\(subject): not a member of the enumeration"
-        case .duplicate: return "\(subject): given twice"
-        case .tooMany(let limit): return "\(subject): more than \(limit.name) (\(limit.max))"
-        }
+        "\(parameter.isEmpty ? "parameters" : parameter): \(rule)"
     }
 }

@@ -211,14 +211,14 @@ package struct MessageReader: FieldVisitor {
         switch value.kind {
         case .integer:
             guard let number = JSONNumber.integer(view.bytes(of: value)) else {
-                throw MessageError(.outOfRange)
+                throw MessageError(.outOfRange())
             }
             return number
         case .number:
             let literal = view.bytes(of: value)
             if let number = JSONNumber.wholeNumber(literal) { return number }
             guard let number = JSONNumber.double(literal), number.magnitude < 0x1p63 else {
-                throw MessageError(.outOfRange)
+                throw MessageError(.outOfRange())
             }
             throw MessageError(.wrongType(expected: "int"))
         default: throw MessageError(.wrongType(expected: "int"))
@@ -233,7 +233,7 @@ package struct MessageReader: FieldVisitor {
             throw MessageError(.wrongType(expected: "float"))
         }
         guard let number = JSONNumber.double(view.bytes(of: value)) else {
-            throw MessageError(.outOfRange)
+            throw MessageError(.outOfRange())
         }
         return number
     }

@@ -16,7 +16,7 @@ extension Int: WholeNumbers {
     /// That it is not.
     @usableFromInline
     package func error(outside range: ClosedRange<Int>) -> MessageError {
-        MessageError(.outOfRange)
+        MessageError(.outOfRange(range))
     }
 }
 
@@ -28,7 +28,7 @@ extension Optional: WholeNumbers where Wrapped: WholeNumbers {
     /// That it is not.
     @usableFromInline
     package func error(outside range: ClosedRange<Int>) -> MessageError {
-        self?.error(outside: range) ?? MessageError(.outOfRange)
+        self?.error(outside: range) ?? MessageError(.outOfRange(range))
     }
 }
 
@@ -45,7 +45,7 @@ extension Array: WholeNumbers where Element: WholeNumbers {
         for (index, element) in enumerated() where !element.areAll(in: range) {
             return element.error(outside: range).inside(index: index)
         }
-        return MessageError(.outOfRange)
+        return MessageError(.outOfRange(range))
     }
 }
 

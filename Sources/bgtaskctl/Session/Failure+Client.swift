@@ -62,7 +62,7 @@ extension Failure {
         _ error: RemoteError, socket: SocketChoice, _ privilege: Privilege?, _ method: String?
     ) -> String {
         if let service = ServiceError(error) {
-            return refusal(service, socket: socket, privilege, method)
+            return refusal(service, error.reason, socket: socket, privilege, method)
         }
         return taskRefusal(error) ?? applicationRefusal(error) ?? valueRefusal(error)
             ?? "bgtaskd refuses: \(error)"
@@ -119,7 +119,8 @@ extension Failure {
     }
 
     private static func refusal(
-        _ error: ServiceError, socket: SocketChoice, _ privilege: Privilege?, _ method: String?
+        _ error: ServiceError, _ reason: String?, socket: SocketChoice, _ privilege: Privilege?,
+        _ method: String?
     ) -> String {
         switch error {
         case .interfaceNotFound(let interface):
@@ -129,10 +130,11 @@ extension Failure {
         case .invalidParameter("id") where method == Tasks.Output.name:
             "a held task has no output: its program does not print through bgtaskd"
         case .invalidParameter(let parameter):
-            LimitText.line(forParameter: parameter)
+            LimitText.line(forParameter: parameter, reason)
         case .permissionDenied:
             "permission denied: "
-                + (privilege?.text ?? "the daemon at \(socket.path) does not serve your user")
+                + (privilege?.text ?? reason
+                    ?? "the daemon at \(socket.path) does not serve your user")
         case .expectedMore:
             "bgtaskd answers this as a stream only; is it another version than bgtaskctl?"
         }

@@ -50,47 +50,19 @@ enum LimitText {
     /// The words for parameters that no option sets.
     private static let subjects = ["command": "the command", "id": "an application's id"]
 
-    /// What a parameter may be, by the last part of its path.
-    private static let ranges: [String: String] = [
-        "name": "1 to 255 bytes without control characters",
-        "application": "1 to 255 bytes without control characters",
-        "id": "1 to 255 bytes without control characters",
-        "durationMs": "from 1ms to a hundred years",
-        "graceMs": "shorter than the budget",
-        "directory": "an absolute path without a zero byte",
-        "environment": "NAME=VALUE with a name, and without zero bytes",
-        "command": "a program and its arguments, without zero bytes",
-        "signal": "the name of a signal, such as SIGTERM",
-        "pid": "a running process of yours",
-        "pids": "running processes of yours",
-        "priority": "from -1000 to 1000",
-        "earliestBeginMs": "366 days at most",
-        "after": "numbers of tasks, each once, 64 at most",
-        "afterAny": "numbers of tasks, each once, 64 at most",
-        "slots": "1 or more",
-        "input": "base64",
-        "minimumIntervalMs": "366 days at most",
-        "attempts": "from 1 to 100",
-        "delayMs": "5h at most",
-        "reason": "1024 bytes at most",
-        "badge": "0 or more",
-        "limits": "left out: this version has no such limits",
-    ]
-
     /// The line for a parameter that the daemon refuses.
-    static func line(forParameter path: String) -> String {
-        let parts = path.split { ".[".contains($0) }.map(String.init)
-        // What follows it is a variable's name, whatever else is called so.
-        let known =
-            parts.contains("environment")
-            ? "environment" : parts.reversed().first { ranges[$0] != nil }
-        let subject = options[known ?? ""] ?? subjects[known ?? ""] ?? path
-        guard let known, let range = ranges[known] else {
-            return
-                "bgtaskd does not accept \(path)\(option(for: path)); is it older than bgtaskctl, "
-                + "which is \(Version.current)?"
+    ///
+    /// - Parameter reason: what the daemon says of it.
+    static func line(forParameter path: String, _ reason: String?) -> String {
+        if let known = ParameterRule(for: path) {
+            let subject = options[known.name] ?? subjects[known.name] ?? path
+            return "\(subject) \(known.text)"
         }
-        return "\(subject) must be \(range)"
+        let refused = "bgtaskd does not accept \(path)\(option(for: path))"
+        guard let reason else {
+            return refused + "; is it older than bgtaskctl, which is \(Version.current)?"
+        }
+        return refused + ": it \(reason)"
     }
 
     /// The value of a limit or rule, in its unit.

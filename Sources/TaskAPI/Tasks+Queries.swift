@@ -46,6 +46,7 @@ extension Tasks {
             package var follow: Bool?
             package var all: Bool?
             package var from: Int?
+            package var sinceMs: Int?
 
             package init() {}
 
@@ -54,6 +55,7 @@ extension Tasks {
                 try fields.field("follow", &follow)
                 try fields.field("all", &all)
                 try fields.field("from", &from, in: .positions)
+                try fields.field("sinceMs", &sinceMs, in: .milliseconds)
             }
         }
 

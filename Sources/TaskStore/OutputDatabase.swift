@@ -82,13 +82,14 @@ package final class OutputDatabase {
     /// - Returns: whether it is new.
     private func insert(_ output: StoredOutput) throws(StoreError) -> Bool {
         let row = try connection.statement(
-            "INSERT OR IGNORE INTO outputs (task, owner, start_byte, end_byte, size) "
-                + "VALUES (?, ?, ?, ?, ?)", "keep output")
+            "INSERT OR IGNORE INTO outputs (task, owner, start_byte, end_byte, size, times) "
+                + "VALUES (?, ?, ?, ?, ?, ?)", "keep output")
         try row.bind(Int64(clamping: output.task.rawValue))
         try row.bind(Int64(output.owner.rawValue))
         try row.bind(Int64(output.start))
         try row.bind(Int64(output.end))
         try row.bind(Int64(output.size))
+        try row.bind(output.times.bytes)
         try row.run()
         guard connection.changedRows > 0 else { return false }
         let statement = try connection.statement(

@@ -4,7 +4,7 @@ enum OutputSchema {
     static let applicationID: Int64 = 0x6267_746F
 
     /// What brings a database from one version to the next; the first makes the tables.
-    static let steps = [outputs + chunks]
+    static let steps = [outputs + chunks, times]
 
     private static let outputs = """
         CREATE TABLE outputs (
@@ -17,6 +17,14 @@ enum OutputSchema {
             size INTEGER NOT NULL                -- bytes that it takes here, about
         ) STRICT;
         CREATE INDEX outputs_owner ON outputs (owner, number, size);
+
+        """
+
+    private static let times = """
+        ALTER TABLE outputs ADD COLUMN times BLOB
+            /* when it was printed: the time in µs within which marks are dropped, then marks, each
+               the position of a byte and when that was printed, in µs since 1970; eight bytes each,
+               little-endian; NULL: not known */;
 
         """
 

@@ -42,17 +42,25 @@ package struct StoredOutput: Equatable, Sendable {
     package let end: Int
     /// In their order.
     package let chunks: [Chunk]
+    /// When it was printed.
+    package let times: OutputTimes
 
-    package init(task: TaskID, owner: OwnerID, start: Int, end: Int, chunks: [Chunk]) {
+    package init(
+        task: TaskID, owner: OwnerID, start: Int, end: Int, chunks: [Chunk],
+        times: OutputTimes = OutputTimes()
+    ) {
         self.task = task
         self.owner = owner
         self.start = start
         self.end = end
         self.chunks = chunks
+        self.times = times
     }
 
     /// What it takes on the disk, about; of a task that printed nothing, too.
-    package var size: Int { chunks.reduce(StoredOutput.rowBytes) { $0 + $1.size } }
+    package var size: Int {
+        chunks.reduce(StoredOutput.rowBytes + times.bytes.count) { $0 + $1.size }
+    }
 
     private static let rowBytes = 64
 }

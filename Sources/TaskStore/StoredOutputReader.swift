@@ -14,29 +14,44 @@ package final class StoredOutputReader: Sendable {
 
     /// What is kept of a task's output, with the first chunks that are not over at a position; `nil` where nothing is
     /// kept, not even that there was none.
+    ///
+    /// - Parameter time: where it is given, what is not printed later than that is passed over too.
     package func output(
-        of task: TaskID, owner: OwnerID, from position: Int
+        of task: TaskID, owner: OwnerID, from position: Int, since time: WallTime? = nil
     ) throws(StoreError) -> StoredOutput? {
         try connection.exclusively { () throws(StoreError) in
-            guard let (start, end) = try bounds(of: task, owner) else { return nil }
+            guard let (start, end, times) = try bounds(of: task, owner) else { return nil }
+            let position = max(position, time.map { times.position(since: $0) ?? end } ?? 0)
             let chunks = try chunks(of: task, from: position)
             // It may have been forgotten meanwhile.
             guard !chunks.isEmpty || max(position, start) >= end else { return nil }
-            return StoredOutput(task: task, owner: owner, start: start, end: end, chunks: chunks)
+            return StoredOutput(
+                task: task, owner: owner, start: start, end: end, chunks: chunks, times: times)
         }
     }
 
     private func bounds(
         of task: TaskID, _ owner: OwnerID
-    ) throws(StoreError) -> (start: Int, end: Int)? {
+    ) throws(StoreError) -> (start: Int, end: Int, times: OutputTimes)? {
         let statement = try connection.statement(
-            "SELECT start_byte, end_byte FROM outputs WHERE task = ? AND owner = ?", "read output")
+            "SELECT start_byte, end_byte, times FROM outputs WHERE task = ? AND owner = ?",
+            "read output")
         defer { statement.reset() }
         try statement.bind(Int64(clamping: task.rawValue))
         try statement.bind(Int64(owner.rawValue))
         guard try statement.step(), let start = statement.integer(0), let end = statement.integer(1)
         else { return nil }
-        return (Int(clamping: start), Int(clamping: end))
+        let bytes = statement.bytes(2)
+        guard let times = bytes.isEmpty ? OutputTimes() : OutputTimes(bytes: bytes) else {
+            throw damage(task)
+        }
+        return (Int(clamping: start), Int(clamping: end), times)
+    }
+
+    private func damage(_ task: TaskID) -> StoreError {
+        .damaged(
+            "read output", connection.path,
+            "the output of task \(task) makes no sense; \(StoreError.remedy)")
     }
 
     private func chunks(
@@ -54,9 +69,7 @@ package final class StoredOutputReader: Sendable {
                 start: Int(clamping: statement.integer(0) ?? -1), text: statement.bytes(1),
                 runs: runs(statement.bytes(2)))
             guard chunk.isWhole, chunks.last.map({ $0.end == chunk.start }) ?? true else {
-                throw .damaged(
-                    "read output", connection.path,
-                    "the output of task \(task) makes no sense; \(StoreError.remedy)")
+                throw damage(task)
             }
             chunks.append(chunk)
         }

@@ -8,6 +8,7 @@ import Testing
 @Suite("What is kept of a task's output, and what that takes")
 struct OutputLogTests {
     private static let mebibyte = 1 << 20
+    private static let time = WallTime(microseconds: 1_700_000_000_000_000)
 
     private static func bytes(_ text: String) -> ArraySlice<UInt8> { Array(text.utf8)[...] }
 
@@ -32,7 +33,8 @@ struct OutputLogTests {
         var log = OutputLog()
         let line = [UInt8](repeating: 10, count: length)[...]
         for number in 0..<3 * Self.mebibyte / length {
-            log.append(line, of: number % 2 == 0 ? .stdout : .stderr, max: Self.mebibyte)
+            log.append(
+                line, of: number % 2 == 0 ? .stdout : .stderr, at: Self.time, max: Self.mebibyte)
         }
         #expect(log.memoryBytes <= Self.mebibyte * 6 / 5, "\(log.memoryBytes)")
         #expect(log.byteCount >= Self.mebibyte / 3, "\(log.byteCount)")
@@ -45,7 +47,9 @@ struct OutputLogTests {
     func ordinary() {
         var log = OutputLog()
         for _ in 0..<2 * Self.mebibyte / 64 {
-            log.append([UInt8](repeating: 65, count: 64)[...], of: .stdout, max: Self.mebibyte)
+            log.append(
+                [UInt8](repeating: 65, count: 64)[...], of: .stdout, at: Self.time,
+                max: Self.mebibyte)
         }
         #expect(log.byteCount == Self.mebibyte)
         log.fit()
@@ -55,7 +59,7 @@ struct OutputLogTests {
     @Test("a little output takes little")
     func little() {
         var log = OutputLog()
-        log.append(Self.bytes("hello\n"), of: .stdout, max: Self.mebibyte)
+        log.append(Self.bytes("hello\n"), of: .stdout, at: Self.time, max: Self.mebibyte)
         log.fit()
         #expect(log.memoryBytes < 200, "\(log.memoryBytes)")
     }
@@ -74,7 +78,7 @@ struct OutputLogTests {
             let word = ["a", "é", "日本", "\u{1F600}", "x\n"].randomElement(using: &random) ?? ""
             let count = Int.random(in: 1...20, using: &random) * (seed % 3 == 0 ? 300 : 1)
             let text = String(repeating: word, count: count)
-            log.append(Self.bytes(text), of: stream, max: max)
+            log.append(Self.bytes(text), of: stream, at: Self.time, max: max)
             all.append((stream, text))
             if Int.random(in: 0..<40, using: &random) == 0 { log.fit() }
             if Int.random(in: 0..<100, using: &random) == 0 { log.forget() }

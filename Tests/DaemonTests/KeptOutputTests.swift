@@ -59,6 +59,44 @@ struct KeptOutputTests {
         #expect(try next.connect().show(running).outcome == .interrupted)
     }
 
+    @Test(
+        "of a time ago is passed over, by this daemon and by later ones", arguments: [false, true])
+    func since(isRestarted: Bool) throws {
+        let earlier = try DaemonProcess(.supervisor)
+        let id = try earlier.connect().submit(
+            script: "echo first; \(earlier.waits(for: "on")); echo second; exec sleep 1000")
+        try earlier.waitForOutput("first", of: id)
+        // What is printed within two seconds may be told as one.
+        let start = ContinuousClock.now
+        func passed() -> Int { Int((ContinuousClock.now - start).components.seconds) }
+        try eventually("four seconds are over") { passed() >= 4 }
+        try earlier.letGo("on")
+        try earlier.waitForOutput("second", of: id)
+        let daemon = isRestarted ? try earlier.successor("", crashes: false) : earlier
+        let client = try daemon.connect()
+        func text(_ sinceMs: Int) throws -> String {
+            var text = ""
+            try client.callMore(
+                Tasks.Output.self,
+                with {
+                    $0.id = id
+                    $0.sinceMs = sinceMs
+                }
+            ) {
+                text += $0.text
+                return true
+            }
+            return text
+        }
+        #expect(try text(3_600_000) == "first\nsecond\n")
+        // Since a time between the two; a machine that stands still meanwhile asks for less.
+        try eventually("the second is told without the first") {
+            let told = try text((passed() - 3) * 1000)
+            #expect(!told.contains("first"))
+            return told == "second\n"
+        }
+    }
+
     @Test("goes on from where a reader was", arguments: [false, true])
     func position(isRestarted: Bool) throws {
         var daemon = try DaemonProcess(.supervisor)

@@ -171,11 +171,16 @@ struct QueryCalls {
         guard call.more else { throw .service(.expectedMore) }
         let id = try TaskID(named: input.id)
         let caller = try client.caller(all: input.all)
-        let position = input.from ?? 0
+        var position = input.from ?? 0
+        let since = input.sinceMs.map { core.clocks.time.earlier(by: .milliseconds($0)) }
         guard try isOutputInMemory(of: id, for: caller) else {
-            let pager = StoredOutputPager(outputs, of: id, from: position, for: caller)
+            let pager = StoredOutputPager(
+                outputs, of: id, from: position, since: since, for: caller)
             client.open(.pages(pager))
             return pager.begin(for: client)
+        }
+        if let since, let log = outputs.output[id] {
+            position = max(position, log.position(since: since))
         }
         let follows = input.follow == true
         client.open(

@@ -103,6 +103,7 @@ struct OutputLog: Sendable {
     /// Where the first kept byte is.
     private(set) var start = 0
     private(set) var end = 0
+    private var times = OutputTimes()
 
     init() {}
 
@@ -111,6 +112,7 @@ struct OutputLog: Sendable {
         chunks = stored.chunks.map { Chunk($0) }
         start = stored.chunks.first?.start ?? stored.end
         end = stored.chunks.last?.end ?? stored.end
+        times = stored.times
     }
 
     /// All of it, for the disk.
@@ -118,14 +120,14 @@ struct OutputLog: Sendable {
         let kept = chunks[chunksDropped...].filter { $0.end > start }
         return StoredOutput(
             task: task, owner: owner, start: start, end: end,
-            chunks: kept.map { $0.stored(from: start) })
+            chunks: kept.map { $0.stored(from: start) }, times: times)
     }
 
     var byteCount: Int { end - start }
 
     /// What it takes of memory, in bytes.
     var memoryBytes: Int {
-        chunks.capacity * MemoryLayout<Chunk>.stride
+        chunks.capacity * MemoryLayout<Chunk>.stride + times.memoryBytes
             + chunks[chunksDropped...].reduce(0) { $0 + $1.memoryBytes }
     }
 
@@ -133,8 +135,11 @@ struct OutputLog: Sendable {
     ///
     /// - Parameter max: how many bytes are kept, where the streams take an eighth of that; fewer where they
     ///   take more.
-    mutating func append(_ new: ArraySlice<UInt8>, of stream: OutputStream, max: Int) {
+    mutating func append(
+        _ new: ArraySlice<UInt8>, of stream: OutputStream, at time: WallTime, max: Int
+    ) {
         var rest = new
+        times.note(end, at: time)
         while !rest.isEmpty {
             if chunks.last.map({ $0.room < rest.count }) ?? true { makeRoom() }
             let last = chunks.endIndex - 1
@@ -167,12 +172,16 @@ struct OutputLog: Sendable {
         return (stream, rest.prefix(count), from - position, from + count)
     }
 
+    /// Where what was printed since a time begins, as exactly as that is known (`OutputTimes`).
+    func position(since time: WallTime) -> Int { times.position(since: time) ?? end }
+
     /// Drops everything; readers still learn how much they miss.
     mutating func forget() {
         chunks = []
         chunksDropped = 0
         runBytes = 0
         start = end
+        times = OutputTimes()
     }
 
     /// Takes no more room than it needs: nothing comes for a while.
@@ -181,6 +190,7 @@ struct OutputLog: Sendable {
         chunksDropped = 0
         if let last = chunks.indices.last { chunks[last].fit() }
         chunks = chunks.withUnsafeBufferPointer { Array($0) }
+        times.fit()
     }
 
     /// Drops the oldest, up to the start of a character.

@@ -217,7 +217,8 @@ final class OutputPump {
         guard !bytes.isEmpty else { return }
         if let task = pipe.output.task {
             kept.append(
-                bytes[...], of: pipe.stream, task: task, max: settings.limits.outputBytesMax)
+                bytes[...], of: pipe.stream, task: task, at: core.clocks.time,
+                max: settings.limits.outputBytesMax)
             subscriptions.publishOutput(bytes, pipe.stream, of: task)
         }
         log(bytes, of: pipe)

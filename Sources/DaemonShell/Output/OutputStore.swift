@@ -1,4 +1,5 @@
 internal import BudgetCore
+internal import TaskStore
 
 /// The output of live tasks, and of those that have ended as far as there is room for it.
 struct OutputStore {
@@ -24,9 +25,10 @@ struct OutputStore {
     subscript(id: TaskID) -> OutputLog? { entries[id]?.log }
 
     mutating func append(
-        _ bytes: ArraySlice<UInt8>, of stream: OutputStream, task: TaskID, max: Int
+        _ bytes: ArraySlice<UInt8>, of stream: OutputStream, task: TaskID, at time: WallTime,
+        max: Int
     ) {
-        entries[task, default: Entry()].log.append(bytes, of: stream, max: max)
+        entries[task, default: Entry()].log.append(bytes, of: stream, at: time, max: max)
     }
 
     /// Counts a task's output among the ended ones, and makes room for it: the account that has most loses

@@ -13,16 +13,23 @@ final class StoredOutputPager: Pager {
     /// Whose task it may be; `nil`: anybody's.
     private let owner: OwnerID?
     private var position: Int
+    /// What was printed before it is passed over; `nil` once it is.
+    private var since: WallTime?
     /// What was read last.
     private var page = OutputLog()
     /// How many bytes the task printed, as far as that is known.
     private var end = 0
     private var isReading = false
 
-    init(_ parts: OutputPager.Parts, of id: TaskID, from position: Int, for caller: Caller) {
+    /// - Parameter since: what was printed before this time is passed over.
+    init(
+        _ parts: OutputPager.Parts, of id: TaskID, from position: Int, since: WallTime?,
+        for caller: Caller
+    ) {
         self.parts = parts
         self.id = id
         self.position = position
+        self.since = since
         owner = caller.seesAll ? nil : caller.owner
     }
 
@@ -43,7 +50,8 @@ final class StoredOutputPager: Pager {
 
     private func read(for client: Client) {
         isReading = true
-        let question = HistoryThread.Question.output(id, of: owner, from: position)
+        let question = HistoryThread.Question.output(
+            id, of: owner, from: position, since: since)
         parts.lookups.ask(question, for: client) { [unowned self] answer in
             isReading = false
             switch answer {
@@ -59,6 +67,9 @@ final class StoredOutputPager: Pager {
         if let found {
             page = OutputLog(found)
             end = found.end
+            if let since {
+                position = max(position, min(found.times.position(since: since) ?? end, end))
+            }
         } else {
             page = OutputLog()
             // What is on its way to the disk, or was not kept there, is known by its length at least.
@@ -68,6 +79,7 @@ final class StoredOutputPager: Pager {
                 return refuse(client, .outputGone(id, lostWithDaemon: isLost))
             }
         }
+        since = nil
         parts.pool.account(client)
         guard !client.isClosed else { return }
         guard found != nil else { return finish(client) }

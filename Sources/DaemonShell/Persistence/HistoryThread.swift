@@ -10,7 +10,7 @@ final class HistoryThread: Sendable {
         case submission(TaskID, of: OwnerID)
         case page(HistoryFilter, after: HistoryCursor?, countMax: Int)
         /// The output of a task that has ended, from a position on.
-        case output(TaskID, of: OwnerID?, from: Int)
+        case output(TaskID, of: OwnerID?, from: Int, since: WallTime?)
     }
 
     enum Answer: Sendable {
@@ -106,12 +106,13 @@ final class HistoryThread: Sendable {
                 return .submission(try reader.submission(id, of: owner))
             case .page(let filter, let cursor, let countMax):
                 return .page(try reader.history(filter, after: cursor, countMax: countMax))
-            case .output(let id, let owner, let position):
+            case .output(let id, let owner, let position, let time):
                 guard let task = try reader.task(id, of: owner) else { return .output(nil, nil) }
                 guard let outputPath else { return .output(task, nil) }
                 if outputs == nil { outputs = try StoredOutputReader(path: outputPath) }
                 return .output(
-                    task, try outputs?.output(of: id, owner: task.owner, from: position))
+                    task,
+                    try outputs?.output(of: id, owner: task.owner, from: position, since: time))
             }
         } catch {
             return .failed(error)

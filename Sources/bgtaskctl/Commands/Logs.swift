@@ -24,6 +24,7 @@ struct Logs: Verb {
             With --journal and no id: what the daemon says about itself.
 
             Example: bgtaskctl logs 42 --follow
+            Example: bgtaskctl logs --group uploads --since 10min
             Example: bgtaskctl logs -n 20 --stderr
             Example: bgtaskctl logs 42 --journal
             """
@@ -39,6 +40,12 @@ struct Logs: Verb {
         help: ArgumentHelp(
             "Only so many of the last lines, and what follows them.", valueName: "count"))
     var lines: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "Only what was printed within this time, \(SpanOption.help).", valueName: "span"),
+        transform: SpanOption.milliseconds)
+    var since: Int?
 
     @Flag(help: "Only what they printed to standard output.")
     var stdout = false
@@ -86,6 +93,7 @@ struct Logs: Verb {
         var input = Tasks.Output.Input()
         input.all = selection.reach.asked
         input.follow = follow ? true : nil
+        input.sinceMs = since
         let reader = OutputReader(session, input, part)
         if tasks.count > 1, follow { return try reader.follow(tasks.map(\.id)) }
         return try session.each(of: tasks) { id throws(Failure) in
@@ -109,11 +117,14 @@ struct Logs: Verb {
         let source = try JournalSource(global.socketChoice(), unit: unit)
         let reader = try source.reader(of: storyID)
         let console = session.console
+        let earliest = since.map(WallClock.microseconds(millisecondsAgo:)) ?? 0
         var isFound = false
         do throws(SystemdError) {
             while true {
                 while let record = try reader.next() {
-                    guard source.believes(record), isWanted(record) else { continue }
+                    guard record.microseconds >= earliest, source.believes(record),
+                        isWanted(record)
+                    else { continue }
                     isFound = true
                     console.write(
                         console.isJSON

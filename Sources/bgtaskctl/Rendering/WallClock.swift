@@ -12,6 +12,11 @@ enum WallClock {
         return Int(now.tv_sec) * 1000 + Int(now.tv_nsec) / 1_000_000
     }
 
+    /// So many milliseconds ago, in microseconds since 1970 as the journal has it; 1970 at the earliest.
+    static func microseconds(millisecondsAgo milliseconds: Int) -> UInt64 {
+        UInt64(max(0, Self.milliseconds - milliseconds)) * 1000
+    }
+
     /// A point in time, in UTC as ISO 8601 has it: `2026-03-01T13:03:07.250Z`; `nil` before 1970 and after the year 9999.
     ///
     /// - Parameter moment: in milliseconds since 1970.

@@ -83,6 +83,19 @@ import Varlink
         #expect(run.errors.split(separator: "\n").count == 1)
     }
 
+    @Test("a task that would come after one that has failed is refused with what else can be done")
+    func afterFailed() throws {
+        var ended = Tasks.AlreadyEnded()
+        (ended.id, ended.outcome) = (4, .failed)
+        let refusal = ended
+        let daemon = try FakeDaemon { if $0.nextCall() != nil { $0.refuse(refusal) } }
+        let run = try CommandRun(daemon, "run", "--after", "4", "--", "true")
+        #expect(run.finish() == 1)
+        #expect(run.output == "")
+        #expect(run.errors.contains("task 4 ended as failed"))
+        #expect(run.errors.contains("--after-any 4"))
+    }
+
     @Test("the longest time that a task can be held back is taken")
     func longest() throws {
         #expect(try SpanOption.delay("366d") == 366 * 86_400_000)

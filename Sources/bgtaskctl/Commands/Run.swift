@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Glibc
 internal import LinuxSystem
 internal import TaskAPI
+internal import Varlink
 
 /// Has the daemon run a command.
 struct Run: Verb {
@@ -108,7 +109,7 @@ struct Run: Verb {
         var submission = Tasks.Submit.Input()
         submission.work = try work(connection)
         let signals = wait || follow ? try SignalInbox([SIGINT]) : nil
-        let submitted = try connection.call(Tasks.Submit.self, submission)
+        let submitted = try submit(submission, connection)
         if !quiet { show(submitted, session.console) }
         SubmissionText.tellReceipt(submitted, session.console)
         tellOrder(submitted, session.console)
@@ -124,6 +125,23 @@ struct Run: Verb {
         guard let signals else { return 0 }
         let waiter = TaskWaiter(connection, session.console, signals)
         return try waiter.wait(for: submitted.id, following: follow)
+    }
+
+    /// Submits it; where it comes after a task that ended otherwise than it must, that is said.
+    private func submit(
+        _ submission: Tasks.Submit.Input, _ connection: DaemonConnection
+    ) throws(Failure) -> Tasks.Submit.Output {
+        do throws(Failure) {
+            return try connection.call(Tasks.Submit.self, submission)
+        } catch {
+            guard let refusal = error.refusal, refusal.name == Tasks.AlreadyEnded.name,
+                let ended = try? refusal.decode(Tasks.AlreadyEnded.self)
+            else { throw error }
+            throw Failure(
+                "task \(ended.id) ended as \(ended.outcome.rawValue), so that what comes after it would never "
+                    + "start; --after-any \(ended.id) starts it however that ended",
+                status: error.status, refusal: refusal)
+        }
     }
 
     /// Has a command run when a task has ended, as a task that comes after it.

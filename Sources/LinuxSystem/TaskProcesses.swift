@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// Something that happened to the processes of a task.
 package struct ProcessEvent: Equatable, Sendable {
     /// The number that the caller gave the task.
@@ -89,6 +91,17 @@ package protocol ProcessSet: AnyObject {
 
     /// Ends the use: no more events.
     func close()
+}
+
+extension ProcessSet {
+    /// Sends a signal that asks them to end, and lets those go on that somebody has stopped: they would handle none
+    /// (systemd.kill(5), which has SIGCONT sent after KillSignal= too).
+    package func ask(_ number: Int32) throws(SystemError) {
+        try signal(number)
+        if ![SIGKILL, SIGCONT, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU].contains(number) {
+            try signal(SIGCONT)
+        }
+    }
 }
 
 /// The processes of one task: its commands and all that descends from them.

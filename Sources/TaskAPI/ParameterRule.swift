@@ -17,10 +17,11 @@ package struct ParameterRule: Equatable, Sendable {
         text = "must be \(range)"
     }
 
+    private static let word =
+        "1 to 255 bytes without control characters, or characters that turn the direction of writing"
+
     private static let ranges: [String: String] = [
-        "name": "1 to 255 bytes without control characters",
-        "application": "1 to 255 bytes without control characters",
-        "id": "1 to 255 bytes without control characters",
+        "name": word, "application": word, "id": word,
         "durationMs": "from 1ms to a hundred years",
         "graceMs": "shorter than the budget",
         "directory": "an absolute path without a zero byte",

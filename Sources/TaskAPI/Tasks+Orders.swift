@@ -133,12 +133,14 @@ extension Tasks {
         package struct Output: Message {
             package var work = Work()
             package var submittedMs = 0
+            package var inputBytes: Int?
 
             package init() {}
 
             package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
                 try fields.field("work", &work)
                 try fields.field("submittedMs", &submittedMs)
+                try fields.field("inputBytes", &inputBytes)
             }
         }
     }

@@ -66,13 +66,23 @@ enum UsageText {
         return "\(first) \(second)"
     }
 
+    /// What other programs of this kind call what some verbs do.
+    private static let foreignVerbs = [
+        "add": "run", "submit": "run", "exec": "run", "kill": "cancel", "stop": "cancel",
+        "remove": "cancel", "rm": "cancel", "follow": "logs -f", "tail": "logs -f", "ls": "list",
+        "ps": "list", "queue": "list", "stash": "pause", "enqueue": "resume", "start": "resume",
+        "parallel": "slots", "switch": "edit --priority", "retry": "restart",
+    ]
+
     /// Says that there is no such verb, and which may have been meant; `nil` where there is one.
     ///
     /// - Parameter verb: with both of its words where it is one of a family's.
     static func unknownVerb(_ verb: String) -> String? {
         let name = verb.split(separator: " ").first.map(String.init) ?? verb
         guard !Bgtaskctl.verbs.contains(name), name != "help" else { return nil }
-        let hint = Spelling.hint(for: name, among: Bgtaskctl.verbs)
+        let hint =
+            foreignVerbs[name].map { "; \($0) does that here" }
+            ?? Spelling.hint(for: name, among: Bgtaskctl.verbs)
         let shown = VisibleText.oneLine(name)
         return "there is no command \(shown)\(hint.isEmpty ? "; see: bgtaskctl --help" : hint)"
     }

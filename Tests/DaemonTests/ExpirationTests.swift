@@ -1,3 +1,4 @@
+import Glibc
 import TaskAPI
 import Testing
 import Varlink
@@ -78,6 +79,25 @@ struct ExpirationTests {
         #expect(text == "ready\ngot HUP\n")
         try daemon.waitForLog("The command of an expiration handler could not be started")
         #expect(daemon.log.contains("no-such-handler"))
+    }
+
+    @Test(
+        "a command that somebody has stopped gets the signal and its grace all the same",
+        arguments: ContainmentMode.available)
+    func stopped(mode: ContainmentMode) throws {
+        let daemon = try DaemonProcess(mode)
+        let client = try daemon.connect()
+        let script =
+            "trap 'echo told; exit 0' TERM; echo ready; kill -STOP $$; while :; do sleep 0.01; done"
+        let id = try client.submit(script: script) {
+            $0.budget = Tasks.Budget(ms: 600_000, grace: 599_000)
+        }
+        try daemon.waitForOutput("ready", of: id)
+        let process = pid_t(try #require(try client.show(id).pid))
+        try eventually("it is stopped") { Processes.state(process) == "T" }
+        _ = try client.ask(Tasks.Cancel.self) { $0.id = id }
+        #expect(try client.ended(id).exit?.status == 0)
+        #expect(try daemon.text(of: id) == "ready\ntold\n")
     }
 
     @Test("a task lasts until its handler's command is done", arguments: ContainmentMode.available)

@@ -59,7 +59,7 @@ final class Program {
 /// The built daemon, in a folder of its own.
 final class Daemon {
     let folder: String
-    private let program: Program
+    private var program: Program
 
     struct DidNotStart: Error {}
 
@@ -72,10 +72,24 @@ final class Daemon {
             atPath: folder, withIntermediateDirectories: true)
         let file = folder + "/bgtaskd.toml"
         try settings.write(toFile: file, atomically: true, encoding: .utf8)
-        program = try Program(
+        program = try Self.start(in: folder)
+    }
+
+    private static func start(in folder: String) throws -> Program {
+        let program = try Program(
             Programs.path("bgtaskd"),
-            ["--config", file, "--socket", folder + "/socket", "--state-dir", folder + "/state"])
+            [
+                "--config", folder + "/bgtaskd.toml", "--socket", folder + "/socket",
+                "--state-dir", folder + "/state",
+            ])
         guard program.waitForOutput("serving") else { throw DidNotStart() }
+        return program
+    }
+
+    /// Stops it and starts the next one in the same folder.
+    func restart() throws {
+        program.stop()
+        program = try Self.start(in: folder)
     }
 
     deinit {

@@ -51,6 +51,11 @@ struct SeveralTasksTests {
         #expect(refused.text.contains("there is no task 999"), "\(refused)")
         for id in [one, grouped] + twins { #expect(try outcome(id) == "cancelled") }
         #expect(try ctl("show", spared).text.contains("state\trunning"))
+        let other = try run("mistyped", "sleep 1000")
+        let mistyped = try ctl("cancel", "nobody", "mistyped")
+        #expect(mistyped.status == 1)
+        #expect(mistyped.text.contains("there is no task nobody"), "\(mistyped)")
+        #expect(try outcome(other) == "cancelled")
         let unknown = try ctl("cancel", "nobody")
         #expect(unknown.status == 1)
         #expect(unknown.text.contains("there is no task nobody that has not ended"), "\(unknown)")
@@ -58,6 +63,27 @@ struct SeveralTasksTests {
         #expect(try outcome(spared) == "cancelled")
         #expect(try ctl("cancel").status == 64)
         #expect(try ctl("cancel", "--all-mine", one).status == 64)
+    }
+
+    @Test("goes on waiting when the daemon is restarted, with what is printed then")
+    func restart() throws {
+        // Each waits once it has told the task's number.
+        func start(_ name: String, _ option: String, _ script: String) throws -> Program {
+            let program = try Program(
+                Programs.path("bgtaskctl"),
+                ["run", "--name", name, "--paused", option, "--", "sh", "-c", script],
+                variables: ["BGTASK_SOCKET": daemon.socket])
+            try #require(program.waitForOutput(name == "one" ? "task 1" : "2\n"))
+            return program
+        }
+        let follower = try start("one", "--follow", "echo hello; exit 3")
+        let waiting = try start("two", "--wait", "exit 4")
+        try daemon.restart()
+        #expect(try ctl("resume", "one", "two").status == 0)
+        let followed = follower.waitForEnd()
+        #expect(followed.status == 3)
+        #expect(followed.text.contains("hello\n"), "\(followed)")
+        #expect(waiting.waitForEnd().status == 4)
     }
 
     @Test("cancels by another signal, and kills what takes its grace")

@@ -110,7 +110,11 @@ import Varlink
         "a refused parameter is named by its option, with what it may be",
         arguments: [
             ("work.budget.graceMs", "--grace must be shorter than the budget"),
-            ("work.name", "--name must be 1 to 255 bytes without control characters"),
+            (
+                "work.name",
+                "--name must be 1 to 255 bytes without control characters, "
+                    + "or characters that turn the direction of writing"
+            ),
             ("pid", "--pid must be a running process of yours"),
             (
                 "work.environment.A=B",
@@ -126,7 +130,8 @@ import Varlink
             ),
             (
                 "registration.id",
-                "an application's id must be 1 to 255 bytes without control characters"
+                "an application's id must be 1 to 255 bytes without control characters, "
+                    + "or characters that turn the direction of writing"
             ),
             (
                 "states",

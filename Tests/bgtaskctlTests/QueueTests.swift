@@ -22,7 +22,8 @@ import Varlink
         let answer = receipt(.accepted)
         let daemon = try FakeDaemon { $0.expect(Tasks.Submit.self, reply: answer) }
         let run = try CommandRun(
-            daemon, "run", "--directory", "/", "--group", "uploads", "--priority", "-5", "--in",
+            daemon, "run", "--name", "true", "--directory", "/", "--group", "uploads", "--priority",
+            "-5", "--in",
             "10min", "--when", "idle", "--when", "external-power", "--when", "idle",
             "--minimum-interval", "600s", "--unique", "keep", "--attempts", "3", "--retry-delay",
             "5s", "--retry-interrupted", "--", "true")

@@ -101,6 +101,8 @@ extension BackgroundTaskRegistry {
     package func explainEnd(_ record: TaskRecord) -> Explanation {
         let task = record.task
         let duration = task.budget?.duration.wholeMilliseconds
+        // A warning that came for another reason than the time.
+        let cause = task.reason.map { $0 == .budgetSpent ? "" : ": \($0.text)" } ?? ""
         let (rule, text, value): (String, String, Int?) =
             switch task.outcome {
             case .completed, nil: ("end", "it ended before its warning", nil)
@@ -108,8 +110,8 @@ extension BackgroundTaskRegistry {
                 ("after", task.reason?.text ?? "", nil)
             case .failed: ("exit", record.run?.exit.map(\.text) ?? task.reason?.text ?? "", nil)
             case .expired:
-                ("budget", "it ended after its warning, within its grace", duration)
-            case .overrun: ("budget", "it was still there at its hard limit", duration)
+                ("budget", "it ended after its warning, within its grace\(cause)", duration)
+            case .overrun: ("budget", "it was still there at its hard limit\(cause)", duration)
             case .cancelled: ("cancel", task.reason?.text ?? "it was cancelled", nil)
             case .abandoned:
                 ("holder", task.reason?.text ?? "the program that held it went away", nil)

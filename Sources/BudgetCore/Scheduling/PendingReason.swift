@@ -132,7 +132,7 @@ package enum PendingReason: Equatable, Sendable {
         case .replaced: "the task that it replaces is being stopped"
         case .tasksPerOwnerMax: "its user has as many live tasks as one user may have"
         case .slotsPerOwnerMax:
-            "its user has as many commands running, dormant or stuck as one user may have"
+            "its user has all slots that one user may have"
         case .groupSlots(_, let group): "all slots of group \(group) are taken"
         case .groupSlotsNeeded(let count, let group):
             "it needs \(count) slots of group \(group), and fewer are free"

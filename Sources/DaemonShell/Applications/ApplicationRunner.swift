@@ -168,7 +168,7 @@ final class ApplicationRunner {
 
     private func sendNow(_ signal: SignalNumber, to application: RunningApplication) {
         do throws(SystemError) {
-            try application.processes.signal(signal.rawValue)
+            try application.processes.ask(signal.rawValue)
         } catch {
             log.say(.applicationNotSignalled, fields(of: application, "\(error)"))
         }

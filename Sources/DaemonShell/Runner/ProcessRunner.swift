@@ -92,9 +92,9 @@ final class ProcessRunner {
         core.order(orders)
     }
 
-    /// Sends a signal to all processes of a runner.
+    /// Sends a signal to all processes of a runner; those that are stopped go on with it.
     func signal(_ number: SignalNumber, _ runner: Runner) throws(SystemError) {
-        try runner.processes.signal(number.rawValue)
+        try runner.processes.ask(number.rawValue)
     }
 
     /// Lets go of the processes of a runner, and of all that belongs to them.

@@ -161,7 +161,9 @@ extension Tasks.ShowSubmission.Output {
     init(_ record: TaskRecord, at now: Instant) {
         self.init()
         submittedMs = (now - record.task.submittedAt).wholeMilliseconds
-        if let run = record.run { work = Tasks.Work(record.task, run) }
+        guard let run = record.run else { return }
+        work = Tasks.Work(record.task, run)
+        inputBytes = run.work.input.flatMap(Base64.byteCount)
     }
 }
 

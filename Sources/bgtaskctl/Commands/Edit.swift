@@ -51,10 +51,11 @@ struct Edit: Verb {
             throw ValidationError("--priority is a number from -1000 to 1000")
         }
         _ = try conditions()
-        let isNothing =
-            priority == nil && group == nil && start.milliseconds == nil && when.isEmpty
+    }
+
+    private var isNothing: Bool {
+        priority == nil && group == nil && start.milliseconds == nil && when.isEmpty
             && slots == nil
-        if isNothing { throw ValidationError("say what is to be changed; see --help") }
     }
 
     private func conditions() throws -> [Tasks.Condition]? {
@@ -70,6 +71,12 @@ struct Edit: Verb {
     }
 
     func perform(_ session: Session) throws(Failure) -> Int32 {
+        // Not said before all of the line is understood.
+        if isNothing {
+            throw Failure(
+                "say what is to be changed, such as --priority; see: bgtaskctl help edit",
+                status: ExitStatus.usage)
+        }
         let connection = try session.connect()
         var input = Tasks.Change.Input()
         input.all = reach.asked

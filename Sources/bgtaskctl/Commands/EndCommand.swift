@@ -10,9 +10,17 @@ struct EndCommand {
     /// As many bytes as a name may have (`limits.nameBytesMax`), less what is added.
     private static let nameBytesMax = 250
 
-    /// What the command finds in its environment is told by the daemon as ID=OUTCOME.
+    /// What the command finds in its environment is told by the daemon as ID=OUTCOME, also where both are restarted.
     private static let shell =
-        "BGTASK_ENDED_OUTCOME=${BGTASK_AFTER#*=}; export BGTASK_ENDED_OUTCOME; exec /bin/sh -c \"$1\""
+        "BGTASK_ENDED_ID=${BGTASK_AFTER%%=*} BGTASK_ENDED_OUTCOME=${BGTASK_AFTER#*=}; "
+        + "export BGTASK_ENDED_ID BGTASK_ENDED_OUTCOME; exec /bin/sh -c \"$1\""
+
+    private static let prefix = ["/bin/sh", "-c", shell, "on-end"]
+
+    /// The script of a command that was submitted like this; `nil` for others.
+    static func script(of command: [String]) -> String? {
+        command.count == prefix.count + 1 && command.starts(with: prefix) ? command.last : nil
+    }
 
     /// - Parameters:
     ///   - script: for /bin/sh -c.
@@ -23,10 +31,9 @@ struct EndCommand {
         var name = Substring(ended.name)
         while name.utf8.count > EndCommand.nameBytesMax { name = name.dropLast() }
         work.name = name + " end"
-        work.command = ["/bin/sh", "-c", EndCommand.shell, "on-end", script]
+        work.command = EndCommand.prefix + [script]
         work.directory = ended.directory
         var environment = ended.environment ?? [:]
-        environment["BGTASK_ENDED_ID"] = String(id)
         environment["BGTASK_ENDED_NAME"] = ended.name
         work.environment = environment
         var budget = Tasks.Budget()

@@ -5,7 +5,7 @@ internal import TaskAPI
 struct Explain: Verb {
     static let configuration = CommandConfiguration(
         abstract: "Say which rule holds a task back, limits it, or stopped it.",
-        usage: "bgtaskctl explain <task> ... [<options>]",
+        usage: "bgtaskctl explain [<task> ...] [<options>]",
         discussion: """
             One rule a line; of several tasks the lines stand below one that names the task.
 
@@ -17,13 +17,11 @@ struct Explain: Verb {
 
     @OptionGroup var global: GlobalOptions
 
-    func validate() throws { try selection.requireSome() }
-
     func perform(_ session: Session) throws(Failure) -> Int32 {
         let connection = try session.connect()
         var input = Tasks.Explain.Input()
         input.all = selection.reach.asked
-        let tasks = try selection.choose(connection, includesEnded: true)
+        let tasks = try selection.chooseOrLast(connection, session.console)
         let console = session.console
         var text = ""
         let status = try session.each(of: tasks, connection, all: input.all) { id throws(Failure) in

@@ -24,7 +24,8 @@ struct Extend: Verb {
         let connection = try session.connect()
         var input = Tasks.Extend.Input()
         input.all = selection.reach.asked
-        let tasks = try selection.choose(connection)
+        // What waits in the queue has its whole budget left.
+        let tasks = try selection.choose(connection, states: [.running, .expiring, .dormant])
         let console = session.console
         return try session.each(of: tasks, connection, all: input.all) { id throws(Failure) in
             input.id = id

@@ -67,7 +67,7 @@ struct History: Verb {
             return 0
         }
         console.page(table(shown, users, console.style).text(console.style))
-        if isNewestFirst, count == limit {
+        if isNewestFirst, count == limit, listing.limit == nil, countMax == nil {
             console.hint("the newest \(limit); --limit shows more")
         } else if shown.count < count {
             console.hint("\(shown.count) of \(count); --limit shows more")

@@ -41,7 +41,12 @@ struct List: Verb {
             }
         }
         let users = UserNames()
-        let shown = listing.choose(from: tasks, atMost: listing.limit, users: users.name)
+        // Of what has ended the newest are asked for, of the queue what comes first.
+        let isOfNewest = wantsEnded && listing.sort == nil && !listing.reverse
+        let shown =
+            isOfNewest
+            ? tasks.suffix(listing.limit ?? .max)
+            : listing.choose(from: tasks, atMost: listing.limit, users: users.name)[...]
         guard !console.isJSON else {
             for task in shown { console.write(JSONLine.text(task)) }
             return 0
@@ -50,9 +55,11 @@ struct List: Verb {
         let others = try countOthers(connection, console)
         if tasks.isEmpty {
             console.hint(
-                wantsEnded ? "no such tasks" : "no such task is live; --ended shows others")
+                wantsEnded
+                    ? "no such tasks"
+                    : "no \(isFiltered ? "such " : "")task is live; --ended shows others")
         } else {
-            console.page(text(shown, of: tasks, users, console.style))
+            console.page(text(Array(shown), of: tasks, users, console.style))
         }
         if others > 0 {
             let count = others == 1 ? "1 task" : "\(others) tasks"
@@ -88,7 +95,7 @@ struct List: Verb {
         _ connection: DaemonConnection, _ console: Console
     ) throws(Failure) -> Int {
         let user = geteuid()
-        guard user == 0, !filter.all, console.style.isTerminal else { return 0 }
+        guard user == 0, !filter.all, !isFiltered, console.style.isTerminal else { return 0 }
         var input = input
         input.all = true
         var count = 0
@@ -97,6 +104,12 @@ struct List: Verb {
             count += tasks.count { $0.owner != Int(user) }
         }
         return count
+    }
+
+    /// Whether only some tasks are asked for.
+    private var isFiltered: Bool {
+        !state.isEmpty || filter.name != nil || filter.application != nil || filter.group != nil
+            || filter.outcomes != nil || filter.since != nil
     }
 
     /// Whether a condition is given that live tasks cannot meet.

@@ -89,28 +89,32 @@ struct Logs: Verb {
         guard !journal else { return try tellStory(session) }
         let connection = try session.connect()
         try connection.checkService()
-        let tasks = try choose(connection, session)
+        let tasks = try selection.chooseOrLast(connection, session.console)
         var input = Tasks.Output.Input()
         input.all = selection.reach.asked
         input.follow = follow ? true : nil
         input.sinceMs = since
         let reader = OutputReader(session, input, part)
-        if tasks.count > 1, follow { return try reader.follow(tasks.map(\.id)) }
+        if tasks.count > 1, follow {
+            if let failure = tasks.compactMap(\.failure).first { throw failure }
+            return try reader.follow(tasks.map(\.id))
+        }
         return try session.each(of: tasks) { id throws(Failure) in
-            try reader.show(id, connection, isNamed: tasks.count > 1)
+            let hasPrinted = try reader.show(id, connection, isNamed: tasks.count > 1)
+            if follow || !hasPrinted { tellEnd(of: id, connection, session.console) }
         }
     }
 
-    private func choose(
-        _ connection: DaemonConnection, _ session: Session
-    ) throws(Failure) -> [TaskFinder.Chosen] {
-        guard selection.isEmpty else {
-            return try selection.choose(connection, includesEnded: true)
-        }
-        let finder = TaskFinder(connection, all: selection.reach.asked)
-        let last = try finder.findLast()
-        session.console.hint("this is task \(last.id), \(last.name)")
-        return [TaskFinder.Chosen(id: last.id, isFound: true)]
+    /// Says how a task has ended, where that is something to be said.
+    private func tellEnd(of id: Int, _ connection: DaemonConnection, _ console: Console) {
+        var input = Tasks.Show.Input()
+        input.id = id
+        input.all = selection.reach.asked
+        // The output was shown, whatever this comes to.
+        guard let task = try? connection.call(Tasks.Show.self, input).task,
+            task.state == .ended, let reason = ExitStatus.reason(for: task)
+        else { return }
+        console.notice(reason)
     }
 
     private func tellStory(_ session: Session) throws(Failure) -> Int32 {

@@ -116,6 +116,7 @@ struct BorrowOptions: ParsableArguments {
                 "profile \(profile.name) allows \(TimeText.span(longest)) at most; "
                     + BorrowOptions.remedy(for: duration, in: profiles))
         }
+        guard duration > 0 else { throw Failure("--budget must be more than 0") }
         var result = Tasks.Budget()
         result.durationMs = duration
         result.graceMs = grace ?? min(profile.graceMs, duration / 4)
@@ -134,7 +135,10 @@ struct BorrowOptions: ParsableArguments {
         let least = allowing.min { $0.lifetimeMaxMs ?? 0 < $1.lifetimeMaxMs ?? 0 }
         let longest = profiles.compactMap(\.lifetimeMaxMs).max() ?? 0
         guard let least else {
-            return "the most that any profile allows is \(TimeText.span(longest))"
+            let most = "the most that any profile allows is \(TimeText.span(longest))"
+            return profiles.contains { $0.durationMs == nil }
+                ? "\(most), but for those without a limit (--profile unlimited), which not everybody may have"
+                : most
         }
         let most = TimeText.span(least.lifetimeMaxMs ?? 0)
         return "give --profile \(least.name), which allows \(most)"

@@ -26,19 +26,25 @@ struct OutputReader {
     /// Shows what a task has printed.
     ///
     /// - Parameter isNamed: whether a line in front of it names the task.
-    func show(_ id: Int, _ connection: DaemonConnection, isNamed: Bool) throws(Failure) {
+    /// - Returns: whether there was anything.
+    func show(
+        _ id: Int, _ connection: DaemonConnection, isNamed: Bool
+    ) throws(Failure) -> Bool {
         var input = input
         input.id = id
         var isNamed = isNamed
+        var hasPrinted = false
         if let linesMax = part.linesMax {
             let (lines, next) = try lastLines(of: id, linesMax, connection)
+            hasPrinted = next ?? 0 > 0
             if isNamed, !lines.isEmpty { name(id) }
             isNamed = isNamed && lines.isEmpty
             for line in lines { output.show(line) }
-            guard input.follow == true else { return }
+            guard input.follow == true else { return hasPrinted }
             input.from = next
         }
         try connection.stream(Tasks.Output.self, input) { piece throws(Failure) in
+            hasPrinted = hasPrinted || !piece.text.isEmpty || piece.next ?? 0 > 0
             guard isWanted(piece) else { return }
             if isNamed, !piece.text.isEmpty {
                 name(id)
@@ -46,6 +52,7 @@ struct OutputReader {
             }
             output.show(piece)
         }
+        return hasPrinted
     }
 
     /// The last lines of what a task has printed so far, and where it goes on. What is missing before them is with the

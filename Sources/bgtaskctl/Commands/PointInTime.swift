@@ -19,7 +19,10 @@ struct PointInTime: Equatable {
 
     /// Reads it.
     static func parse(_ text: String) throws -> PointInTime {
-        let words = text.split(separator: " ").map(String.init)
+        // As JSON has them too: 2026-12-24T18:00.
+        let isDateWithTime =
+            text.utf8.count > 10 && text.utf8.first.map { (0x30...0x39).contains($0) } == true
+        let words = text.split { $0 == " " || $0 == "T" && isDateWithTime }.map(String.init)
         guard let point = PointInTime(words) else {
             throw ValidationError("\"\(text)\" is no point in time; write it \(help)")
         }

@@ -61,27 +61,36 @@ struct StartOptions: ParsableArguments {
     private static let waitMax = 366 * 86400
 }
 
-/// Numbers of tasks in one argument: `12`, or `12,13`.
-struct TaskNumbers {
-    let numbers: [Int]
+/// Tasks in one argument, by number or name: `12`, or `12,backup`.
+struct TaskWords {
+    let words: [String]
 
     /// Reads them.
-    static func parse(_ text: String) throws -> TaskNumbers {
-        let numbers = try text.split(separator: ",", omittingEmptySubsequences: false).map { word in
-            guard let number = Int(word), number > 0 else {
-                throw ValidationError(
-                    "\"\(word)\" is no task's number; write them as 12 or 12,13")
+    static func parse(_ text: String) throws -> TaskWords {
+        let words = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+        for word in words {
+            guard !word.isEmpty, Int(word) ?? 1 > 0 else {
+                throw ValidationError("\"\(word)\" is no task; write them as 12 or 12,13 or backup")
             }
-            return number
         }
-        return TaskNumbers(numbers: numbers)
+        return TaskWords(words: words)
     }
 
-    /// All of them, each once; `nil` where there are none.
-    static func all(in lists: [TaskNumbers]) -> [Int]? {
+    /// The numbers of all of them, each once; `nil` where there are none.
+    ///
+    /// - Throws: where a name has no task.
+    static func numbers(
+        of lists: [TaskWords], _ finder: TaskFinder
+    ) throws(Failure) -> [Int]? {
+        let words = lists.flatMap(\.words)
+        guard !words.isEmpty else { return nil }
         var seen: Set<Int> = []
-        let all = lists.flatMap(\.numbers).filter { seen.insert($0).inserted }
-        return all.isEmpty ? nil : all
+        var numbers: [Int] = []
+        for chosen in try finder.find(words) {
+            if let failure = chosen.failure { throw failure }
+            if seen.insert(chosen.id).inserted { numbers.append(chosen.id) }
+        }
+        return numbers
     }
 }
 
@@ -108,16 +117,16 @@ struct QueueOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Run it once these tasks have completed, such as 12,13; it fails if one ends otherwise.",
+            "Run it once these tasks have completed, such as 12,backup; it fails if one ends otherwise.",
             valueName: "tasks"),
-        transform: TaskNumbers.parse)
-    var after: [TaskNumbers] = []
+        transform: TaskWords.parse)
+    var after: [TaskWords] = []
 
     @Option(
         help: ArgumentHelp(
             "Run it once these tasks have ended, however they end.", valueName: "tasks"),
-        transform: TaskNumbers.parse)
-    var afterAny: [TaskNumbers] = []
+        transform: TaskWords.parse)
+    var afterAny: [TaskWords] = []
 
     @Option(
         help: ArgumentHelp(
@@ -181,14 +190,15 @@ struct QueueOptions: ParsableArguments {
     }
 
     /// Writes into a submission what is asked for.
-    func apply(to work: inout Tasks.Work) {
+    func apply(to work: inout Tasks.Work, _ connection: DaemonConnection) throws(Failure) {
         work.group = group
         work.priority = priority
         work.earliestBeginMs = start.milliseconds
         let conditions = ConditionWord.allCases.filter(when.contains).map(\.condition)
         work.conditions = conditions.isEmpty ? nil : conditions
-        work.after = TaskNumbers.all(in: after)
-        work.afterAny = TaskNumbers.all(in: afterAny)
+        let finder = TaskFinder(connection, all: nil, includesEnded: true)
+        work.after = try TaskWords.numbers(of: after, finder)
+        work.afterAny = try TaskWords.numbers(of: afterAny, finder)
         work.slots = slots
         work.paused = paused ? true : nil
         work.minimumIntervalMs = minimumInterval

@@ -5,7 +5,7 @@ internal import TaskAPI
 struct Remaining: Verb {
     static let configuration = CommandConfiguration(
         abstract: "Say how much time a task has left, and what limits it.",
-        usage: "bgtaskctl remaining <task> ... [<options>]",
+        usage: "bgtaskctl remaining [<task> ...] [<options>]",
         discussion: """
             A task that is queued has its whole budget left. Of several tasks each line begins with the \
             number of its task.
@@ -18,13 +18,12 @@ struct Remaining: Verb {
 
     @OptionGroup var global: GlobalOptions
 
-    func validate() throws { try selection.requireSome() }
-
     func perform(_ session: Session) throws(Failure) -> Int32 {
         let connection = try session.connect()
         var input = Tasks.RemainingTime.Input()
         input.all = selection.reach.asked
-        let tasks = try selection.choose(connection)
+        let tasks = try selection.chooseOrLast(
+            connection, session.console, includesEnded: false)
         let console = session.console
         return try session.each(of: tasks, connection, all: input.all) { id throws(Failure) in
             input.id = id

@@ -110,7 +110,9 @@ struct EndedTaskFinder {
         try connection.stream(Tasks.History.self, past) { reply throws(Failure) in
             guard let task = reply.task else { return }
             if let id = task.restartOf { restarted.insert(id) }
-            guard group == nil || task.group == group else { return }
+            guard group == nil || task.group == group,
+                task.command.flatMap(EndCommand.script) == nil
+            else { return }
             if task.outcome != .completed, task.outcome != .cancelled { failed.insert(task.id) }
         }
         try connection.stream(Tasks.List.self, Tasks.List.Input()) { reply throws(Failure) in

@@ -25,7 +25,7 @@ struct Run: Verb {
             Examples:
 
               bgtaskctl run --budget 2min --follow -- make test
-              bgtaskctl run --minimum-interval 10min --when network --attempts 3 -- ./upload
+              bgtaskctl run --name upload --minimum-interval 10min --when network -- ./upload
             """
     )
 
@@ -82,7 +82,9 @@ struct Run: Verb {
     @Flag(help: "Wait for the end, and exit with the command's status.")
     var wait = false
 
-    @Flag(help: "Show the output as it comes, wait, and exit with the command's status.")
+    @Flag(
+        name: .shortAndLong,
+        help: "Show the output as it comes, wait, and exit with the command's status.")
     var follow = false
 
     @Flag(help: "Do not print the task's number.")
@@ -97,6 +99,12 @@ struct Run: Verb {
 
     func validate() throws {
         _ = try PassedCommand.words(words, of: Run.self)
+        if borrow.name == nil, queue.unique != nil || queue.minimumInterval != nil {
+            // The name of the program, such as sh, is that of commands that have nothing to do with this one.
+            throw ValidationError(
+                "--unique and --minimum-interval are about the tasks of one name; give it with --name"
+            )
+        }
         // What is read of a pipe can be read once.
         _ = try EnvironmentOption.variables(environment)
         _ = try handler()
@@ -112,18 +120,19 @@ struct Run: Verb {
         let submitted = try submit(submission, connection)
         if !quiet { show(submitted, session.console) }
         SubmissionText.tellReceipt(submitted, session.console)
-        tellOrder(submitted, session.console)
+        tellOrder(submitted, submission.work.after ?? [], session.console)
         if let onEnd {
             try submit(onEnd, after: submitted, submission.work, connection, session.console)
         }
         if signals == nil { tellMissing(submission.work, session.console) }
         if input == nil, InputOption.isIgnored {
             session.console.notice(
-                "the command does not get what is piped here; --input - does that")
+                "the command does not get what is piped here; --input - does that, and </dev/null says that none is meant"
+            )
         }
         if connection.socket.origin == .user { SessionNote.tell(session.console) }
         guard let signals else { return 0 }
-        let waiter = TaskWaiter(connection, session.console, signals)
+        let waiter = TaskWaiter(connection, session.console, signals, session.connect)
         return try waiter.wait(for: submitted.id, following: follow)
     }
 
@@ -168,6 +177,11 @@ struct Run: Verb {
 
     /// A program that is not there is told at once; it may come before the task starts.
     private func tellMissing(_ work: Tasks.Work, _ console: Console) {
+        if let directory = work.directory, access(directory, F_OK) != 0, errno == ENOENT {
+            return console.notice(
+                "there is no folder \(VisibleText.oneLine(directory)); the task fails if it is not there when the task starts"
+            )
+        }
         guard let program = work.command.first,
             let complaint = ProgramSearch.complaint(
                 about: program, in: work.directory ?? "/", path: work.environment?["PATH"])
@@ -176,9 +190,11 @@ struct Run: Verb {
     }
 
     /// What becomes of a task that comes after others is said at once: nobody is asked again.
-    private func tellOrder(_ submitted: Tasks.Submit.Output, _ console: Console) {
+    private func tellOrder(
+        _ submitted: Tasks.Submit.Output, _ after: [Int], _ console: Console
+    ) {
         let open = Set(submitted.after ?? [])
-        let needed = (TaskNumbers.all(in: queue.after) ?? []).filter(open.contains)
+        let needed = after.filter(open.contains)
         guard !needed.isEmpty else { return }
         let tasks = needed.map(String.init).joined(separator: ", ")
         console.notice(
@@ -195,7 +211,7 @@ struct Run: Verb {
         work.command = command
         work.application = borrow.owner
         work.profile = borrow.profile
-        queue.apply(to: &work)
+        try queue.apply(to: &work, connection)
         work.budget = try borrow.budget(from: connection)
         guard let place = directory.map(Surroundings.absolute) ?? Surroundings.directory else {
             throw Failure("the current directory does not exist any more; give --directory")

@@ -6,7 +6,7 @@ internal import TaskAPI
 struct Show: Verb {
     static let configuration = CommandConfiguration(
         abstract: "Show everything that is known of tasks.",
-        usage: "bgtaskctl show <task> ... [<options>]",
+        usage: "bgtaskctl show [<task> ...] [<options>]",
         discussion: """
             A name stands for the tasks of that name which have not ended, and for the newest that has where \
             there is none.
@@ -19,13 +19,11 @@ struct Show: Verb {
 
     @OptionGroup var global: GlobalOptions
 
-    func validate() throws { try selection.requireSome() }
-
     func perform(_ session: Session) throws(Failure) -> Int32 {
         let connection = try session.connect()
         var input = Tasks.Show.Input()
         input.all = selection.reach.asked
-        let tasks = try selection.choose(connection, includesEnded: true)
+        let tasks = try selection.chooseOrLast(connection, session.console)
         let console = session.console
         return try session.each(of: tasks, connection, all: input.all) { id throws(Failure) in
             input.id = id

@@ -7,6 +7,8 @@ struct TaskFinder {
         let id: Int
         /// Whether it was chosen by what it is, and not by its number: then it may end meanwhile, and nobody minds.
         let isFound: Bool
+        /// Why there is none, where a name has no task.
+        var failure: Failure?
     }
 
     private let connection: DaemonConnection
@@ -30,15 +32,17 @@ struct TaskFinder {
 
     /// Finds tasks by number or name.
     ///
-    /// - Throws: where there is no task of such a name.
+    /// - Returns: with a failure for each name that has no task.
     func find(_ words: [String]) throws(Failure) -> [Chosen] {
         var chosen: [Chosen] = []
         for word in words {
             if let number = Int(word), number >= 0 {
                 chosen.append(Chosen(id: number, isFound: false))
-            } else {
-                chosen += try find(named: word)
+                continue
             }
+            let named = try find(named: word)
+            chosen +=
+                named.isEmpty ? [Chosen(id: 0, isFound: false, failure: unknown(word))] : named
         }
         return chosen
     }
@@ -51,7 +55,7 @@ struct TaskFinder {
         var last: (id: Int, name: String)?
         try connection.stream(Tasks.List.self, input) { reply throws(Failure) in
             for task in [reply.task].compactMap(\.self) + (reply.tasks ?? [])
-            where task.kind == .run && task.id > last?.id ?? 0 {
+            where task.kind == .run && task.id > last?.id ?? 0 && !isOfOnEnd(task) {
                 last = (task.id, task.name)
             }
         }
@@ -60,10 +64,15 @@ struct TaskFinder {
         var past = Tasks.History.Input()
         past.all = all
         let ended = try connection.call(Tasks.History.self, past).tasks ?? []
-        guard let newest = ended.max(by: { $0.id < $1.id }) else {
+        guard let newest = ended.filter({ !isOfOnEnd($0) }).max(by: { $0.id < $1.id }) else {
             throw Failure("you have submitted no command yet; see: bgtaskctl help run")
         }
         return (newest.id, newest.name)
+    }
+
+    /// Whether it came with another task, by --on-end.
+    private func isOfOnEnd(_ task: Tasks.Task) -> Bool {
+        task.command.flatMap(EndCommand.script) != nil
     }
 
     private func find(named name: String) throws(Failure) -> [Chosen] {
@@ -77,8 +86,12 @@ struct TaskFinder {
             }
             if let newest = ended.max(by: { $0.id < $1.id }) { return [newest] }
         }
+        return []
+    }
+
+    private func unknown(_ name: String) -> Failure {
         let kind = includesEnded ? "" : states == [.queued] ? " that waits" : " that has not ended"
-        throw Failure("there is no task \(name)\(kind), or it is not yours; see: bgtaskctl list")
+        return Failure("there is no task \(name)\(kind), or it is not yours; see: bgtaskctl list")
     }
 
     /// Finds the tasks that a listing has.

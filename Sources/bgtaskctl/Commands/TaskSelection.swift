@@ -35,17 +35,39 @@ struct TaskSelection: ParsableArguments {
 
     /// Finds the tasks, each once.
     ///
-    /// - Parameter includesEnded: whether a name may also stand for the newest task of that name which has ended.
-    /// - Throws: where a name or a group has no such task.
+    /// - Parameters:
+    ///   - includesEnded: whether a name may also stand for the newest task of that name which has ended.
+    ///   - states: in which of them those are that are not named by number; `nil`: all but ended ones.
+    /// - Returns: with a failure for each name that has no such task.
     func choose(
-        _ connection: DaemonConnection, includesEnded: Bool = false
+        _ connection: DaemonConnection, includesEnded: Bool = false, states: [Tasks.State]? = nil
     ) throws(Failure) -> [TaskFinder.Chosen] {
-        let finder = TaskFinder(connection, all: reach.asked, includesEnded: includesEnded)
+        let finder = TaskFinder(
+            connection, all: reach.asked, states: states, includesEnded: includesEnded)
         var chosen = try finder.find(tasks)
         if let group { chosen += try finder.find { $0.group = group } }
         if allMine { chosen += try finder.find { _ in } }
         var seen: Set<Int> = []
-        return chosen.filter { seen.insert($0.id).inserted }
+        return chosen.filter { $0.failure != nil || seen.insert($0.id).inserted }
+    }
+
+    /// The same, where without any the task is meant that was submitted last, which is said.
+    func chooseOrLast(
+        _ connection: DaemonConnection, _ console: Console, includesEnded: Bool = true
+    ) throws(Failure) -> [TaskFinder.Chosen] {
+        guard isEmpty else { return try choose(connection, includesEnded: includesEnded) }
+        let last = try TaskFinder(connection, all: reach.asked).findLast()
+        console.hint("this is task \(last.id), \(last.name)")
+        return [TaskFinder.Chosen(id: last.id, isFound: true)]
+    }
+
+    /// The same, where nothing is done unless each name has a task.
+    func chooseKnown(
+        _ connection: DaemonConnection, _ console: Console
+    ) throws(Failure) -> [Int] {
+        let chosen = try chooseOrLast(connection, console)
+        if let failure = chosen.compactMap(\.failure).first { throw failure }
+        return chosen.map(\.id)
     }
 }
 
@@ -67,6 +89,7 @@ extension Session {
         _ body: (Int) throws(Failure) -> Void
     ) throws(Failure) -> Int32 {
         guard tasks.count != 1 else {
+            if let failure = tasks[0].failure { throw failure }
             try body(tasks[0].id)
             return 0
         }
@@ -74,6 +97,7 @@ extension Session {
         var status: Int32 = 0
         for task in tasks {
             do throws(Failure) {
+                if let failure = task.failure { throw failure }
                 try body(task.id)
             } catch {
                 if isPassedOver(task) { continue }

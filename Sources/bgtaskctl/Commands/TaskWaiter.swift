@@ -1,17 +1,34 @@
 internal import Glibc
 internal import TaskAPI
+internal import Varlink
 
-/// Waits for the end of a task, for the verbs that exit with its status.
+/// Waits for the end of tasks, for the verbs that exit with their status; over a restart of the daemon too.
 struct TaskWaiter {
     private let connection: DaemonConnection
     private let console: Console
     private let signals: SignalInbox
+    private let connect: () throws(Failure) -> DaemonConnection
 
-    init(_ connection: DaemonConnection, _ console: Console, _ signals: SignalInbox) {
+    /// How long a daemon may be away that has closed the connection.
+    private static let patience = Duration.seconds(30)
+    /// How long it is until another try to reach it.
+    private static let pause = Duration.milliseconds(200)
+    /// Connections that may end as soon as they are made, one after the other.
+    private static let vainMax = 3
+    private static let soon = Duration.seconds(1)
+
+    /// - Parameter connect: makes another connection.
+    init(
+        _ connection: DaemonConnection, _ console: Console, _ signals: SignalInbox,
+        _ connect: @escaping () throws(Failure) -> DaemonConnection
+    ) {
         self.connection = connection
         self.console = console
         self.signals = signals
+        self.connect = connect
     }
+
+    // MARK: - One task
 
     /// Waits until a task has ended.
     ///
@@ -23,46 +40,49 @@ struct TaskWaiter {
     func wait(
         for id: Int, following: Bool = false, timeoutMs: Int? = nil, all: Bool? = nil
     ) throws(Failure) -> Int32 {
-        var input = Tasks.Wait.Input()
-        input.id = id
-        input.timeoutMs = timeoutMs
-        input.all = all
-        if following { try askForOutput(of: id) }
-        // Asked for before the output has ended, so that a daemon which stops then has answered.
-        try connection.send(Tasks.Wait.self, input)
-        if following { try showOutput(of: id) }
-        switch try connection.next(Tasks.Wait.self, signals) {
-        case .reply(let output, _):
-            guard let task = output.task else {
-                let time = timeoutMs.map { " after \(TimeText.span($0))" } ?? ""
-                throw Failure("task \(id) has not ended\(time)", status: ExitStatus.ours)
+        let deadline = deadline(timeoutMs)
+        let output = following ? FollowedOutput(of: id, console) : nil
+        let task = try overRestarts(of: [id]) { connection throws(Failure) in
+            try output?.ask(connection)
+            // Asked for before the output has ended, so that a daemon which stops then has answered.
+            try connection.send(Tasks.Wait.self, question(id, all: all))
+            while let output, output.isOpen {
+                guard
+                    case .reply(let piece, let continues) = try next(Tasks.Output.self, connection)
+                else { detach(from: [id]) }
+                output.show(piece, continues: continues)
             }
-            if console.isJSON { console.write(JSONLine.text(task)) }
-            if let reason = ExitStatus.reason(for: task) { console.notice(reason) }
-            return ExitStatus.status(of: task)
-        case .signal, .timeUp: detach(from: [id])
+            return try end(of: id, connection, until: deadline)
         }
+        guard let task else {
+            let time = timeoutMs.map { " after \(TimeText.span($0))" } ?? ""
+            throw Failure("task \(id) has not ended\(time)", status: ExitStatus.ours)
+        }
+        if console.isJSON { console.write(JSONLine.text(task)) }
+        if let reason = ExitStatus.reason(for: task) { console.notice(reason) }
+        return ExitStatus.status(of: task)
     }
+
+    // MARK: - Several
 
     /// Waits until all of several tasks have ended, or the first of them has, whose number is printed.
     ///
-    /// - Parameters:
-    ///   - connect: makes another connection, of which each task has one where any of them ends the wait.
     /// - Returns: the first status that is not 0, in the order of the tasks.
     func wait(
-        for ids: [Int], any: Bool, timeoutMs: Int?, all: Bool?,
-        _ connect: () throws(Failure) -> DaemonConnection
+        for ids: [Int], any: Bool, timeoutMs: Int?, all: Bool?
     ) throws(Failure) -> Int32 {
         guard !ids.isEmpty else {
             console.hint("no such task is live")
             return 0
         }
         // One that is not there is said before anything is waited for.
-        _ = try open(of: ids, connection, all: all)
-        let deadline = timeoutMs.map { ContinuousClock.now.advanced(by: .milliseconds($0)) }
+        _ = try overRestarts(of: ids) { connection throws(Failure) in
+            try open(of: ids, connection, all: all)
+        }
+        let deadline = deadline(timeoutMs)
         let ends =
             any
-            ? [try firstEnd(of: ids, all: all, until: deadline, connect)].compactMap(\.self)
+            ? [try firstEnd(of: ids, all: all, until: deadline)].compactMap(\.self)
             : try allEnds(of: ids, all: all, until: deadline)
         guard ends.count == (any ? 1 : ids.count) else {
             let time = TimeText.span(timeoutMs ?? 0)
@@ -94,14 +114,11 @@ struct TaskWaiter {
         of ids: [Int], all: Bool?, until deadline: ContinuousClock.Instant?
     ) throws(Failure) -> [Tasks.Task] {
         var ends: [Tasks.Task] = []
-        for (index, id) in ids.enumerated() {
-            try connection.send(Tasks.Wait.self, question(id, all: all))
-            switch try connection.next(Tasks.Wait.self, signals, until: deadline) {
-            case .reply(let output, _):
-                guard let task = output.task else { return ends }
+        try overRestarts(of: ids) { connection throws(Failure) in
+            for id in ids[ends.count...] {
+                try connection.send(Tasks.Wait.self, question(id, all: all))
+                guard let task = try end(of: id, connection, until: deadline) else { return }
                 ends.append(task)
-            case .timeUp: return ends
-            case .signal: detach(from: Array(ids[index...]))
             }
         }
         return ends
@@ -111,31 +128,27 @@ struct TaskWaiter {
     ///
     /// - Returns: `nil` where the time is over before that.
     private func firstEnd(
-        of ids: [Int], all: Bool?, until deadline: ContinuousClock.Instant?,
-        _ connect: () throws(Failure) -> DaemonConnection
+        of ids: [Int], all: Bool?, until deadline: ContinuousClock.Instant?
     ) throws(Failure) -> Tasks.Task? {
-        var waits: [DaemonConnection] = []
-        for id in ids {
-            let wait = try connect()
-            try wait.send(Tasks.Wait.self, question(id, all: all))
-            waits.append(wait)
-        }
-        while true {
-            for wait in waits {
-                if let reply = try wait.replyIfReady(Tasks.Wait.self) { return reply.output.task }
+        try overRestarts(of: ids) { _ throws(Failure) in
+            var waits: [DaemonConnection] = []
+            for id in ids {
+                let wait = try connect()
+                try wait.send(Tasks.Wait.self, question(id, all: all))
+                waits.append(wait)
             }
-            if signals.next() != nil { detach(from: ids) }
-            console.flush()
-            let watched = waits.map(\.descriptor) + [signals.descriptor]
-            guard Waiting.wait(for: watched, until: deadline) else { return nil }
+            while true {
+                for wait in waits {
+                    if let reply = try wait.replyIfReady(Tasks.Wait.self) {
+                        return reply.output.task
+                    }
+                }
+                if signals.next() != nil { detach(from: ids) }
+                console.flush()
+                let watched = waits.map(\.descriptor) + [signals.descriptor]
+                guard Waiting.wait(for: watched, until: deadline) else { return nil }
+            }
         }
-    }
-
-    private func question(_ id: Int, all: Bool?) -> Tasks.Wait.Input {
-        var input = Tasks.Wait.Input()
-        input.id = id
-        input.all = all
-        return input
     }
 
     private func conclude(_ ends: [Tasks.Task], any: Bool) -> Int32 {
@@ -150,32 +163,136 @@ struct TaskWaiter {
         return ends.map(ExitStatus.status(of:)).first { $0 != 0 } ?? 0
     }
 
-    private func askForOutput(of id: Int) throws(Failure) {
-        var input = Tasks.Output.Input()
-        input.id = id
-        input.follow = true
-        try connection.send(Tasks.Output.self, input, more: true)
+    // MARK: - Waiting
+
+    private func deadline(_ timeoutMs: Int?) -> ContinuousClock.Instant? {
+        timeoutMs.map { ContinuousClock.now.advanced(by: .milliseconds($0)) }
     }
 
-    private func showOutput(of id: Int) throws(Failure) {
-        let output = OutputText(console)
+    private func question(_ id: Int, all: Bool?) -> Tasks.Wait.Input {
+        var input = Tasks.Wait.Input()
+        input.id = id
+        input.all = all
+        return input
+    }
+
+    /// The answer about a task's end that was asked for; `nil` where the time is over before it.
+    private func end(
+        of id: Int, _ connection: DaemonConnection, until deadline: ContinuousClock.Instant?
+    ) throws(Failure) -> Tasks.Task? {
+        switch try next(Tasks.Wait.self, connection, until: deadline) {
+        case .reply(let output, _): return output.task
+        case .timeUp: return nil
+        case .signal: detach(from: [id])
+        }
+    }
+
+    private func next<M: Method>(
+        _ method: M.Type, _ connection: DaemonConnection,
+        until deadline: ContinuousClock.Instant? = nil
+    ) throws(Failure) -> DaemonConnection.Arrival<M.Output> {
+        try connection.next(method, signals, until: deadline)
+    }
+
+    // MARK: - A daemon that is started anew
+
+    /// Does something with a connection, and again with another one where the daemon has closed it.
+    private func overRestarts<Result>(
+        of ids: [Int], _ body: (DaemonConnection) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        var connection = connection
+        var vain = 0
         while true {
-            switch try connection.next(Tasks.Output.self, signals) {
-            case .reply(let piece, let continues):
-                output.show(piece)
-                guard continues else { return }
-            case .signal, .timeUp: detach(from: [id])
+            let begin = ContinuousClock.now
+            do throws(Failure) {
+                return try body(connection)
+            } catch {
+                vain = begin.duration(to: ContinuousClock.now) < Self.soon ? vain + 1 : 0
+                guard error.isDisconnection, vain < Self.vainMax else { throw error }
+                if vain <= 1 {
+                    console.notice(
+                        "bgtaskd closed the connection; \(Self.named(ids)) waited for until it is back"
+                    )
+                }
+                connection = try reconnected(for: ids)
             }
         }
+    }
+
+    private func reconnected(for ids: [Int]) throws(Failure) -> DaemonConnection {
+        let end = ContinuousClock.now.advanced(by: Self.patience)
+        while true {
+            do throws(Failure) {
+                return try connect()
+            } catch {
+                guard ContinuousClock.now < end else {
+                    throw Failure(
+                        "\(error.line); to go on waiting: bgtaskctl wait \(Self.list(ids))",
+                        status: error.status)
+                }
+                let pause = ContinuousClock.now.advanced(by: Self.pause)
+                while Waiting.wait(for: [signals.descriptor], until: pause) {
+                    if signals.next() != nil { detach(from: ids) }
+                }
+            }
+        }
+    }
+
+    private static func named(_ ids: [Int]) -> String {
+        ids.count == 1 ? "task \(ids[0]) is" : "tasks \(list(ids)) are"
+    }
+
+    private static func list(_ ids: [Int]) -> String {
+        ids.map(String.init).joined(separator: " ")
     }
 
     /// Leaves tasks alone: they live on their own budgets, and nobody has asked to have them stopped.
     private func detach(from ids: [Int]) -> Never {
         console.endTerminalLine()
-        let list = ids.map(String.init).joined(separator: " ")
+        let list = Self.list(ids)
         let (verb, object) = ids.count == 1 ? ("continues", "it") : ("continue", "them")
         console.notice("task \(list) \(verb) to run; to stop \(object): bgtaskctl cancel \(list)")
         SignalInbox.die(of: SIGINT)
+    }
+}
+
+/// What a task prints, as it comes, also where the daemon is started anew meanwhile.
+final class FollowedOutput {
+    private let id: Int
+    private let output: OutputText
+    /// Where it goes on; `nil` before anything was asked.
+    private var position: Int?
+    /// Whether more replies come.
+    private(set) var isOpen = false
+
+    init(of id: Int, _ console: Console) {
+        self.id = id
+        output = OutputText(console)
+    }
+
+    /// Asks for it. A later daemon has of a task that has not ended only what that prints from then on.
+    func ask(_ connection: DaemonConnection) throws(Failure) {
+        isOpen = false
+        var input = Tasks.Output.Input()
+        input.id = id
+        input.follow = true
+        if let position {
+            var reference = Tasks.Show.Input()
+            reference.id = id
+            let task = try connection.call(Tasks.Show.self, reference).task
+            // What went with the daemon is said at its end.
+            guard task.outcome != .interrupted else { return }
+            if task.state == .ended { input.from = position }
+        }
+        position = position ?? 0
+        try connection.send(Tasks.Output.self, input, more: true)
+        isOpen = true
+    }
+
+    func show(_ piece: Tasks.Output.Output, continues: Bool) {
+        output.show(piece)
+        position = piece.next ?? position
+        isOpen = continues
     }
 }
 

@@ -6,7 +6,7 @@ struct Wait: Verb {
     static let configuration = CommandConfiguration(
         commandName: "wait",
         abstract: "Wait until tasks have ended, and exit with their status.",
-        usage: "bgtaskctl wait <task> ... [<options>]",
+        usage: "bgtaskctl wait [<task> ...] [<options>]",
         discussion: """
             The exit status is that of run --wait: the command's, 124 if its time was up, 125 if \
             bgtaskctl or the daemon is the reason, or the timeout is over. Of several tasks it is the \
@@ -29,22 +29,18 @@ struct Wait: Verb {
 
     @OptionGroup var global: GlobalOptions
 
-    func validate() throws { try selection.requireSome() }
-
     var refusalStatus: Int32 { ExitStatus.ours }
 
     func perform(_ session: Session) throws(Failure) -> Int32 {
         let connection = try session.connect()
         try connection.checkService()
         let all = selection.reach.asked
-        let ids = try selection.choose(connection, includesEnded: true).map(\.id)
+        let ids = try selection.chooseKnown(connection, session.console)
         let signals = try SignalInbox([SIGINT])
-        let waiter = TaskWaiter(connection, session.console, signals)
+        let waiter = TaskWaiter(connection, session.console, signals, session.connect)
         if ids.count == 1, !any {
             return try waiter.wait(for: ids[0], timeoutMs: timeout, all: all)
         }
-        return try waiter.wait(for: ids, any: any, timeoutMs: timeout, all: all) {
-            () throws(Failure) in try session.connect()
-        }
+        return try waiter.wait(for: ids, any: any, timeoutMs: timeout, all: all)
     }
 }

@@ -72,7 +72,7 @@ struct HoldMachine {
             return []
         case (.ended(let outcome, let reason), _): return end(outcome, reason)
         case (.connectionLost(let line), _):
-            return withdraw(nil, "\(line); \(subject.command) has no limit any more")
+            return withdraw(nil, "\(line); \(subject.command) is held by nobody any more")
         case (.commandExited, _): return [.endTask]
         case (.killBecameDue, _), (.endAnswered(nil), _): return []
         }

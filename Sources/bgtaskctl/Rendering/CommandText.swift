@@ -4,6 +4,11 @@ enum CommandText {
         words.map(quoted).joined(separator: " ")
     }
 
+    /// What a task does: of a command of --on-end, what the user wrote.
+    static func shown(_ words: [String]) -> String {
+        EndCommand.script(of: words).map { "on-end: \($0)" } ?? line(words)
+    }
+
     private static func quoted(_ word: String) -> String {
         let isPlain =
             !word.isEmpty

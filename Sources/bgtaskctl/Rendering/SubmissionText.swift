@@ -27,8 +27,8 @@ enum SubmissionText {
         fields.add("submitted", WallClock.text(millisecondsAgo: submission.submittedMs))
         fields.add("directory", work.directory)
         fields.add("environment", work.environment?.keys.sorted().joined(separator: ", "))
+        fields.add("input", submission.inputBytes.map(SizeText.bytes))
         fields.add("warning", work.expiration.map(warning))
-        fields.add("not before", work.earliestBeginMs.map { "\(TimeText.span($0)) after that" })
         fields.add("when", work.conditions.map { $0.map(word).joined(separator: ", ") })
         fields.add("minimum interval", work.minimumIntervalMs.map(TimeText.span))
         fields.add("unique", work.unique?.rawValue)
@@ -61,7 +61,7 @@ enum SubmissionText {
     }
 
     private static func retries(_ retry: Tasks.Retry) -> String {
-        let delay = retry.delayMs.map { ", the first after \(TimeText.span($0))" } ?? ""
+        let delay = retry.delayMs.map { ", \(TimeText.span($0)) before the second" } ?? ""
         return "\(retry.attempts) attempts\(delay)"
             + (retry.onInterruption == true ? ", also if it is interrupted" : "")
     }

@@ -113,7 +113,7 @@ enum TaskColumn: String, CaseIterable, Sendable {
     }
 
     private static func doing(_ task: Tasks.Task) -> String? {
-        if let command = task.command { return CommandText.line(command) }
+        if let command = task.command { return CommandText.shown(command) }
         guard task.kind == .held else { return nil }
         return task.pid.map { "(held by process \($0))" } ?? "(held)"
     }

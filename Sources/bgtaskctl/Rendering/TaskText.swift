@@ -74,12 +74,13 @@ enum TaskText {
         if let ended = task.endedMs { fields.add("ended", WallClock.text(millisecondsAgo: ended)) }
         fields.add("attempt", AttemptText.count(task))
         fields.add("pid", task.pid.map(String.init))
-        fields.add("command", task.command.map(CommandText.line))
+        fields.add("command", task.command.map(CommandText.shown))
         fields.add("exit", task.exit.map(exit))
         fields.add("cpu", task.cpuMs.map(TimeText.span))
         fields.add("memory peak", task.memoryPeakBytes.map(SizeText.bytes))
         fields.add("status", task.status)
         fields.add("waiting for", WaitingText.full(task))
+        fields.add("not before", task.notBeforeMs.map { WallClock.text(millisecondsAgo: -$0) })
         fields.add("restart of", task.restartOf.map(String.init))
     }
 

@@ -21,7 +21,9 @@ extension Failure {
                     ? "\(path) is too long for a socket: a path has \(pathBytesMax) bytes at most"
                     : "\(path) is no socket's path; write it as /PATH or unix:/PATH")
         case .disconnected:
-            self.init("bgtaskd at \(path) closed the connection; its journal says why")
+            self.init(
+                "bgtaskd at \(path) closed the connection; its journal says why",
+                isDisconnection: true)
         case .timedOut:
             let seconds = DaemonConnection.replyTimeout.components.seconds
             self.init(
@@ -36,7 +38,7 @@ extension Failure {
         case .remote(let error):
             self.init(Failure.refusal(error, socket: socket, privilege, method), refusal: error)
         case .failed, .noCallWaiting:
-            self.init("the connection to \(path) failed: \(error)")
+            self.init("the connection to \(path) failed: \(error)", isDisconnection: true)
         }
     }
 

@@ -8,10 +8,16 @@ struct Failure: Error, Equatable, Sendable {
     let status: Int32?
     /// What the daemon replied with, for a script; `nil` where it is not the daemon that refuses.
     let refusal: RemoteError?
+    /// Whether the daemon has closed the connection, as it does where it ends.
+    let isDisconnection: Bool
 
-    init(_ line: String, status: Int32? = nil, refusal: RemoteError? = nil) {
+    init(
+        _ line: String, status: Int32? = nil, refusal: RemoteError? = nil,
+        isDisconnection: Bool = false
+    ) {
         self.line = VisibleText.oneLine(line)
         self.status = status
         self.refusal = refusal
+        self.isDisconnection = isDisconnection
     }
 }

@@ -13,7 +13,8 @@ enum ProgramSearch {
         let path = path ?? (geteuid() == 0 ? rootPath : userPath)
         let folders = path.split(separator: ":", omittingEmptySubsequences: true)
         guard folders.allSatisfy({ isMissing($0 + "/" + program) }) else { return nil }
-        return "there is no program \(VisibleText.oneLine(program)) in \(path)"
+        let shell = program.contains(" ") ? " (a line for a shell: sh -c '...')" : ""
+        return "there is no program \(VisibleText.oneLine(program)) in \(path)\(shell)"
     }
 
     private static func isMissing(_ file: String) -> Bool {

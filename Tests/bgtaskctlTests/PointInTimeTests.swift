@@ -29,6 +29,18 @@ struct PointInTimeTests {
     }
 
     @Test(
+        "is the last one that it can mean where it is to be over",
+        arguments: [
+            ("11:59", 60), ("12:01", 86400 - 60), ("today", 12 * 3600), ("yesterday", 36 * 3600),
+            ("yesterday 13:00", 23 * 3600), ("2026-03-02 11:00", 3600), ("2026-03-01T12:00", 86400),
+            ("12:00", 0), ("tomorrow", nil), ("today 13:00", nil), ("2026-03-03", nil),
+        ] as [(String, Int?)])
+    func past(text: String, seconds: Int?) throws {
+        let now = instant(2026, 3, 2, 12, 0)
+        #expect(try PointInTime.parse(text).seconds(before: now) == seconds)
+    }
+
+    @Test(
         "is refused where it is none",
         arguments: [
             "", "now", "24:00", "12:60", "12", "12:00:60", "tomorrow 8", "8:30 tomorrow", "1:2:3:4",

@@ -25,8 +25,8 @@ struct FilterOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Only tasks that ended within this time, \(SpanOption.help).", valueName: "span"),
-        transform: SpanOption.milliseconds)
+            "Only tasks that ended since then, \(SinceOption.help).", valueName: "time"),
+        transform: SinceOption.milliseconds)
     var since: Int?
 
     @Flag(help: "Tasks of all users; for root and the group of operators.")

@@ -43,8 +43,8 @@ struct Logs: Verb {
 
     @Option(
         help: ArgumentHelp(
-            "Only what was printed within this time, \(SpanOption.help).", valueName: "span"),
-        transform: SpanOption.milliseconds)
+            "Only what was printed since then, \(SinceOption.help).", valueName: "time"),
+        transform: SinceOption.milliseconds)
     var since: Int?
 
     @Flag(help: "Only what they printed to standard output.")

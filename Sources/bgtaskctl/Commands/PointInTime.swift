@@ -13,7 +13,7 @@ struct PointInTime: Equatable {
     private enum Day: Equatable {
         /// The next one on which that time of day is still to come.
         case next
-        case today, tomorrow
+        case today, tomorrow, yesterday
         case date(year: Int32, month: Int32, day: Int32)
     }
 
@@ -46,6 +46,7 @@ struct PointInTime: Equatable {
         switch word.lowercased() {
         case "today": return .today
         case "tomorrow": return .tomorrow
+        case "yesterday": return .yesterday
         default:
             guard let parts = numbers(word, "-", 3...3), parts[0] >= 1970,
                 (1...12).contains(parts[1]),
@@ -84,6 +85,7 @@ struct PointInTime: Equatable {
         switch day {
         case .today: break
         case .tomorrow: parts.tm_mday += 1
+        case .yesterday: parts.tm_mday -= 1
         case .date(let year, let month, let day):
             (parts.tm_year, parts.tm_mon, parts.tm_mday) = (year - 1900, month - 1, day)
             // mktime(3) makes the 2nd of March of a 30th of February.
@@ -95,5 +97,37 @@ struct PointInTime: Equatable {
         }
         let point = mktime(&parts)
         return point == -1 ? nil : Int(point - now)
+    }
+
+    /// How many seconds before the time of day `now` it was; `nil` where it is still to come, or there is no such day.
+    ///
+    /// A time of day that has not come today was yesterday's.
+    func seconds(before now: time_t) -> Int? {
+        guard let ahead = seconds(after: now) else { return nil }
+        guard ahead > 0 else { return -ahead }
+        guard day == .next else { return nil }
+        var past = self
+        past.day = .today
+        if let ahead = past.seconds(after: now), ahead <= 0 { return -ahead }
+        past.day = .yesterday
+        return past.seconds(after: now).map { -$0 }
+    }
+}
+
+/// Since when, on the command line: a length of time, or a point in time that is over.
+enum SinceOption {
+    static let help = "such as 10min, 14:00, yesterday or \"2026-11-24 8:00\""
+
+    /// How many milliseconds ago that was.
+    static func milliseconds(_ text: String) throws -> Int {
+        if let span = try? SpanOption.milliseconds(text) { return span }
+        guard let point = try? PointInTime.parse(text) else {
+            throw ValidationError(
+                "\"\(text)\" is neither a time nor how long ago one was; write it \(help)")
+        }
+        guard let seconds = point.seconds(before: WallClock.seconds) else {
+            throw ValidationError("\"\(text)\" is still to come, or no day")
+        }
+        return seconds * 1000
     }
 }

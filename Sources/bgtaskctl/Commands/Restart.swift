@@ -34,8 +34,8 @@ struct Restart: Verb {
 
     @Option(
         help: ArgumentHelp(
-            "With these: that ended within this time, 24h if not given.", valueName: "span"),
-        transform: SpanOption.milliseconds)
+            "With these: that ended since then; 24h ago if not given.", valueName: "time"),
+        transform: SinceOption.milliseconds)
     var since: Int?
 
     @OptionGroup var global: GlobalOptions

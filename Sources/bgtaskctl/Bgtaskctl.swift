@@ -60,6 +60,13 @@ struct Bgtaskctl: ParsableCommand {
         let given = Array(CommandLine.arguments.dropFirst())
         let arguments = ArgumentOrder.verbFirst(given)
         let console = Console(isJSON: ArgumentOrder.askForJSON(given))
+        if let number = Surroundings.argumentThatIsNoText {
+            // It would be another word: what is no UTF-8 would be replaced.
+            console.notice(
+                "argument \(number) (\(given[number - 1])) is not UTF-8, and bgtaskd takes nothing else"
+            )
+            Glibc.exit(ExitStatus.usage)
+        }
         // ArgumentParser would show the help of all verbs.
         if arguments.first == "help", arguments.count > 1, !arguments[1].hasPrefix("-"),
             let unknown = UsageText.unknownVerb(arguments[1])

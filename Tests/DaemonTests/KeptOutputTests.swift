@@ -97,6 +97,27 @@ struct KeptOutputTests {
         }
     }
 
+    @Test(
+        "of attempts under an earlier daemon is said to be lost, and not passed over",
+        arguments: [false, true])
+    func attempts(crashes: Bool) throws {
+        let daemon = try DaemonProcess(.supervisor)
+        let client = try daemon.connect()
+        let silent = try client.submit(["false"]) {
+            $0.retry = Tasks.Retry(attempts: 2, delay: 3_600_000)
+        }
+        let id = try client.submit(script: "echo cannot; exit 1") {
+            $0.retry = Tasks.Retry(attempts: 2, delay: 3_600_000)
+        }
+        for id in [silent, id] {
+            try eventually("its first attempt is over") { try client.show(id).attempt == 2 }
+        }
+        #expect(try daemon.text(of: id) == "cannot\n")
+        #expect(try daemon.text(of: silent) == "")
+        let next = try daemon.successor("", crashes: crashes)
+        #expect(try isLost(id, of: next) == true)
+    }
+
     @Test("goes on from where a reader was", arguments: [false, true])
     func position(isRestarted: Bool) throws {
         var daemon = try DaemonProcess(.supervisor)

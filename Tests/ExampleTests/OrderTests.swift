@@ -65,10 +65,13 @@ struct OrderTests {
             reason == "it was to start after task \(second) had completed, which ended as failed")
         let refused = try ctl("run", "--after", second, "--", "true")
         #expect(refused.status == 1)
-        #expect(refused.text.contains("task \(second) has ended already: failed"), "\(refused)")
-        for wrong in ["0", "1,,2", "x"] {
+        #expect(refused.text.contains("task \(second) ended as failed"), "\(refused)")
+        for wrong in ["0", "1,,2", ""] {
             #expect(try ctl("run", "--after", wrong, "--", "true").status == 64)
         }
+        let unknown = try ctl("run", "--after", "nobody", "--", "true")
+        #expect(unknown.status == 1)
+        #expect(unknown.text.contains("there is no task nobody"), "\(unknown)")
     }
 
     @Test("a queued task is paused, changed and resumed; so is all that one has")

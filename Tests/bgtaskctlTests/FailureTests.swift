@@ -61,7 +61,7 @@ import Varlink
                 == "task 9 has ended already: overrun; see: bgtaskctl show 9")
         #expect(
             try line(Tasks.NotAccepting.name, [("reason", .string("stopping"))])
-                == "bgtaskd refuses this now: stopping")
+                == "bgtaskd refuses this: stopping")
     }
 
     @Test("each error of applications is a line of its own, with its values")

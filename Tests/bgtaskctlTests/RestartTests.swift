@@ -35,11 +35,15 @@ import Varlink
 
     @Test("one task is restarted as it was, and the number of the new one is printed")
     func one() throws {
-        let answer = receipt(9)
-        let daemon = try FakeDaemon { $0.expect(Tasks.Restart.self, reply: answer) }
+        let (shown, answer) = (submission(after: [3]), receipt(9))
+        let daemon = try FakeDaemon {
+            $0.expect(Tasks.ShowSubmission.self, reply: shown)
+            $0.expect(Tasks.Restart.self, reply: answer)
+        }
         let run = try CommandRun(daemon, "restart", "7")
         #expect(run.finish() == 0)
         #expect(run.output == "9\n")
+        #expect(run.errors.contains("task 9 does not come after task 3, as task 7 did"))
         #expect(daemon.parameters(of: Tasks.Restart.self).map(\.text) == [#"{"id":7}"#])
     }
 
@@ -100,7 +104,7 @@ import Varlink
             $0.send(Tasks.History.Output())
             $0.expect(Tasks.List.self, reply: list)
             for _ in expected {
-                if expected.count > 1 { $0.expect(Tasks.ShowSubmission.self, reply: shown) }
+                $0.expect(Tasks.ShowSubmission.self, reply: shown)
                 $0.expect(Tasks.Restart.self, reply: done)
             }
         }

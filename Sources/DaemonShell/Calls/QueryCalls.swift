@@ -179,10 +179,13 @@ struct QueryCalls {
             client.open(.pages(pager))
             return pager.begin(for: client)
         }
+        let follows = input.follow == true
+        guard follows || !outputs.isLost(id) else {
+            throw .outputGone(id, lostWithDaemon: true)
+        }
         if let since, let log = outputs.output[id] {
             position = max(position, log.position(since: since))
         }
-        let follows = input.follow == true
         client.open(
             .pages(
                 OutputPager(outputs, of: id, from: position, follows: follows, for: client)))

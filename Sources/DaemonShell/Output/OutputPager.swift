@@ -21,6 +21,7 @@ final class OutputPager: Pager {
         let output: OutputPump
         let lookups: HistoryLookups
         fileprivate let subscriptions: Subscriptions
+        private let startedAt: Instant
         fileprivate var pieces = OutputPieces()
 
         init(
@@ -33,6 +34,16 @@ final class OutputPager: Pager {
             self.subscriptions = subscriptions
             self.output = output
             self.lookups = lookups
+            startedAt = core.now
+        }
+
+        /// Whether all that a task has printed went with an earlier daemon: it has not ended, and waits for another
+        /// attempt or is in it.
+        func isLost(_ id: TaskID) -> Bool {
+            guard output[id] == nil, let run = core.registry.record(id)?.run else { return false }
+            return run.attempts.contains {
+                $0.outcome == .interrupted || $0.endedAt <= startedAt
+            }
         }
 
         /// Forgets what was written for several, once nobody waits for it.

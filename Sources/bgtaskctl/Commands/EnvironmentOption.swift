@@ -15,17 +15,21 @@ enum EnvironmentOption {
     static func variables(
         _ entries: [String], files: [String] = [], withAll: Bool = false
     ) throws -> [String: String] {
-        var variables = withAll ? own() : [:]
+        var variables = withAll ? try own() : [:]
         for path in files { try read(path, into: &variables) }
         for entry in entries {
             let (name, value) = parts(of: entry)
             guard !name.isEmpty else {
                 throw ValidationError("--env expects NAME=VALUE, and \"\(entry)\" has no name")
             }
-            guard let value = value ?? getenv(name).map({ String(cString: $0) }) else {
-                throw ValidationError("--env \(name): you have no such variable; give a value")
+            guard value == nil, let own = getenv(name) else {
+                guard let value else {
+                    throw ValidationError("--env \(name): you have no such variable; give a value")
+                }
+                variables[name] = value
+                continue
             }
-            variables[name] = value
+            variables[name] = try text(own, "--env \(name)")
         }
         return variables
     }
@@ -35,11 +39,19 @@ enum EnvironmentOption {
         return (String(parts[0]), parts.count == 2 ? String(parts[1]) : nil)
     }
 
-    private static func own() -> [String: String] {
+    private static func text(_ value: UnsafePointer<CChar>, _ subject: String) throws -> String {
+        guard let text = String(validatingCString: value) else {
+            throw ValidationError("\(subject): it is not UTF-8, and bgtaskd takes nothing else")
+        }
+        return text
+    }
+
+    private static func own() throws -> [String: String] {
         var variables: [String: String] = [:]
         var next = environ
         while let entry = next.pointee {
-            let (name, value) = parts(of: String(cString: entry))
+            let (name, value) = parts(
+                of: try text(entry, "--env-all: " + String(cString: entry).prefix { $0 != "=" }))
             if !name.isEmpty, let value { variables[name] = value }
             next += 1
         }
@@ -47,13 +59,20 @@ enum EnvironmentOption {
     }
 
     private static func read(_ path: String, into variables: inout [String: String]) throws {
-        let text = String(decoding: try bytes(of: path), as: UTF8.self)
+        guard let text = String(validating: try bytes(of: path), as: UTF8.self) else {
+            throw ValidationError(
+                "--env-file \(path): it is not UTF-8, and bgtaskd takes nothing else")
+        }
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         for (index, line) in lines.enumerated() where !line.isEmpty && !line.hasPrefix("#") {
             let (name, value) = parts(of: line)
             guard !name.isEmpty, let value else {
                 throw ValidationError(
                     "\(path):\(index + 1): a line is NAME=VALUE, empty, or begins with #")
+            }
+            guard !name.hasPrefix("export ") else {
+                throw ValidationError(
+                    "\(path):\(index + 1): a line is NAME=VALUE, without export and quotes")
             }
             variables[name] = value
         }

@@ -28,7 +28,9 @@ struct Explain: Verb {
             input.id = id
             let explanations = try connection.call(Tasks.Explain.self, input).explanations
             if console.isJSON {
-                for explanation in explanations { console.write(JSONLine.text(explanation)) }
+                for explanation in explanations {
+                    console.write(JSONLine.text(explanation, of: id))
+                }
             } else {
                 if tasks.count > 1 { text += "==> task \(id) <==\n" }
                 text += ExplanationText.lines(explanations, console.style)

@@ -31,7 +31,7 @@ struct Extend: Verb {
             input.id = id
             let remaining = try connection.call(Tasks.Extend.self, input).remaining
             let subject = tasks.count > 1 ? "\(id)\t" : ""
-            console.show(remaining, subject + TimeText.remaining(remaining) + "\n")
+            console.show(remaining, of: id, subject + TimeText.remaining(remaining) + "\n")
         }
     }
 }

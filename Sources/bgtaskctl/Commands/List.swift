@@ -57,7 +57,9 @@ struct List: Verb {
             console.hint(
                 wantsEnded
                     ? "no such tasks"
-                    : "no \(isFiltered ? "such " : "")task is live; --ended shows others")
+                    : isFiltered
+                        ? "no such task is live; --ended shows others"
+                        : "nothing runs or waits; --ended shows what has ended")
         } else {
             console.page(text(Array(shown), of: tasks, users, console.style))
         }

@@ -111,9 +111,11 @@ struct Logs: Verb {
         input.id = id
         input.all = selection.reach.asked
         // The output was shown, whatever this comes to.
-        guard let task = try? connection.call(Tasks.Show.self, input).task,
-            task.state == .ended, let reason = ExitStatus.reason(for: task)
-        else { return }
+        guard let task = try? connection.call(Tasks.Show.self, input).task else { return }
+        if task.state == .queued, task.attempt <= 1 {
+            return console.notice("task \(id) has not started")
+        }
+        guard task.state == .ended, let reason = ExitStatus.reason(for: task) else { return }
         console.notice(reason)
     }
 

@@ -39,7 +39,7 @@ struct OutputReader {
             hasPrinted = next ?? 0 > 0
             if isNamed, !lines.isEmpty { name(id) }
             isNamed = isNamed && lines.isEmpty
-            for line in lines { output.show(line) }
+            for line in lines { output.show(line, of: id) }
             guard input.follow == true else { return hasPrinted }
             input.from = next
         }
@@ -50,7 +50,7 @@ struct OutputReader {
                 name(id)
                 isNamed = false
             }
-            output.show(piece)
+            output.show(piece, of: id)
         }
         return hasPrinted
     }
@@ -141,7 +141,7 @@ struct OutputReader {
             name(id)
             named = id
         }
-        output.show(piece)
+        output.show(piece, of: id)
     }
 
     private func name(_ id: Int) {

@@ -106,6 +106,29 @@ extension Session {
             var input = change
             input.id = id
             console.show(try connection.call(Tasks.Change.self, input), "")
+            if input.paused == false { PauseNote.tell(id, connection, console, all: input.all) }
+        }
+    }
+}
+
+/// Says that a task still waits for somebody, who may have forgotten it.
+enum PauseNote {
+    /// - Parameter all: whether it may be another user's.
+    static func tell(
+        _ id: Int, _ connection: DaemonConnection, _ console: Console, all: Bool? = nil
+    ) {
+        var input = Tasks.Show.Input()
+        input.id = id
+        input.all = all
+        guard let task = try? connection.call(Tasks.Show.self, input).task, task.state == .queued
+        else { return }
+        switch task.waiting {
+        case "pausedOwner":
+            console.notice("all tasks of that user are paused; bgtaskctl resume --all-mine ends it")
+        case "paused":
+            let group = task.group ?? ""
+            console.notice("group \(group) is paused; bgtaskctl group resume \(group) ends it")
+        default: break
         }
     }
 }

@@ -29,7 +29,7 @@ struct Remaining: Verb {
             input.id = id
             let remaining = try connection.call(Tasks.RemainingTime.self, input).remaining
             let subject = tasks.count > 1 ? "\(id)\t" : ""
-            console.show(remaining, subject + TimeText.remaining(remaining) + "\n")
+            console.show(remaining, of: id, subject + TimeText.remaining(remaining) + "\n")
         }
     }
 }

@@ -63,13 +63,25 @@ struct Restart: Verb {
             tasks.isEmpty
             ? try finder.findFailed(of: group, since: since ?? Self.sinceDefault)
             : try finder.find(tasks)
-        if chosen.isEmpty { session.console.hint("no such task has failed") }
+        if chosen.isEmpty {
+            if let group { try TaskFinder.requireGroup(group, connection) }
+            session.console.hint("no such task has failed")
+            return 0
+        }
         var restarts = Restarts(connection, of: chosen)
+        let console = session.console
         return try session.each(of: chosen) { id throws(Failure) in
-            let submitted = try restarts.restart(id)
-            let subject = chosen.count > 1 ? "\(id)\t" : ""
-            session.console.show(submitted, "\(subject)\(submitted.id)\n")
-            SubmissionText.tellReceipt(submitted, session.console)
+            let (submitted, left) = try restarts.restart(id)
+            // Whether they are several is what was asked, and not what was found.
+            let subject = tasks.count == 1 ? "" : "\(id)\t"
+            console.show(submitted, "\(subject)\(submitted.id)\n")
+            SubmissionText.tellReceipt(submitted, console)
+            if !left.isEmpty {
+                let numbers = left.map(String.init).joined(separator: ", ")
+                console.notice(
+                    "task \(submitted.id) does not come after task \(numbers), as task \(id) did; "
+                        + "restart them together to keep the order")
+            }
         }
     }
 }
@@ -149,23 +161,30 @@ struct Restarts {
     }
 
     /// Restarts one of them. What it came after is to be restarted before it.
-    mutating func restart(_ id: Int) throws(Failure) -> Tasks.Submit.Output {
+    ///
+    /// - Returns: with what it came after that was not restarted.
+    mutating func restart(
+        _ id: Int
+    ) throws(Failure) -> (submitted: Tasks.Submit.Output, left: [Int]) {
+        var reference = Tasks.ShowSubmission.Input()
+        reference.id = id
+        let work = try connection.call(Tasks.ShowSubmission.self, reference).work
+        let missing = (work.after ?? []).first { chosen.contains($0) && numbers[$0] == nil }
+        if let missing {
+            throw Failure(
+                "task \(id) was not restarted: it came after task \(missing), which was not")
+        }
         var input = Tasks.Restart.Input()
         input.id = id
-        if chosen.count > 1 {
-            var reference = Tasks.ShowSubmission.Input()
-            reference.id = id
-            let work = try connection.call(Tasks.ShowSubmission.self, reference).work
-            let missing = (work.after ?? []).first { chosen.contains($0) && numbers[$0] == nil }
-            if let missing {
-                throw Failure(
-                    "task \(id) was not restarted: it came after task \(missing), which was not")
-            }
-            input.after = work.after?.compactMap { numbers[$0] }
-            input.afterAny = work.afterAny?.compactMap { numbers[$0] }
-        }
+        input.after = renumbered(work.after)
+        input.afterAny = renumbered(work.afterAny)
         let submitted = try connection.call(Tasks.Restart.self, input)
         numbers[id] = submitted.id
-        return submitted
+        return (submitted, (work.after ?? []).filter { numbers[$0] == nil })
+    }
+
+    private func renumbered(_ predecessors: [Int]?) -> [Int]? {
+        let found = (predecessors ?? []).compactMap { numbers[$0] }
+        return found.isEmpty ? nil : found
     }
 }

@@ -131,6 +131,10 @@ struct Run: Verb {
             )
         }
         if connection.socket.origin == .user { SessionNote.tell(session.console) }
+        // Who looks is told that it may take for ever.
+        if session.console.isErrorTerminal {
+            PauseNote.tell(submitted.id, connection, session.console)
+        }
         guard let signals else { return 0 }
         let waiter = TaskWaiter(connection, session.console, signals, session.connect)
         return try waiter.wait(for: submitted.id, following: follow)
@@ -213,6 +217,9 @@ struct Run: Verb {
         work.profile = borrow.profile
         try queue.apply(to: &work, connection)
         work.budget = try borrow.budget(from: connection)
+        guard directory != nil || Surroundings.isDirectoryText else {
+            throw Failure("the name of the current directory is not UTF-8; give --directory")
+        }
         guard let place = directory.map(Surroundings.absolute) ?? Surroundings.directory else {
             throw Failure("the current directory does not exist any more; give --directory")
         }

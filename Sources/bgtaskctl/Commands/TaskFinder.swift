@@ -1,4 +1,5 @@
 internal import TaskAPI
+internal import Varlink
 
 /// Finds the tasks that a person names.
 struct TaskFinder {
@@ -45,6 +46,24 @@ struct TaskFinder {
                 named.isEmpty ? [Chosen(id: 0, isFound: false, failure: unknown(word))] : named
         }
         return chosen
+    }
+
+    /// Finds the tasks of a group.
+    ///
+    /// - Throws: where there is no such group.
+    func find(ofGroup group: String) throws(Failure) -> [Chosen] {
+        let found = try find { $0.group = group }
+        if found.isEmpty { try Self.requireGroup(group, connection) }
+        return found
+    }
+
+    /// Refuses a group that the settings do not name, so that a mistyped one is not taken for an empty one.
+    static func requireGroup(
+        _ name: String, _ connection: DaemonConnection
+    ) throws(Failure) {
+        let groups = try connection.call(Tasks.Groups.self, Empty()).groups
+        guard !groups.contains(where: { $0.name == name }) else { return }
+        throw Failure("there is no group \(name); bgtaskctl group list names them")
     }
 
     /// The command that was submitted last, live or ended.

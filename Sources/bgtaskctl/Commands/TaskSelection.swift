@@ -45,7 +45,7 @@ struct TaskSelection: ParsableArguments {
         let finder = TaskFinder(
             connection, all: reach.asked, states: states, includesEnded: includesEnded)
         var chosen = try finder.find(tasks)
-        if let group { chosen += try finder.find { $0.group = group } }
+        if let group { chosen += try finder.find(ofGroup: group) }
         if allMine { chosen += try finder.find { _ in } }
         var seen: Set<Int> = []
         return chosen.filter { $0.failure != nil || seen.insert($0.id).inserted }

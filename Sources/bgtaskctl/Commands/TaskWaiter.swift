@@ -290,7 +290,7 @@ final class FollowedOutput {
     }
 
     func show(_ piece: Tasks.Output.Output, continues: Bool) {
-        output.show(piece)
+        output.show(piece, of: id)
         position = piece.next ?? position
         isOpen = continues
     }
@@ -304,15 +304,16 @@ struct OutputText {
         self.console = console
     }
 
-    /// Shows one piece, to the stream that it was printed to; what was dropped before it is said first.
-    func show(_ piece: Tasks.Output.Output) {
+    /// Shows one piece of a task's output, to the stream that it was printed to; what was dropped before it is said
+    /// first.
+    func show(_ piece: Tasks.Output.Output, of id: Int) {
         if let dropped = piece.dropped, dropped > 0 {
             console.notice("\(SizeText.bytes(dropped)) of the output are missing here: not kept")
         }
         // The last reply of a stream may be there for its end alone.
         guard !piece.text.isEmpty else { return }
         if console.isJSON {
-            console.write(JSONLine.text(piece))
+            console.write(JSONLine.text(piece, of: id))
         } else {
             console.passOn(piece.text, toErrors: piece.stream == "stderr")
         }

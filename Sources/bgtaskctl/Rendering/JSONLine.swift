@@ -11,6 +11,15 @@ enum JSONLine {
         line(of: message) { moment.added(to: $0) }
     }
 
+    /// What is said of a task, with the task's number in front.
+    static func text<M: Message>(_ message: M, of id: Int) -> String {
+        let moment = JSONTimes(now: WallClock.milliseconds)
+        return line(of: message) { value in
+            guard case .object(let members) = moment.added(to: value) else { return value }
+            return .object([("id", .integer(id))] + members)
+        }
+    }
+
     /// An event of a stream: with when it came, too.
     static func event<M: Message>(
         _ event: M, _ moment: JSONTimes = JSONTimes(now: WallClock.milliseconds)

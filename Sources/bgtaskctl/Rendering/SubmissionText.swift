@@ -44,7 +44,12 @@ enum SubmissionText {
         case .coalesced: console.notice("task \(submitted.id) of that name is used instead")
         case .deferred:
             let time =
-                submitted.notBeforeMs.map { " for at least \(TimeText.span($0))" }
+                submitted.notBeforeMs.map { milliseconds in
+                    let isLong = milliseconds >= 600_000
+                    let moment = WallClock.text(millisecondsAgo: -milliseconds)
+                    return " for at least \(TimeText.span(milliseconds))"
+                        + (isLong ? ", until \(moment)" : "")
+                }
                 ?? "; bgtaskctl explain \(submitted.id) says why"
             console.notice("task \(submitted.id) is held back\(time)")
         }
@@ -67,8 +72,8 @@ enum SubmissionText {
     }
 
     private static func predecessors(_ work: Tasks.Work) -> String? {
-        let completed = work.after.map { "\(numbers($0)) completed" }
-        let ended = work.afterAny.map { "\(numbers($0)) ended" }
+        let completed = work.after.map { "\(numbers($0)) (if completed)" }
+        let ended = work.afterAny.map { "\(numbers($0)) (however ended)" }
         let parts = [completed, ended].compactMap(\.self)
         return parts.isEmpty ? nil : parts.joined(separator: ", ")
     }

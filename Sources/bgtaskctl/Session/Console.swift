@@ -13,7 +13,8 @@ final class Console {
     /// The exit status where standard output cannot be written.
     private let failureStatus: Int32
     private var buffer: [UInt8] = []
-    private let isErrorTerminal = isatty(STDERR_FILENO) == 1
+    /// Whether a person reads what is said on standard error.
+    let isErrorTerminal = isatty(STDERR_FILENO) == 1
 
     private static let bufferBytesMax = 65536
 
@@ -40,6 +41,11 @@ final class Console {
     /// Writes a message as JSON where that is asked for, and otherwise as the text.
     func show<M: Message>(_ message: M, _ text: @autoclosure () -> String) {
         write(isJSON ? JSONLine.text(message) : text())
+    }
+
+    /// The same of what is said of a task: JSON has its number too.
+    func show<M: Message>(_ message: M, of id: Int, _ text: @autoclosure () -> String) {
+        write(isJSON ? JSONLine.text(message, of: id) : text())
     }
 
     /// Writes an event of a stream, as JSON with when it came.
@@ -171,6 +177,20 @@ enum Surroundings {
         guard let path = getcwd(nil, 0) else { return nil }
         defer { free(path) }
         return String(cString: path)
+    }
+
+    /// Whether the name of the working directory is UTF-8, which alone can be passed on.
+    static var isDirectoryText: Bool {
+        guard let path = getcwd(nil, 0) else { return true }
+        defer { free(path) }
+        return String(validatingCString: path) != nil
+    }
+
+    /// The first argument that is not UTF-8, by its place from 1; `nil` where all are.
+    static var argumentThatIsNoText: Int? {
+        (1..<max(1, Int(CommandLine.argc))).first { place in
+            CommandLine.unsafeArgv[place].map { String(validatingCString: $0) == nil } ?? false
+        }
     }
 
     /// A path as it is from the root folder.

@@ -83,7 +83,7 @@ extension Failure {
                 + "see: bgtaskctl show \(ended.id)"
         case Tasks.NotAccepting.name:
             guard let refused = try? error.decode(Tasks.NotAccepting.self) else { return nil }
-            return "bgtaskd refuses this now: \(refused.reason)"
+            return "bgtaskd refuses this: \(refused.reason)"
         case Tasks.OutputGone.name:
             guard let gone = try? error.decode(Tasks.OutputGone.self) else { return nil }
             let what = gone.lostWithDaemon ? "was lost with the daemon" : "is not kept any more"

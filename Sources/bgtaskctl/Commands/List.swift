@@ -88,7 +88,8 @@ struct List: Verb {
                 tasks, choice, isPerson: style.isTerminal, users: users.name)
         }
         return style.isTerminal
-            ? TaskTable.listing(tasks, users: filter.all ? users.name : nil)
+            ? TaskTable.listing(
+                tasks, users: filter.all ? users.name : nil, width: style.width)
             : TaskTable.fields(tasks, owners: filter.all)
     }
 

@@ -18,6 +18,12 @@ enum Style: Equatable, Sendable {
 
     var isTerminal: Bool { self != .plain }
 
+    /// How wide the screen is; without one lines are as long as they are.
+    var width: Int {
+        guard case .terminal(let width, _) = self else { return .max }
+        return width
+    }
+
     /// The text in a colour, where colours are shown.
     func paint(_ text: String, _ colour: Colour?) -> String {
         guard case .terminal(_, true) = self, let colour else { return text }

@@ -7,15 +7,22 @@ internal import TaskAPI
 enum TaskTable {
     /// The tasks that are there.
     ///
-    /// - Parameter users: the names of the owners, where each is to be told.
-    static func listing(_ tasks: [Tasks.Task], users: ((Int) -> String)? = nil) -> Table {
+    /// - Parameters:
+    ///   - users: the names of the owners, where each is to be told.
+    ///   - width: of the screen; on a narrow one what they do and wait for needs the room of what few of them report.
+    static func listing(
+        _ tasks: [Tasks.Task], users: ((Int) -> String)? = nil, width: Int = .max
+    ) -> Table {
+        let status: [TaskColumn] = width < statusWidthMin ? [] : [.status]
         let columns: [TaskColumn] =
             [.id] + (users == nil ? [] : [.user])
-            + [.name, .state, .left, .used, .ended, .exit, .command, .status]
+            + [.name, .state, .left, .used, .ended, .exit, .command] + status
         let reader = TaskColumn.Reader(
             isPerson: true, tellsWaiting: true, users: users ?? { String($0) })
         return table(tasks, columns, isChosen: false, reader)
     }
+
+    private static let statusWidthMin = 100
 
     /// The same for a script.
     ///

@@ -15,7 +15,7 @@ DEBIAN := .build/debian
 
 SWIFT_FILES := $(wildcard Package.swift Sources Tests Examples Benchmarks)
 
-.PHONY: build completions install uninstall files deb test test-shipped test-long demo fuzz fuzz-live sanitize torture torture-vm
+.PHONY: build completions install uninstall files deb test test-python test-shipped test-long demo fuzz fuzz-live sanitize torture torture-vm
 .PHONY: bench microbenchmark instruction-counts format lint deps
 
 PROGRAMS := bgtaskd bgtaskctl bgtask-supervisor
@@ -134,6 +134,7 @@ else
 	    $(SWIFT) test --skip-build --disable-xctest --filter '^LinuxSystemTests'
 	$(BOUNDED) $$((45 * $(TIMES))) $(SWIFT) test --skip-build --disable-xctest \
 	    --skip '^(LinuxSystemTests|SystemTests)\.'
+	$(MAKE) --no-print-directory test-python
 	$(MAKE) --no-print-directory test-shipped
 	$(SWIFT) build --package-path Benchmarks --build-tests
 	$(BOUNDED) 5 $(SWIFT) test --package-path Benchmarks --skip-build --disable-xctest
@@ -150,6 +151,12 @@ test-shipped: build $(VM)/version $(DEBIAN)/trixie/complete
 	$(SWIFT) build --build-tests
 	BGTASK_PROGRAMS=$(CURDIR)/$(BUILD) $(BOUNDED) $$((45 * $(TIMES))) \
 	    $(SWIFT) test --skip-build --disable-xctest --filter '$(or $(FILTER),$(SHIPPED))'
+
+# The Python package against the daemon.
+test-python: deps
+	$(SWIFT) build --product bgtaskd
+	PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=clients/python/src BGTASKD_BIN_DIR=$(CURDIR)/.build/debug \
+	    timeout 600 $(PYTHON) -m unittest discover --start-directory clients/python/tests
 
 # The tests with those that take many minutes at their full length.
 test-long:

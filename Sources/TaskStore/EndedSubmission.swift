@@ -1,4 +1,4 @@
-package import BudgetCore
+internal import BudgetCore
 
 /// A task of the store, with what it was submitted with, so that it can be run again.
 package struct EndedSubmission: Equatable, Sendable {

@@ -86,8 +86,12 @@ struct RestartTests {
         let daemon = try DaemonProcess(.supervisor)
         let client = try daemon.connect()
         let file = daemon.folder.path + "/fixed"
-        let first = try client.submit(script: "[ -e \(file) ]")
+        let first = try client.submit(script: "[ -e \(file) ]") { $0.paused = true }
         let second = try client.submit(["true"]) { $0.after = [first] }
+        _ = try client.ask(Tasks.Change.self) {
+            $0.id = first
+            $0.paused = false
+        }
         #expect(try client.ended(first).outcome == .failed)
         #expect(try client.ended(second).outcome == .failed)
         try Files.write("", to: file)

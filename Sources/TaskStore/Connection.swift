@@ -134,6 +134,21 @@ final class Connection: @unchecked Sendable {
         }
     }
 
+    /// Reads what belongs together as it is at one moment.
+    func snapshot<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
+        try run("BEGIN", "read")
+        do throws(StoreError) {
+            let result = try body()
+            try run("COMMIT", "read")
+            return result
+        } catch {
+            if let handle, sqlite3_get_autocommit(handle) == 0 {
+                sqlite3_exec(handle, "ROLLBACK", nil, nil, nil)
+            }
+            throw error
+        }
+    }
+
     /// Brings what is in the write-ahead log into the database.
     ///
     /// - Parameter isLast: waits for readers, and leaves an empty log.

@@ -19,7 +19,13 @@ struct SubmissionQueries {
     }
 
     /// A task of an owner; `nil` where there is none, or no longer.
+    ///
+    /// Both of its rows are of one moment: else a prune between them would make a command that was cut look whole.
     func submission(_ id: TaskID, of owner: OwnerID) throws(StoreError) -> EndedSubmission? {
+        try connection.snapshot { () throws(StoreError) in try read(id, of: owner) }
+    }
+
+    private func read(_ id: TaskID, of owner: OwnerID) throws(StoreError) -> EndedSubmission? {
         guard let task = try tasks.task(id, of: owner) else { return nil }
         var submission = EndedSubmission(task: task, isWhole: true)
         let statement = try connection.statement(

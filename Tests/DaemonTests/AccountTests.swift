@@ -102,6 +102,40 @@ struct AccountTests {
         #expect(try accounts.text(of: kept) == "1500\n")
     }
 
+    @Test("what the account before it submitted is not for an account that has its uid now")
+    func reused() throws {
+        let accounts = try DaemonWithAccounts(.supervisor)
+        let client = try accounts.connect()
+        func fill(_ work: inout Tasks.Work) {
+            work.environment = ["TOKEN": "secret"]
+            work.input = "aGVsbG8="
+        }
+        let ended = try client.submit(["cat"], fill)
+        #expect(try client.ended(ended).outcome == .completed)
+        let live = try client.submit(["cat"]) {
+            fill(&$0)
+            $0.paused = true
+        }
+        #expect(
+            try client.ask(Tasks.ShowSubmission.self) { $0.id = ended }.work.environment?["TOKEN"]
+                == "secret")
+        try accounts.set(name: "erin")
+        try accounts.restart()
+        let next = try accounts.connect()
+        for id in [ended, live] {
+            let shown = try next.refusal(of: Tasks.ShowSubmission.self) { $0.id = id }
+            #expect(shown == .noSuchTask(id))
+        }
+        let again = try next.refusal(of: Tasks.Restart.self) { $0.id = ended }
+        #expect(again == .noSuchTask(ended))
+        // The account that it was has it again.
+        try accounts.set()
+        try accounts.restart()
+        let back = try accounts.connect()
+        let restarted = try back.ask(Tasks.Restart.self) { $0.id = ended }.id
+        #expect(try back.ended(restarted).outcome == .completed)
+    }
+
     @Test("the command of a handler has no other groups", arguments: ContainmentMode.available)
     func handler(mode: ContainmentMode) throws {
         let accounts = try DaemonWithAccounts(mode)

@@ -51,6 +51,15 @@ struct OutputTimesTests {
         #expect(times.position(since: Self.time(2_000_000)) == nil)
     }
 
+    @Test("a clock that falls all the time takes no more marks, and no span overflows")
+    func falling() {
+        var times = OutputTimes()
+        for number in 0..<5000 { times.note(number, at: Self.time(Int64(-number) * 1000)) }
+        #expect(times.bytes.count <= 8 + 16 * 256)
+        #expect(OutputTimes(bytes: times.bytes) == times)
+        #expect(times.position(since: Self.time(-10_000_000)) == 0)
+    }
+
     @Test("bytes that make no sense are refused")
     func senseless() {
         var times = OutputTimes()

@@ -36,6 +36,12 @@ package struct Submitter: Equatable, Sendable {
             hasNoNewPrivileges: hasNoNewPrivileges || launcher.hasNoNewPrivileges)
     }
 
+    /// Whether an account is the one that it was then: a uid may have been given to another one.
+    ///
+    /// - Parameter name: the name of the account of its uid now; `nil` where the user database cannot be asked, and
+    ///   nobody can say so.
+    package func isOfAccount(_ name: String?) -> Bool { self.name == nil || self.name == name }
+
     /// What it takes in memory, about.
     var byteCount: Int { (groups?.supplementary.count ?? 0) * 4 + (name?.utf8.count ?? 0) }
 

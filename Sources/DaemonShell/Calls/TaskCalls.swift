@@ -95,14 +95,20 @@ final class TaskCalls {
             throw .refused(.notAccepting("task \(id) has not ended; wait for it, or cancel it"))
         }
         let submitter = try submitters.submitter(client)
-        lookups.findSubmission(id, of: client) { [unowned self] ended, client in
-            do throws(CallFailure) {
+        // Only this is kept while the disk is asked about them: what a task was submitted with is large, and is read
+        // last.
+        var order = Submission(name: "", owner: client.caller.owner, work: Work(command: []))
+        order.queueing.after = predecessors
+        try withEarlierEnds(of: order, client) { [unowned self] order, client throws(CallFailure) in
+            try readSubmission(id, of: client) {
+                [unowned self] ended, client, name throws(CallFailure) in
                 var submission = try Submission(repeating: ended)
-                submission.queueing.after = predecessors
+                submission.queueing.after = order.queueing.after
+                submission.earlierEnds = order.earlierEnds
                 submission.work.submitter = submitter
-                try submitAsAccount(submission, client)
-            } catch {
-                client.reply(error)
+                submission.work.submitter.name = name
+                // Those of which memory has forgotten meanwhile how they ended are refused as unknown.
+                try take(submission, client)
             }
         }
     }
@@ -111,15 +117,42 @@ final class TaskCalls {
     func showSubmission(_ client: Client, _ call: Call) throws(CallFailure) {
         let input = try call.read(Tasks.ShowSubmission.Input.self)
         let id = try TaskID(named: input.id)
-        if let record = try runInMemory(id, of: client.caller.owner), record.task.state != .ended {
-            return client.reply(Tasks.ShowSubmission.Output(record, at: core.now))
+        let record = try runInMemory(id, of: client.caller.owner)
+        if let record, record.task.state != .ended {
+            return try submitters.withAccountName(of: client) { [core] name throws(CallFailure) in
+                guard record.run?.work.submitter.isOfAccount(name) == true else {
+                    throw .refused(.noSuchTask(id))
+                }
+                client.reply(Tasks.ShowSubmission.Output(record, at: core.now))
+            }
         }
-        lookups.findSubmission(id, of: client) { [core] ended, client in
-            guard ended.isWhole else { return client.reply(.submissionNotKept(id)) }
+        try readSubmission(id, of: client) { [core] ended, client, _ throws(CallFailure) in
+            guard ended.isWhole else { throw .submissionNotKept(id) }
             guard let record = TaskRecord(ended: RestoredTask(ended.task, core.clocks)) else {
-                return client.reply(.endNotOnDisk(id))
+                throw .endNotOnDisk(id)
             }
             client.reply(Tasks.ShowSubmission.Output(record, at: core.now))
+        }
+    }
+
+    /// Has the disk asked what a task of the client's was submitted with, which is large and held by nobody for long.
+    ///
+    /// A uid may have been given to another account since; what the one before it submitted is not for that.
+    private func readSubmission(
+        _ id: TaskID, of client: Client,
+        _ body: @escaping (EndedSubmission, Client, String?) throws(CallFailure) -> Void
+    ) throws(CallFailure) {
+        try submitters.withAccountName(of: client) { [lookups] name throws(CallFailure) in
+            lookups.findSubmission(id, of: client) { ended, client in
+                do throws(CallFailure) {
+                    guard ended.task.work.submitter.isOfAccount(name) else {
+                        throw .refused(.noSuchTask(id))
+                    }
+                    try body(ended, client, name)
+                } catch {
+                    client.reply(error)
+                }
+            }
         }
     }
 
@@ -149,10 +182,19 @@ final class TaskCalls {
         }
     }
 
-    /// Has the disk asked how those tasks ended that only it knows, one after the other.
     private func submit(_ submission: Submission, _ client: Client) throws(CallFailure) {
+        try withEarlierEnds(of: submission, client) {
+            [unowned self] submission, client throws(CallFailure) in try take(submission, client)
+        }
+    }
+
+    /// Has the disk asked how those tasks ended that a submission comes after and only it knows, one after the other.
+    private func withEarlierEnds(
+        of submission: Submission, _ client: Client,
+        _ body: @escaping (Submission, Client) throws(CallFailure) -> Void
+    ) throws(CallFailure) {
         let unknown = core.registry.unknownPredecessors(of: submission)
-        guard let id = unknown.first else { return try take(submission, client) }
+        guard let id = unknown.first else { return try body(submission, client) }
         guard id != .invalid, id <= core.registry.identifierLast else {
             throw .refused(.noSuchTask(id))
         }
@@ -163,7 +205,7 @@ final class TaskCalls {
             var submission = submission
             submission.earlierEnds[id] = outcome
             do throws(CallFailure) {
-                try submit(submission, client)
+                try withEarlierEnds(of: submission, client, body)
             } catch {
                 client.reply(error)
             }

@@ -213,8 +213,9 @@ enum AdoptionStage: String, CaseIterable, CustomTestStringConvertible {
     }
 
     private static func waitForMore(_ unit: String) throws {
-        let before = (try? size(unit)) ?? 0
+        // A unit that has just been started may have no file yet.
         let size = "$(stat -c %s \(file(unit)) 2>/dev/null || echo 0)"
+        let before = try #require(Int(Installation.shell("echo \(size)").line))
         try Installation.succeed(
             Installation.shell("until [ \"\(size)\" -gt \(before + 50) ]; do :; done"))
     }

@@ -65,17 +65,7 @@ extension Tasks {
     /// Give the time back. Ending an own task that has ended already answers with its outcome and changes nothing.
     package enum End: Method {
         package static let name = "org.bgtaskd.Tasks.End"
-
-        /// What `End` is asked.
-        package struct Input: Message {
-            package var id = 0
-
-            package init() {}
-
-            package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
-                try fields.field("id", &id, in: .identifiers)
-            }
-        }
+        package typealias Input = OwnReference
 
         /// What `End` answers.
         package struct Output: Message {

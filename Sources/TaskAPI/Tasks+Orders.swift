@@ -117,17 +117,7 @@ extension Tasks {
     /// What a command of the caller's was submitted with, without its input.
     package enum ShowSubmission: Method {
         package static let name = "org.bgtaskd.Tasks.ShowSubmission"
-
-        /// What `ShowSubmission` is asked.
-        package struct Input: Message {
-            package var id = 0
-
-            package init() {}
-
-            package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
-                try fields.field("id", &id, in: .identifiers)
-            }
-        }
+        package typealias Input = OwnReference
 
         /// What `ShowSubmission` answers.
         package struct Output: Message {

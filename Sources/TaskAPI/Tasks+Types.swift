@@ -113,6 +113,17 @@ package enum Tasks {
         case keep, replace
     }
 
+    /// What a method is asked that is about one task of the caller's own.
+    package struct OwnReference: Message {
+        package var id = 0
+
+        package init() {}
+
+        package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
+            try fields.field("id", &id, in: .identifiers)
+        }
+    }
+
     /// What a method is asked that is about one task.
     package struct Reference: Message {
         package var id = 0

@@ -22,14 +22,11 @@ enum EnvironmentOption {
             guard !name.isEmpty else {
                 throw ValidationError("--env expects NAME=VALUE, and \"\(entry)\" has no name")
             }
-            guard value == nil, let own = getenv(name) else {
-                guard let value else {
-                    throw ValidationError("--env \(name): you have no such variable; give a value")
-                }
-                variables[name] = value
-                continue
+            let own = try value == nil ? getenv(name).map { try text($0, "--env \(name)") } : nil
+            guard let value = value ?? own else {
+                throw ValidationError("--env \(name): you have no such variable; give a value")
             }
-            variables[name] = try text(own, "--env \(name)")
+            variables[name] = value
         }
         return variables
     }

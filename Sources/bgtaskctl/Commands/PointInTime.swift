@@ -19,7 +19,7 @@ struct PointInTime: Equatable {
 
     /// Reads it.
     static func parse(_ text: String) throws -> PointInTime {
-        // As JSON has them too: 2026-12-24T18:00.
+        // ISO 8601 divides them by a T: 2026-12-24T18:00. A zone is not taken; the clock is the local one.
         let isDateWithTime =
             text.utf8.count > 10 && text.utf8.first.map { (0x30...0x39).contains($0) } == true
         let words = text.split { $0 == " " || $0 == "T" && isDateWithTime }.map(String.init)

@@ -12,8 +12,8 @@ struct Restart: Verb {
             several that came after one another, each comes after the new ones. A name stands for the newest \
             task of that name that has ended.
 
-            Prints the number of the new task, with several behind the old one's. What --on-end had run is a \
-            task of its own, which is not run again.
+            Prints the number of the new task, behind the old one's unless a single task is named. What \
+            --on-end had run is a task of its own, which is not run again.
 
             Example: bgtaskctl restart 42
             Example: bgtaskctl restart --all-failed --since 1h

@@ -182,6 +182,37 @@ import Varlink
         #expect(daemon.parameters(of: Tasks.Cancel.self).isEmpty)
     }
 
+    @Test("run --follow goes on where it was when a connection breaks, and repeats nothing")
+    func broken() throws {
+        func piece(_ text: String, next: Int) -> Tasks.Output.Output {
+            var piece = Tasks.Output.Output()
+            (piece.stream, piece.text, piece.next) = ("stdout", text, next)
+            return piece
+        }
+        var submitted = Tasks.Submit.Output()
+        submitted.id = 7
+        var shown = Tasks.Show.Output()
+        shown.task = Sample.task()
+        let (receipt, task, end) = (submitted, shown, waited(Sample.ended(.failed, status: 3)))
+        let (first, second) = (piece("one\n", next: 4), piece("two\n", next: 8))
+        let daemon = try FakeDaemon {
+            guard let call = $0.nextCall() else { return }
+            guard call.method == Tasks.Submit.name else {
+                $0.send(task)
+                $0.expect(Tasks.Output.self, reply: second)
+                return $0.expect(Tasks.Wait.self, reply: end)
+            }
+            $0.send(receipt)
+            $0.expect(Tasks.Output.self, reply: first, continues: true)
+        }
+        let run = try CommandRun(daemon, "run", "--follow", "--", "true")
+        #expect(run.finish() == 3)
+        #expect(run.output == "one\ntwo\n")
+        #expect(
+            daemon.parameters(of: Tasks.Output.self).map(\.text)
+                == [#"{"id":7,"follow":true}"#, #"{"id":7,"follow":true,"from":4}"#])
+    }
+
     @Test("wait says that its timeout is over, and gives 125")
     func timeout() throws {
         let end = waited(nil)

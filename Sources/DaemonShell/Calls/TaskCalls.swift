@@ -108,7 +108,7 @@ final class TaskCalls {
                 submission.work.submitter = submitter
                 submission.work.submitter.name = name
                 // Those of which memory has forgotten meanwhile how they ended are refused as unknown.
-                try take(submission, client)
+                try take(submission, client, in: "")
             }
         }
     }
@@ -212,12 +212,15 @@ final class TaskCalls {
         }
     }
 
-    private func take(_ submission: Submission, _ client: Client) throws(CallFailure) {
+    /// - Parameter path: before the name of a parameter that is refused.
+    private func take(
+        _ submission: Submission, _ client: Client, in path: String = "work."
+    ) throws(CallFailure) {
         let submitted = try core.ask { registry, now, actions throws(Refusal) in
             do throws(Refusal) {
                 return try registry.submit(submission, at: now, &actions)
             } catch .invalidParameter(let name) {
-                throw .invalidParameter("work.\(name)")
+                throw .invalidParameter(path + name)
             }
         }
         guard submitted.waits else {

@@ -109,7 +109,11 @@ struct TaskFinder {
     }
 
     private func unknown(_ name: String) -> Failure {
-        let kind = includesEnded ? "" : states == [.queued] ? " that waits" : " that has not ended"
+        let kind =
+            includesEnded
+            ? ""
+            : states == nil
+                ? " that has not ended" : states == [.queued] ? " that waits" : " that runs"
         return Failure("there is no task \(name)\(kind), or it is not yours; see: bgtaskctl list")
     }
 

@@ -42,7 +42,8 @@ struct TaskWaiter {
     ) throws(Failure) -> Int32 {
         let deadline = deadline(timeoutMs)
         let output = following ? FollowedOutput(of: id, console) : nil
-        let task = try overRestarts(of: [id]) { connection throws(Failure) in
+        let task = try overRestarts(of: [id], until: deadline) {
+            connection throws(Failure) -> Tasks.Task? in
             try output?.ask(connection)
             // Asked for before the output has ended, so that a daemon which stops then has answered.
             try connection.send(Tasks.Wait.self, question(id, all: all))
@@ -75,11 +76,11 @@ struct TaskWaiter {
             console.hint("no such task is live")
             return 0
         }
+        let deadline = deadline(timeoutMs)
         // One that is not there is said before anything is waited for.
-        _ = try overRestarts(of: ids) { connection throws(Failure) in
+        _ = try overRestarts(of: ids, until: deadline) { connection throws(Failure) in
             try open(of: ids, connection, all: all)
         }
-        let deadline = deadline(timeoutMs)
         let ends =
             any
             ? [try firstEnd(of: ids, all: all, until: deadline)].compactMap(\.self)
@@ -114,12 +115,13 @@ struct TaskWaiter {
         of ids: [Int], all: Bool?, until deadline: ContinuousClock.Instant?
     ) throws(Failure) -> [Tasks.Task] {
         var ends: [Tasks.Task] = []
-        try overRestarts(of: ids) { connection throws(Failure) in
+        _ = try overRestarts(of: ids, until: deadline) { connection throws(Failure) -> Void? in
             for id in ids[ends.count...] {
                 try connection.send(Tasks.Wait.self, question(id, all: all))
-                guard let task = try end(of: id, connection, until: deadline) else { return }
+                guard let task = try end(of: id, connection, until: deadline) else { return nil }
                 ends.append(task)
             }
+            return ()
         }
         return ends
     }
@@ -130,7 +132,7 @@ struct TaskWaiter {
     private func firstEnd(
         of ids: [Int], all: Bool?, until deadline: ContinuousClock.Instant?
     ) throws(Failure) -> Tasks.Task? {
-        try overRestarts(of: ids) { _ throws(Failure) in
+        try overRestarts(of: ids, until: deadline) { _ throws(Failure) -> Tasks.Task? in
             var waits: [DaemonConnection] = []
             for id in ids {
                 let wait = try connect()
@@ -197,9 +199,12 @@ struct TaskWaiter {
     // MARK: - A daemon that is started anew
 
     /// Does something with a connection, and again with another one where the daemon has closed it.
+    ///
+    /// - Returns: `nil` where the time was over while the daemon was away.
     private func overRestarts<Result>(
-        of ids: [Int], _ body: (DaemonConnection) throws(Failure) -> Result
-    ) throws(Failure) -> Result {
+        of ids: [Int], until deadline: ContinuousClock.Instant?,
+        _ body: (DaemonConnection) throws(Failure) -> Result?
+    ) throws(Failure) -> Result? {
         var connection = connection
         var vain = 0
         while true {
@@ -214,17 +219,22 @@ struct TaskWaiter {
                         "bgtaskd closed the connection; \(Self.named(ids)) waited for until it is back"
                     )
                 }
-                connection = try reconnected(for: ids)
+                guard let other = try reconnected(for: ids, until: deadline) else { return nil }
+                connection = other
             }
         }
     }
 
-    private func reconnected(for ids: [Int]) throws(Failure) -> DaemonConnection {
+    /// - Returns: `nil` where the time is over before that.
+    private func reconnected(
+        for ids: [Int], until deadline: ContinuousClock.Instant?
+    ) throws(Failure) -> DaemonConnection? {
         let end = ContinuousClock.now.advanced(by: Self.patience)
         while true {
             do throws(Failure) {
                 return try connect()
             } catch {
+                if let deadline, ContinuousClock.now >= deadline { return nil }
                 guard ContinuousClock.now < end else {
                     throw Failure(
                         "\(error.line); to go on waiting: bgtaskctl wait \(Self.list(ids))",
@@ -232,7 +242,10 @@ struct TaskWaiter {
                 }
                 let pause = ContinuousClock.now.advanced(by: Self.pause)
                 while Waiting.wait(for: [signals.descriptor], until: pause) {
-                    if signals.next() != nil { detach(from: ids) }
+                    guard signals.next() != nil else { continue }
+                    console.endTerminalLine()
+                    console.notice("to go on waiting: bgtaskctl wait \(Self.list(ids))")
+                    SignalInbox.die(of: SIGINT)
                 }
             }
         }
@@ -256,12 +269,13 @@ struct TaskWaiter {
     }
 }
 
-/// What a task prints, as it comes, also where the daemon is started anew meanwhile.
+/// What a task prints, as it comes, also over another connection, of this daemon or of a later one.
 final class FollowedOutput {
     private let id: Int
     private let output: OutputText
     /// Where it goes on; `nil` before anything was asked.
     private var position: Int?
+    private var attempt = 1
     /// Whether more replies come.
     private(set) var isOpen = false
 
@@ -270,7 +284,7 @@ final class FollowedOutput {
         output = OutputText(console)
     }
 
-    /// Asks for it. A later daemon has of a task that has not ended only what that prints from then on.
+    /// Asks for it, from where it was. Of an attempt that began since, a later daemon counts from its beginning.
     func ask(_ connection: DaemonConnection) throws(Failure) {
         isOpen = false
         var input = Tasks.Output.Input()
@@ -280,9 +294,10 @@ final class FollowedOutput {
             var reference = Tasks.Show.Input()
             reference.id = id
             let task = try connection.call(Tasks.Show.self, reference).task
-            // What went with the daemon is said at its end.
-            guard task.outcome != .interrupted else { return }
-            if task.state == .ended { input.from = position }
+            // What it printed at last went with the daemon, or is not kept; its end is told all the same.
+            guard task.state != .ended || task.outcome != .interrupted else { return }
+            if task.attempt == attempt { input.from = position }
+            attempt = task.attempt
         }
         position = position ?? 0
         try connection.send(Tasks.Output.self, input, more: true)
@@ -294,6 +309,13 @@ final class FollowedOutput {
         position = piece.next ?? position
         isOpen = continues
     }
+
+    /// Takes a refusal of what was asked; another than that nothing is kept is thrown on.
+    func refused(_ failure: Failure) throws(Failure) {
+        guard isOpen, failure.refusal?.name == Tasks.OutputGone.name else { throw failure }
+        isOpen = false
+        output.notice(failure)
+    }
 }
 
 /// Passes on what a task printed.
@@ -303,6 +325,9 @@ struct OutputText {
     init(_ console: Console) {
         self.console = console
     }
+
+    /// Says why there is nothing.
+    func notice(_ failure: Failure) { console.report(failure) }
 
     /// Shows one piece of a task's output, to the stream that it was printed to; what was dropped before it is said
     /// first.

@@ -288,7 +288,7 @@ let package = Package(
             name: "DaemonTests",
             dependencies: [
                 "BudgetCore", "CTestUsers", "CallFuzz", "DaemonShell", "JSON", "LinuxSystem",
-                "TaskAPI", "TestKit", "Varlink",
+                "TaskAPI", "TaskStore", "TestKit", "Varlink",
                 "bgtaskctl", "bgtaskd", "bgtask-supervisor", "process-test-child",
             ],
             swiftSettings: swiftSettings

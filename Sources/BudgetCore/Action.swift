@@ -23,6 +23,8 @@ package enum Action: Equatable, Sendable {
     case answerOwner(OwnerID, Refusal?)
     /// The oldest order of how many slots there are, of a group or of the daemon, is on disk, or is refused by it.
     case answerSlots(String?, Refusal?)
+    /// The oldest order of an owner to forget tasks that have ended is carried out on the disk, or is refused by it.
+    case answerCleaning(by: OwnerID, Refusal?)
     /// The oldest change of a queued task is on disk, or is refused by it.
     case answerChange(TaskID, Refusal?)
     indirect case application(ApplicationKey, ApplicationOrder)

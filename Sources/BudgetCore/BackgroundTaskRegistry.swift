@@ -216,6 +216,35 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         return ended.trim(heldMax: limits.endedHeldMax, runMax: limits.endedRunMax)
     }
 
+    /// Takes an order to forget tasks that have ended (rule 34 in docs/architecture.md). Once the disk has forgotten
+    /// them it is done, and answered by `Action.answerCleaning`. Those that are not there, and those that the caller may
+    /// not see, are passed over.
+    package mutating func clean(
+        _ ids: [TaskID], by caller: Caller, _ actions: inout [Action]
+    ) throws(Refusal) {
+        guard ids.count <= Self.cleanedAtOnceMax else {
+            throw .limitReached(limit: "idsMax", value: Self.cleanedAtOnceMax)
+        }
+        for id in ids {
+            guard let slot = table.slot(of: id),
+                caller.seesAll || table[slot].owner == caller.owner
+            else { continue }
+            throw .notAccepting("task \(id) has not ended")
+        }
+        try durability.check()
+        actions.append(.store(.cleaned(ids, by: caller)))
+    }
+
+    /// So many tasks are cleaned away by one order: others wait for the commit.
+    package static let cleanedAtOnceMax = 500
+
+    private mutating func cleaned(
+        _ ids: [TaskID], by caller: Caller, _ refusal: Refusal?, _ actions: inout [Action]
+    ) {
+        if refusal == nil { ended.clean(ids, for: caller) }
+        actions.append(.answerCleaning(by: caller.owner, refusal))
+    }
+
     /// Moves the tasks together, unless some are queued, which the queue knows by their slots.
     mutating func compactTable() {
         guard scheduler.isQueueEmpty else { return }
@@ -1133,6 +1162,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         case .ownerPaused(let owner, let isPaused):
             pauseAnswered(owner, isPaused, nil, at: now, &actions)
         case .slotsOrdered(let order): slotsAnswered(order, nil, at: now, &actions)
+        case .cleaned(let ids, let caller): cleaned(ids, by: caller, nil, &actions)
         case .ended(let id):
             guard let slot = table.slot(of: id), let phase = table.phase(slot) else { return }
             if case .withdrawing = phase { actions.append(.answer(id, nil)) }
@@ -1169,6 +1199,8 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
             pauseAnswered(owner, isPaused, .notAccepting(reason), at: now, &actions)
         case .slotsOrdered(let order):
             slotsAnswered(order, .notAccepting(reason), at: now, &actions)
+        case .cleaned(let ids, let caller):
+            cleaned(ids, by: caller, .notAccepting(reason), &actions)
         case .ended(let id): endNotStored(id, reason, at: now, &actions)
         case .applicationSaved(let key):
             applicationStored(key, .notAccepting(reason), at: now, &actions)

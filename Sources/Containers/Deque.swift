@@ -58,6 +58,13 @@ package struct Deque<Element> {
         }
         return element
     }
+
+    /// Takes out those of which this is true; takes a time that grows with all of them.
+    @inlinable
+    package mutating func removeAll(where isRemoved: (Element) throws -> Bool) rethrows {
+        elements = try waiting.filter { try !isRemoved($0) }
+        head = 0
+    }
 }
 
 extension Deque: Sendable where Element: Sendable {}

@@ -69,6 +69,26 @@ extension Tasks {
         package typealias Output = Empty
     }
 
+    /// Forget tasks that have ended.
+    package enum Clean: Method {
+        package static let name = "org.bgtaskd.Tasks.Clean"
+
+        /// What `Clean` is asked.
+        package struct Input: Message {
+            package var ids: [Int] = []
+            package var all: Bool?
+
+            package init() {}
+
+            package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
+                try fields.field("ids", &ids, in: .identifiers)
+                try fields.field("all", &all)
+            }
+        }
+
+        package typealias Output = Empty
+    }
+
     /// What a method is asked that is about all tasks of a user.
     package struct OwnerReference: Message {
         package var owner: Int?

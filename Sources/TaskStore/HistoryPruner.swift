@@ -18,18 +18,14 @@ final class HistoryPruner: @unchecked Sendable {
     private let account: HistoryAccount
     private let successes: SuccessQueries
     private let successWrites: SuccessWrites
-    private let removeTask: Statement
-    private let removeAttempts: Statement
-    private let removeSubmission: Statement
+    private let removal: TaskRemoval
 
     init(_ connection: Connection, _ account: HistoryAccount) throws(StoreError) {
         self.connection = connection
         self.account = account
         successes = SuccessQueries(connection)
         successWrites = try SuccessWrites(connection, account)
-        removeTask = try connection.statement("DELETE FROM tasks WHERE id = ?", "prune")
-        removeAttempts = try connection.statement("DELETE FROM attempts WHERE task = ?", "prune")
-        removeSubmission = try connection.statement(SQL.forgetSubmission, "prune")
+        removal = try TaskRemoval(connection, account)
     }
 
     /// One step: removes what is too old, then what is too much, then cuts the file. See `TaskStore.prune`.
@@ -55,14 +51,7 @@ final class HistoryPruner: @unchecked Sendable {
     /// Removes an ended task, or forgets a success.
     private func remove(_ kept: Kept) throws(StoreError) {
         switch kept {
-        case .task(let row):
-            try removeTask.bind(row.id)
-            try removeTask.run()
-            if connection.changedRows > 0 { account.remove(kept) }
-            try removeAttempts.bind(row.id)
-            try removeAttempts.run()
-            try removeSubmission.bind(row.id)
-            try removeSubmission.run()
+        case .task(let row): try removal.remove(row)
         case .success(let success):
             try successWrites.forget(success)
             if connection.changedRows > 0 { account.remove(kept) }

@@ -23,6 +23,8 @@ package enum StoreChange: Equatable, Sendable {
     case ownerPaused(OwnerID, Bool)
     /// From now on nothing of this group starts, or it starts again. Changes nothing where that is so already.
     case groupPaused(String, Bool)
+    /// Of tasks that have ended, those of this owner are forgotten, or all; those that are not there are passed over.
+    case cleaned([TaskID], of: OwnerID?)
     /// What is known of an application, new or in the place of what was known before.
     indirect case applicationSaved(StoredApplication)
     /// An application is known no longer; it may never have been.

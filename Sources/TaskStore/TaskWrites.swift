@@ -17,6 +17,7 @@ final class TaskWrites: @unchecked Sendable {
     private let keepSubmission: Statement
     private let keepAttempt: Statement
     private let requeue: Statement
+    private let removal: TaskRemoval
 
     /// - Parameter account: what counts the ended tasks and the successes that are written.
     init(_ connection: Connection, _ account: HistoryAccount) throws(StoreError) {
@@ -33,6 +34,7 @@ final class TaskWrites: @unchecked Sendable {
         dependencies = try DependencyWrites(connection)
         keepAttempt = try connection.statement(SQL.keepAttempt, "queue again")
         requeue = try connection.statement(SQL.requeue, "queue again")
+        removal = try TaskRemoval(connection, account)
     }
 
     /// Writes changes in their order.
@@ -66,6 +68,13 @@ final class TaskWrites: @unchecked Sendable {
         case .changed(let id, let terms): try write(terms, of: id)
         case .groupPaused(let name, let isPaused): try write(isPaused, ofGroup: name)
         case .slotsOrdered(let order): try write(order)
+        case .cleaned(let ids, let owner):
+            for id in ids {
+                guard let kept = try queries.keptRow(Int64(clamping: id.rawValue)),
+                    owner == nil || kept.owner == owner
+                else { continue }
+                try removal.remove(kept)
+            }
         case .ownerPaused(let owner, let isPaused):
             let statement = try connection.statement(
                 isPaused ? SQL.pauseOwner : SQL.resumeOwner, isPaused ? "pause" : "resume")

@@ -69,7 +69,8 @@ enum UsageText {
     /// What other programs of this kind call what some verbs do.
     private static let foreignVerbs = [
         "add": "run", "submit": "run", "exec": "run", "kill": "cancel", "stop": "cancel",
-        "remove": "cancel", "rm": "cancel", "follow": "logs -f", "tail": "logs -f", "ls": "list",
+        "remove": "clean", "rm": "clean", "clear": "clean", "purge": "clean", "follow": "logs -f",
+        "tail": "logs -f", "ls": "list",
         "ps": "list", "queue": "list", "stash": "pause", "enqueue": "resume", "start": "resume",
         "parallel": "slots", "switch": "edit --priority", "retry": "restart",
     ]

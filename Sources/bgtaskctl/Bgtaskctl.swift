@@ -38,7 +38,8 @@ struct Bgtaskctl: ParsableCommand {
             CommandGroup(
                 name: "Intervening",
                 subcommands: [
-                    Cancel.self, Edit.self, Pause.self, Resume.self, Group.self, Slots.self,
+                    Cancel.self, Edit.self, Pause.self, Resume.self, Clean.self, Group.self,
+                    Slots.self,
                     SimulateExpiration.self, SimulateMemoryPressure.self,
                 ]),
             CommandGroup(name: "Applications", subcommands: [App.self]),

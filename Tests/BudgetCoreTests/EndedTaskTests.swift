@@ -66,6 +66,18 @@ struct EndedTaskTests {
                 accounts = Accounts([.init(uids: first...8, user: user)])
                 clerk.registry.replaceAccounts(accounts)
             }
+            if Int.random(in: 0..<10, using: &random) == 0 {
+                let ids = Set(kept.map(\.id).shuffled(using: &random).prefix(4))
+                let caller = Caller(
+                    owner: try #require(owners.randomElement(using: &random)),
+                    seesAll: Bool.random(using: &random))
+                try clerk.call { registry, _, actions in
+                    try registry.clean(Array(ids) + [.invalid], by: caller, &actions)
+                }
+                kept.removeAll {
+                    ids.contains($0.id) && (caller.seesAll || $0.owner == caller.owner)
+                }
+            }
             let owner = try #require(owners.randomElement(using: &random))
             let id = try clerk.begin(by: Caller(owner: owner))
             _ = try clerk.end(id, by: Caller(owner: owner))
@@ -97,6 +109,43 @@ struct EndedTaskTests {
             clerk.registry.forgetExcess()
         }
         #expect(clerk.registry.identifiers(of: nil, includingEnded: true) == Array(ids.suffix(4)))
+    }
+
+    @Test("ended tasks are forgotten at an order, once the disk has forgotten them")
+    func cleaned() throws {
+        var clerk = Clerk()
+        let (own, other, live) = (try clerk.run(), try clerk.run(by: Clerk.bob), try clerk.run())
+        for id in [own, other] {
+            clerk.exit(id, .status(0))
+            clerk.gone(id)
+        }
+        func order(_ ids: [TaskID]) throws {
+            try clerk.call { registry, _, actions in
+                try registry.clean(ids, by: Clerk.ann, &actions)
+            }
+        }
+        #expect(throws: Refusal.notAccepting("task \(live) has not ended")) {
+            try order([own, live])
+        }
+        #expect(throws: Refusal.limitReached(limit: "idsMax", value: 500)) {
+            try order(Array(repeating: own, count: 501))
+        }
+        clerk.disk = .waits
+        try order([own, other, own])
+        #expect(clerk.task(own)?.state == .ended)
+        clerk.finishWriting()
+        #expect(clerk.task(own) == nil)
+        #expect(clerk.task(other)?.state == .ended)
+        #expect(clerk.history.contains(.answerCleaning(by: Clerk.ann.owner, nil)))
+        clerk.disk = .fails
+        try clerk.call { registry, _, actions in
+            try registry.clean([other], by: Clerk.bob, &actions)
+        }
+        #expect(clerk.task(other)?.state == .ended)
+        #expect(
+            clerk.history.contains(
+                .answerCleaning(by: Clerk.bob.owner, .notAccepting("the disk is full"))))
+        #expect(throws: Refusal.notAccepting("the disk is full")) { try order([other]) }
     }
 
     @Test("ids are told a few at a time, in ascending order, of one owner and of all")

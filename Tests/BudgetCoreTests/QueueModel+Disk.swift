@@ -29,7 +29,8 @@ extension QueueModel {
                 tasks[index].before.removeFirst()
             }
             settle()
-        case .slotsOrdered, .startUndone, .cancelling, .applicationSaved, .applicationForgotten,
+        case .slotsOrdered, .cleaned, .startUndone, .cancelling, .applicationSaved,
+            .applicationForgotten,
             .identifiersReserved:
             break
         }
@@ -57,10 +58,8 @@ extension QueueModel {
             guard let index = index(id), let first = tasks[index].before.first else { return }
             (tasks[index].queueing, tasks[index].notBefore) = first
             tasks[index].before = tasks[index].before.dropFirst().map { _ in first }
-        case .groupPaused, .ownerPaused, .slotsOrdered, .startUndone, .cancelling,
-            .applicationSaved,
-            .applicationForgotten,
-            .identifiersReserved:
+        case .groupPaused, .ownerPaused, .slotsOrdered, .cleaned, .startUndone, .cancelling,
+            .applicationSaved, .applicationForgotten, .identifiersReserved:
             break
         }
     }
@@ -283,9 +282,8 @@ struct QueueDisk {
         case .changed:
             tasks[index].submission.queueing = run.queueing
             tasks[index].notBefore = run.notBefore
-        case .submitted, .groupPaused, .ownerPaused, .slotsOrdered, .applicationSaved,
-            .applicationForgotten,
-            .identifiersReserved:
+        case .submitted, .groupPaused, .ownerPaused, .slotsOrdered, .cleaned, .applicationSaved,
+            .applicationForgotten, .identifiersReserved:
             break
         }
     }

@@ -108,7 +108,8 @@ struct QueueSimulation {
         case .started(let id), .startUndone(let id), .ended(let id), .attemptEnded(let id),
             .cancelling(let id), .changed(let id):
             return QueueDisk.Write(step: step, record: held.registry.record(id))
-        case .groupPaused, .ownerPaused, .slotsOrdered, .applicationSaved, .applicationForgotten,
+        case .groupPaused, .ownerPaused, .slotsOrdered, .cleaned, .applicationSaved,
+            .applicationForgotten,
             .identifiersReserved:
             return QueueDisk.Write(step: step, record: nil)
         }

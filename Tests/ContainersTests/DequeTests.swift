@@ -19,6 +19,11 @@ struct DequeTests {
                 let taken = plain.isEmpty ? nil : plain.removeFirst()
                 if deque.popFirst() != taken { Issue.record("seed \(seed), step \(number)") }
             }
+            if Int.random(in: 0..<200, using: &random) == 0 {
+                let divisor = Int.random(in: 1...4, using: &random)
+                deque.removeAll { $0.isMultiple(of: divisor) }
+                plain.removeAll { $0.isMultiple(of: divisor) }
+            }
             let isSame =
                 deque.count == plain.count && deque.isEmpty == plain.isEmpty
                 && deque.first == plain.first && deque.last == plain.last

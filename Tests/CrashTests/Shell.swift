@@ -168,7 +168,9 @@ final class Shell {
         case .tell(.handlerFired, let id): try ledger.handlerFired(id)
         case .tell(.ended, let id): try tellEnd(of: id)
         case .tell(.attemptEnded, let id): try tellAttempt(of: id)
-        case .tell, .oldTasksNotNamed, .answerOwner, .answerChange, .answerSlots: break
+        case .tell, .oldTasksNotNamed, .answerOwner, .answerChange, .answerSlots,
+            .answerCleaning:
+            break
         case .answerGroup(let group, let refusal):
             try ledger.groups.answered(group, refusal, mayBeTaken: mayHaveTaken)
         case .launch(let id):

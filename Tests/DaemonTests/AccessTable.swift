@@ -58,6 +58,7 @@ enum AccessTable {
         Tasks.SimulateExpiration.name: task(.fine, .fine, .ended, .ended),
         Tasks.Restart.name: task(.notAccepting, .notAccepting, .notAccepting, .fine),
         Tasks.ShowSubmission.name: task(.notAccepting, .fine, .notAccepting, .fine),
+        Tasks.Clean.name: .everybody(.fine),
         Tasks.Begin.name: .everybody(.fine),
         Tasks.Submit.name: .everybody(.fine),
         Tasks.List.name: .everybody(.fine),
@@ -116,6 +117,7 @@ enum AccessTable {
                 )
             ]
         case Tasks.Wait.name: [("timeoutMs", .integer(0))]
+        case Tasks.Clean.name: [("ids", .array([]))]
         case Applications.Register.name:
             [("registration", .object([("id", .string("registered"))]))]
         // Process 1 is nobody's application.

@@ -118,7 +118,7 @@ final class PureDaemon {
         case .store(let step): registry.stored(step, at: now, &actions)
         case .application(let key, let order): perform(order, on: key)
         case .tell, .signal, .answer, .answerGroup, .answerOwner, .answerChange, .answerSlots,
-            .oldTasksNotNamed:
+            .answerCleaning, .oldTasksNotNamed:
             break
         }
     }

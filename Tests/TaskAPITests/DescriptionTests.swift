@@ -23,6 +23,7 @@ struct DescriptionTests {
             text.differences(of: Tasks.Change.self),
             text.differences(of: Tasks.PauseOwner.self),
             text.differences(of: Tasks.Restart.self),
+            text.differences(of: Tasks.Clean.self),
             text.differences(of: Tasks.ShowSubmission.self),
             text.differences(of: Tasks.ResumeOwner.self),
             text.differences(of: Tasks.SetSlots.self),

@@ -40,7 +40,7 @@ struct Model: Equatable {
         seconds += 1
         let live = tasks.values.filter { $0.end == nil }.sorted { $0.id < $1.id }
         let chosen = live.randomElement(using: &random)
-        switch (Int.random(in: 0..<18, using: &random), chosen) {
+        switch (Int.random(in: 0..<19, using: &random), chosen) {
         case (0, _):
             return .identifiersReserved(through: TaskID(rawValue: lastID + 1000))
         case (1, .some(let task)) where task.state == .queued:
@@ -71,6 +71,15 @@ struct Model: Equatable {
         case (16, _):
             let owner = OwnerID(rawValue: [0, 1000][Int.random(in: 0..<2, using: &random)])
             return .ownerPaused(owner, Bool.random(using: &random))
+        case (17, _):
+            // Of a success that nobody has asked for yet, only the history knows.
+            let ids = (0..<3).map { _ in
+                TaskID(rawValue: .random(in: 1...lastID + 1, using: &random))
+            }.filter { id in
+                tasks[id].map { $0.end?.at != successes[Name($0)] || $0.end == nil } ?? true
+            }
+            let owner = OwnerID(rawValue: [0, 1000][Int.random(in: 0..<2, using: &random)])
+            return .cleaned(ids, of: Bool.random(using: &random) ? owner : nil)
         default:
             lastID += UInt64(Int.random(in: 1...3, using: &random))
             var task = Samples.task(lastID, using: &random)
@@ -125,6 +134,12 @@ struct Model: Equatable {
             task.queuedAt = terms.at
             tasks[id] = task
         case .slotsOrdered: break
+        case .cleaned(let ids, let owner):
+            for id in ids {
+                guard let task = tasks[id], task.end != nil, owner ?? task.owner == task.owner
+                else { continue }
+                tasks[id] = nil
+            }
         case .ownerPaused(let owner, let isPaused):
             if isPaused { pausedOwners.insert(owner) } else { pausedOwners.remove(owner) }
         case .groupPaused(let name, true):

@@ -33,12 +33,19 @@ import Varlink
         return task
     }
 
+    /// Answers that no task had a command of --on-end.
+    private static func answerNoHook(_ conversation: Conversation) {
+        conversation.expect(Tasks.History.self, reply: Tasks.History.Output())
+        conversation.expect(Tasks.List.self, reply: Tasks.List.Output())
+    }
+
     @Test("one task is restarted as it was, and the number of the new one is printed")
     func one() throws {
         let (shown, answer) = (submission(after: [3]), receipt(9))
         let daemon = try FakeDaemon {
             $0.expect(Tasks.ShowSubmission.self, reply: shown)
             $0.expect(Tasks.Restart.self, reply: answer)
+            Self.answerNoHook($0)
         }
         let run = try CommandRun(daemon, "restart", "7")
         #expect(run.finish() == 0)
@@ -47,14 +54,56 @@ import Varlink
         #expect(daemon.parameters(of: Tasks.Restart.self).map(\.text) == [#"{"id":7}"#])
     }
 
+    @Test(
+        "what --on-end had run after a task is run after the new one, and that of another task is not"
+    )
+    func hook() throws {
+        func hook(_ id: Int) -> Tasks.History.Output {
+            var task = ended(id, .completed)
+            task.command = EndCommand("notify", after: 7, Tasks.Work()).work.command
+            return page(task)
+        }
+        func submission(afterAny id: Int) -> Tasks.ShowSubmission.Output {
+            var output = Tasks.ShowSubmission.Output()
+            output.work.afterAny = [id]
+            return output
+        }
+        var named = Tasks.ShowSubmission.Output()
+        named.work.name = "backup"
+        let shown = (named, submission(afterAny: 5), submission(afterAny: 7))
+        let (first, second, pages) = (receipt(20), receipt(21), [hook(9), hook(8), hook(6)])
+        let daemon = try FakeDaemon {
+            $0.expect(Tasks.ShowSubmission.self, reply: shown.0)
+            $0.expect(Tasks.Restart.self, reply: first)
+            guard $0.nextCall()?.method == Tasks.History.name else { return }
+            for page in pages { $0.send(page, continues: true) }
+            $0.send(Tasks.History.Output())
+            $0.expect(Tasks.List.self, reply: Tasks.List.Output())
+            $0.expect(Tasks.ShowSubmission.self, reply: shown.1)
+            $0.expect(Tasks.ShowSubmission.self, reply: shown.2)
+            $0.expect(Tasks.Restart.self, reply: second)
+        }
+        let run = try CommandRun(daemon, "restart", "7")
+        #expect(run.finish() == 0)
+        #expect(run.output == "20\n")
+        #expect(run.errors == "")
+        #expect(
+            daemon.parameters(of: Tasks.History.self).map(\.text) == [#"{"name":"backup end"}"#])
+        #expect(
+            daemon.parameters(of: Tasks.Restart.self).map(\.text)
+                == [#"{"id":7}"#, #"{"id":9,"afterAny":[20]}"#])
+    }
+
     @Test("several come after one another as the old ones did, in the order of their numbers")
     func several() throws {
         let answers = (submission(), receipt(11), submission(after: [2, 5]), receipt(12))
         let daemon = try FakeDaemon {
             $0.expect(Tasks.ShowSubmission.self, reply: answers.0)
             $0.expect(Tasks.Restart.self, reply: answers.1)
+            Self.answerNoHook($0)
             $0.expect(Tasks.ShowSubmission.self, reply: answers.2)
             $0.expect(Tasks.Restart.self, reply: answers.3)
+            Self.answerNoHook($0)
         }
         let run = try CommandRun(daemon, "restart", "7", "5", "7")
         #expect(run.finish() == 0)
@@ -84,6 +133,7 @@ import Varlink
         arguments: [
             (["--all-failed"], 86_400_000, [1, 6]),
             (["--group", "net", "--since", "1h"], 3_600_000, [6]),
+            (["--all-mine"], 86_400_000, [1, 2, 5, 6, 8]),
         ])
     func failed(options: [String], since: Int, expected: [Int]) throws {
         let history = [
@@ -106,13 +156,14 @@ import Varlink
             for _ in expected {
                 $0.expect(Tasks.ShowSubmission.self, reply: shown)
                 $0.expect(Tasks.Restart.self, reply: done)
+                Self.answerNoHook($0)
             }
         }
         let run = try CommandRun(
             [CommandRun.program, "restart"] + options, ["BGTASK_SOCKET=\(daemon.path)"])
         #expect(run.finish() == 0)
         #expect(
-            daemon.parameters(of: Tasks.History.self).map(\.text) == [#"{"sinceMs":\#(since)}"#])
+            daemon.parameters(of: Tasks.History.self).first?.text == #"{"sinceMs":\#(since)}"#)
         #expect(
             daemon.parameters(of: Tasks.Restart.self).map(\.text)
                 == expected.map { #"{"id":\#($0)}"# })
@@ -121,7 +172,8 @@ import Varlink
     @Test(
         "what does not go together is refused",
         arguments: [
-            [], ["7", "--all-failed"], ["7", "--group", "a"], ["7", "--since", "1h"], [""],
+            [], ["7", "--all-failed"], ["7", "--all-mine"], ["--all-mine", "--all-failed"],
+            ["7", "--group", "a"], ["7", "--since", "1h"], [""],
         ])
     func refused(arguments: [String]) throws {
         let run = try CommandRun(

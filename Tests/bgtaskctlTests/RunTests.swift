@@ -1,6 +1,5 @@
 import Glibc
 import JSON
-import LinuxSystem
 import TaskAPI
 import Testing
 import Varlink
@@ -196,7 +195,8 @@ import Varlink
         shown.task = Sample.task()
         let (receipt, task, end) = (submitted, shown, waited(Sample.ended(.failed, status: 3)))
         let (first, second) = (piece("one\n", next: 4), piece("two\n", next: 8))
-        let isShown = LockedState(false)
+        let tell = try makeDescriptorPair()
+        defer { close(tell.read) }
         let daemon = try FakeDaemon {
             guard let call = $0.nextCall() else { return }
             guard call.method == Tasks.Submit.name else {
@@ -207,11 +207,12 @@ import Varlink
             $0.send(receipt)
             $0.expect(Tasks.Output.self, reply: first, continues: true)
             // One that breaks before the command has sent all would break before the piece is read.
-            while !isShown.withLock({ $0 }) { usleep(1000) }
+            var byte: UInt8 = 0
+            _ = read(tell.read, &byte, 1)
         }
         let run = try CommandRun(daemon, "run", "--follow", "--", "true")
         run.wait { $0.output == "one\n" }
-        isShown.withLock { $0 = true }
+        close(tell.write)
         #expect(run.finish() == 3)
         #expect(run.output == "one\ntwo\n")
         #expect(

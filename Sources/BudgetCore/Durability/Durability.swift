@@ -43,9 +43,7 @@ struct Durability: Sendable {
         case .attemptEnded(let id): attempts.remove(id)
         case .cancelling(let id): cancels.remove(id)
         case .submitted, .started, .startUndone, .changed, .groupPaused, .ownerPaused,
-            .slotsOrdered,
-            .applicationSaved,
-            .applicationForgotten, .identifiersReserved:
+            .slotsOrdered, .cleaned, .applicationSaved, .applicationForgotten, .identifiersReserved:
             break
         }
     }

@@ -24,6 +24,8 @@ package enum StoreStep: Hashable, Sendable {
     case ownerPaused(OwnerID, Bool)
     /// There are as many slots from now on.
     case slotsOrdered(SlotOrder)
+    /// Of tasks that have ended, those that the caller may see are forgotten.
+    case cleaned([TaskID], by: Caller)
     /// What is known of an application has changed; its record is that of the moment of the action.
     case applicationSaved(ApplicationKey)
     case applicationForgotten(ApplicationKey)

@@ -55,13 +55,36 @@ struct EndedQueues: ~Copyable, Sendable {
         count -= 1
         let (entry, account) = (heap[0].entries.popFirst(), heap[0].account)
         if let owner = entry?.owner, owner != account { discount(owner) }
-        if heap[0].entries.isEmpty {
-            exchange(0, heap.count - 1)
-            heap.removeLast()
-            if let slot = places.slot(of: UInt64(account.rawValue)) { places.remove(slot) }
-        }
-        sink(from: 0)
+        if heap[0].entries.isEmpty { removeQueue(at: 0) } else { sink(from: 0) }
         return entry?.id
+    }
+
+    /// Takes out some of an owner's; takes a time that grows with all that the account has.
+    mutating func remove(_ ids: Set<TaskID>, of owner: OwnerID) {
+        // Those that ended since another pays for the owner may be with either.
+        for account in Set([owner, payers[owner]?.account ?? owner]) {
+            guard let place = place(of: account) else { continue }
+            let before = heap[place].entries.count
+            heap[place].entries.removeAll { $0.owner == owner && ids.contains($0.id) }
+            let removed = before - heap[place].entries.count
+            count -= removed
+            if owner != account { for _ in 0..<removed { discount(owner) } }
+            if heap[place].entries.isEmpty { removeQueue(at: place) } else { settle(place) }
+        }
+    }
+
+    private mutating func removeQueue(at place: Int) {
+        let account = heap[place].account
+        exchange(place, heap.count - 1)
+        heap.removeLast()
+        if let slot = places.slot(of: UInt64(account.rawValue)) { places.remove(slot) }
+        if place < heap.count { settle(place) }
+    }
+
+    /// Puts a queue that is another now where it belongs.
+    private mutating func settle(_ place: Int) {
+        rise(from: place)
+        sink(from: place)
     }
 
     private mutating func discount(_ owner: OwnerID) {

@@ -8,6 +8,8 @@ struct EndedTasks: ~Copyable, Sendable {
     private var tasks = SlotMap(vacant: EndedTask())
     private var held = EndedQueues()
     private var run = EndedQueues()
+    /// Run tasks that were cleaned away, and of which the shell may have kept something.
+    private var cleaned: [BackgroundTask] = []
 
     /// So many slots are kept in any case; a million may end in one turn, and be forgotten after it.
     private static let slotsKept = 4096
@@ -41,12 +43,30 @@ struct EndedTasks: ~Copyable, Sendable {
         tasks[tasks.take(number: task.id.rawValue)].take(&task, run)
     }
 
+    /// Forgets some that its caller may see; others, and those that are not there, are passed over.
+    mutating func clean(_ ids: [TaskID], for caller: Caller) {
+        var found: [OwnerID: Set<TaskID>] = [:]
+        for id in ids {
+            guard let brief = brief(of: id), caller.seesAll || brief.owner == caller.owner else {
+                continue
+            }
+            if brief.kind == .run, let record = self[id] { cleaned.append(record.task) }
+            found[brief.owner, default: []].insert(id)
+            forget(id)
+        }
+        for (owner, ids) in found {
+            held.remove(ids, of: owner)
+            run.remove(ids, of: owner)
+        }
+    }
+
     /// Forgets what is beyond the limits.
     ///
-    /// - Returns: the run tasks among it.
+    /// - Returns: the run tasks among it, and those that were cleaned away since.
     mutating func trim(heldMax: Int, runMax: Int) -> [BackgroundTask] {
         while held.count > heldMax, let id = held.removeOldest() { forget(id) }
         var forgotten: [BackgroundTask] = []
+        swap(&forgotten, &cleaned)
         while run.count > runMax, let id = run.removeOldest() {
             if let record = self[id] { forgotten.append(record.task) }
             forget(id)

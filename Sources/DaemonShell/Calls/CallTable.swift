@@ -34,6 +34,7 @@ struct CallTable {
             Tasks.Submit.name: tasks.submit,
             Tasks.Restart.name: tasks.restart,
             Tasks.Cancel.name: tasks.cancel,
+            Tasks.Clean.name: tasks.clean,
             Tasks.Change.name: changes.change,
             Tasks.PauseOwner.name: changes.pauseOwner,
             Tasks.ResumeOwner.name: changes.resumeOwner,

@@ -279,6 +279,18 @@ final class TaskCalls {
         replies.open(client, about: .order(id)) { $0.reply(Empty()) }
     }
 
+    func clean(_ client: Client, _ call: Call) throws(CallFailure) {
+        let input = try call.read(Tasks.Clean.Input.self)
+        var ids: [TaskID] = []
+        for number in input.ids { ids.append(try TaskID(number, in: "ids")) }
+        let caller = try client.caller(all: input.all)
+        try core.ask { registry, _, actions throws(Refusal) in
+            try registry.clean(ids, by: caller, &actions)
+        }
+        let say = { [core, journal] in journal.cleaned(ids, by: caller, at: core.now) }
+        replies.open(client, about: .cleaning(caller.owner), succeeded: say) { $0.reply(Empty()) }
+    }
+
     func simulateExpiration(_ client: Client, _ call: Call) throws(CallFailure) {
         let input = try call.read(Tasks.SimulateExpiration.Input.self)
         let id = try TaskID(named: input.id)

@@ -151,6 +151,22 @@ final class AuditTrail {
             ])
     }
 
+    /// Notes that tasks that have ended were forgotten: the journal is what is left of them.
+    func cleaned(_ ids: [TaskID], by caller: Caller, at now: Instant) {
+        guard takesEntry(about: caller.owner, at: now) else { return }
+        let shown = ids.prefix(Self.cleanedShownMax).map { String($0.rawValue) }
+        let more = ids.count - shown.count
+        let list = shown.joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
+        write(
+            .notice, DaemonMessage.cleaned.id, DaemonMessage.cleaned.sentence,
+            [
+                (.operator, .integer(Int64(caller.owner.rawValue))),
+                (.reason, .string("\(caller.seesAll ? "of any user: " : "")\(list)")),
+            ])
+    }
+
+    private static let cleanedShownMax = 20
+
     /// Says why the command of an expiration handler does not run.
     func handlerNotStarted(_ record: TaskRecord, _ reason: String, at now: Instant) {
         guard takesEntry(about: record.task.owner, at: now) else { return }

@@ -192,6 +192,9 @@ extension DaemonMessage {
     /// They start again.
     static let ownerResumed = DaemonMessage(
         "94d1f3c60a8e4b7fb2c75e9068d31fa7", .notice, "all tasks of a user were resumed")
+    /// A user has had ended tasks forgotten; their numbers are the reason.
+    static let cleaned = DaemonMessage(
+        "5d1f0c7be3a94c06b8d24f97a6e1380c", .notice, "ended tasks were removed from the history")
     /// An operator has ordered how many slots there are; whose and how many is the reason.
     static let slotsOrdered = DaemonMessage(
         "e2a75d0c41f84b96b38d60c7f915ae23", .notice, "the number of slots was ordered")

@@ -20,6 +20,8 @@ struct ActionRouter {
         case .answerGroup(let group, let refusal): replies.resolveFirst(.group(group), refusal)
         case .answerOwner(let owner, let refusal): replies.resolveFirst(.owner(owner), refusal)
         case .answerSlots(let group, let refusal): replies.resolveFirst(.slots(group), refusal)
+        case .answerCleaning(let owner, let refusal):
+            replies.resolveFirst(.cleaning(owner), refusal)
         case .answerChange(let id, let refusal): replies.resolveFirst(.change(id), refusal)
         case .application(let key, let order): applications.perform(order, for: key)
         case .oldTasksNotNamed(let count): events.oldTasksNotNamed(count)

@@ -8,6 +8,7 @@ final class OutputKeeper {
     private let thread: StoreThread
     private let settings: CurrentSettings
     private var ended: [EndedOutput] = []
+    private var cleaned: [TaskID] = []
 
     init(_ core: Core, _ output: OutputPump, _ thread: StoreThread, _ settings: CurrentSettings) {
         self.core = core
@@ -18,6 +19,7 @@ final class OutputKeeper {
 
     /// The disk has what was ordered: of tasks that have ended, their output is taken as it is now.
     func stored(_ steps: [StoreStep]) {
+        for case .cleaned(let ids, _) in steps { cleaned += ids }
         for case .ended(let id) in steps {
             guard let record = core.registry.record(id) else { continue }
             let log = output.endIsKnown(id)
@@ -30,8 +32,8 @@ final class OutputKeeper {
 
     /// Gives the disk what it has, once the ends have been told.
     func flush() {
-        guard !ended.isEmpty else { return }
-        thread.keep(ended)
-        ended = []
+        if !ended.isEmpty { thread.keep(ended) }
+        if !cleaned.isEmpty { thread.forgetOutputs(ofGone: cleaned) }
+        (ended, cleaned) = ([], [])
     }
 }

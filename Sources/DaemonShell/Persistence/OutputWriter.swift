@@ -52,6 +52,14 @@ final class OutputWriter {
         attempt { database throws(StoreError) in try database.forget(tasks) }
     }
 
+    /// Forgets what tasks printed, of those among some that the store does not have.
+    func forget(of tasks: [TaskID], notIn store: TaskStore) {
+        guard !tasks.isEmpty, database != nil else { return }
+        attempt { database throws(StoreError) in
+            try database.forget(try store.unknown(of: tasks))
+        }
+    }
+
     /// Does some of what the bounds and the file need.
     ///
     /// - Returns: whether nothing is left to do.

@@ -54,6 +54,8 @@ extension StoreChange {
             guard let run = record?.run else { return nil }
             self = .changed(id, StoredTerms(run, clocks))
         case .groupPaused(let group, let isPaused): self = .groupPaused(group, isPaused)
+        case .cleaned(let ids, let caller):
+            self = .cleaned(ids, of: caller.seesAll ? nil : caller.owner)
         case .slotsOrdered(let order): self = .slotsOrdered(order)
         case .ownerPaused(let owner, let isPaused): self = .ownerPaused(owner, isPaused)
         case .applicationForgotten(let key):

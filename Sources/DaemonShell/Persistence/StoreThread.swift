@@ -24,6 +24,8 @@ final class StoreThread: StoreBackend, Sendable {
         /// The output of tasks whose ends are on disk, the oldest end first.
         var outputs: [EndedOutput] = []
         var outputBytes = 0
+        /// Tasks whose output is to go, where the disk has forgotten them.
+        var cleaned: [TaskID] = []
         var bounds: HistoryBounds
         var isPruneDue = true
         /// Set at the end: the id that was handed out last.
@@ -95,6 +97,12 @@ final class StoreThread: StoreBackend, Sendable {
         }
     }
 
+    /// Has the output of tasks forgotten which the history has forgotten, of those among some.
+    func forgetOutputs(ofGone tasks: [TaskID]) {
+        guard outputPath != nil else { return }
+        tell { $0.cleaned += tasks }
+    }
+
     /// Ends the thread and the store, and gives ids back that this run has reserved and not used, so that
     /// ids stay short for people over orderly restarts.
     ///
@@ -119,7 +127,7 @@ final class StoreThread: StoreBackend, Sendable {
         let isResting = shared.withLock { state in
             state.isResting =
                 !state.orders.isDue && !state.isPruneDue && state.lastUsed == nil
-                && state.outputs.isEmpty
+                && state.outputs.isEmpty && state.cleaned.isEmpty
             return state.isResting
         }
         if isResting { request.takeEvents() }
@@ -136,6 +144,7 @@ final class StoreThread: StoreBackend, Sendable {
             if let order { endsSincePrune += carryOut(order) }
             if let lastUsed { return end(lastUsed, outputs) }
             outputs.write(takeOutputs(bytesMax: Self.outputAtOnce))
+            outputs.forget(of: takeCleaned(), notIn: store)
             let now = MonotonicClock.now()
             let isPruneDue =
                 endsSincePrune >= StoreThread.endsPerPrune
@@ -230,6 +239,15 @@ final class StoreThread: StoreBackend, Sendable {
         }
     }
 
+    /// Those whose output may be looked at now, since all of theirs that was handed over is written.
+    private func takeCleaned() -> [TaskID] {
+        shared.withLock { state in
+            guard state.outputs.isEmpty else { return [] }
+            defer { state.cleaned = [] }
+            return state.cleaned
+        }
+    }
+
     /// What the outputs need: at least a step, and more until there is something else to do.
     private func keepHouse(of outputs: OutputWriter) {
         var isComplete = false
@@ -237,7 +255,8 @@ final class StoreThread: StoreBackend, Sendable {
             let (bounds, isAwaited) = shared.withLock { state in
                 (
                     state.bounds,
-                    state.orders.isDue || !state.outputs.isEmpty || state.lastUsed != nil
+                    state.orders.isDue || !state.outputs.isEmpty || !state.cleaned.isEmpty
+                        || state.lastUsed != nil
                 )
             }
             isComplete = outputs.keepHouse(bounds, store) || isAwaited

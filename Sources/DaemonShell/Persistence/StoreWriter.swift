@@ -256,8 +256,8 @@ extension StoreStep {
         case .submitted(let id, _), .started(let id), .startUndone(let id), .ended(let id),
             .attemptEnded(let id), .cancelling(let id), .changed(let id):
             id
-        case .identifiersReserved, .groupPaused, .ownerPaused, .slotsOrdered, .applicationSaved,
-            .applicationForgotten:
+        case .identifiersReserved, .groupPaused, .ownerPaused, .slotsOrdered, .cleaned,
+            .applicationSaved, .applicationForgotten:
             nil
         }
     }

@@ -22,13 +22,15 @@ final class PendingReplies {
         case change(TaskID)
         /// The same of orders of how many slots there are, of a group or of the daemon.
         case slots(String?)
+        /// The same of orders that a user gave to forget tasks that have ended.
+        case cleaning(OwnerID)
         /// The end of a task.
         case end(TaskID)
 
         /// Whether the disk answers about it in the order of the orders, also of those who are gone.
         var isAnsweredInOrder: Bool {
             switch self {
-            case .group, .owner, .change, .slots: true
+            case .group, .owner, .change, .slots, .cleaning: true
             case .order, .end: false
             }
         }

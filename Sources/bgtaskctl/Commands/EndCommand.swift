@@ -22,15 +22,20 @@ struct EndCommand {
         command.count == prefix.count + 1 && command.starts(with: prefix) ? command.last : nil
     }
 
+    /// The name of a command that comes after a task of this name.
+    static func name(after name: String) -> String {
+        var name = Substring(name)
+        while name.utf8.count > EndCommand.nameBytesMax { name = name.dropLast() }
+        return name + " end"
+    }
+
     /// - Parameters:
     ///   - script: for /bin/sh -c.
     ///   - id: the task that it comes after.
     ///   - ended: what was submitted as that task.
     init(_ script: String, after id: Int, _ ended: Tasks.Work) {
         var work = Tasks.Work()
-        var name = Substring(ended.name)
-        while name.utf8.count > EndCommand.nameBytesMax { name = name.dropLast() }
-        work.name = name + " end"
+        work.name = EndCommand.name(after: ended.name)
         work.command = EndCommand.prefix + [script]
         work.directory = ended.directory
         var environment = ended.environment ?? [:]

@@ -5,7 +5,8 @@ internal import TaskAPI
 struct Restart: Verb {
     static let configuration = CommandConfiguration(
         abstract: "Submit ended commands again, as they were submitted.",
-        usage: "bgtaskctl restart <task> ... | --all-failed | --group <group> [<options>]",
+        usage:
+            "bgtaskctl restart <task> ... | --all-failed | --all-mine | --group <group> [<options>]",
         discussion: """
             Each is a new task with the command, the environment, the input and the budget of the old one. \
             When that was to start, whether it was paused and what it came after does not count again; but of \
@@ -13,7 +14,7 @@ struct Restart: Verb {
             task of that name that has ended.
 
             Prints the number of the new task, behind the old one's unless a single task is named. What \
-            --on-end had run is a task of its own, which is not run again.
+            --on-end had run is run again behind the new task.
 
             Example: bgtaskctl restart 42
             Example: bgtaskctl restart --all-failed --since 1h
@@ -28,8 +29,13 @@ struct Restart: Verb {
     @Flag(help: "All of yours that have neither completed nor were cancelled or restarted already.")
     var allFailed = false
 
+    @Flag(help: "All of yours that have ended, however they did, and were not restarted already.")
+    var allMine = false
+
     @Option(
-        help: ArgumentHelp("The same, of this group.", valueName: "group"), completion: .groups)
+        help: ArgumentHelp(
+            "Those of this group that failed, or with --all-mine all of it.", valueName: "group"),
+        completion: .groups)
     var group: String?
 
     @Option(
@@ -43,15 +49,18 @@ struct Restart: Verb {
     private static let sinceDefault = 86_400_000
 
     func validate() throws {
-        let isByOutcome = allFailed || group != nil
+        let isByOutcome = allFailed || allMine || group != nil
         guard isByOutcome || !tasks.isEmpty else {
-            throw ValidationError("name a task, or say --all-failed or --group")
+            throw ValidationError("name a task, or say --all-failed, --all-mine or --group")
         }
         if isByOutcome, !tasks.isEmpty {
-            throw ValidationError("give tasks, or --all-failed or --group, not both")
+            throw ValidationError("give tasks, or --all-failed, --all-mine or --group, not both")
+        }
+        if allFailed, allMine {
+            throw ValidationError("give --all-failed or --all-mine, not both")
         }
         if since != nil, !isByOutcome {
-            throw ValidationError("--since goes with --all-failed or --group")
+            throw ValidationError("--since goes with --all-failed, --all-mine or --group")
         }
         if tasks.contains("") { throw ValidationError("a task's name is not empty") }
     }
@@ -61,11 +70,12 @@ struct Restart: Verb {
         let finder = EndedTaskFinder(connection)
         let chosen =
             tasks.isEmpty
-            ? try finder.findFailed(of: group, since: since ?? Self.sinceDefault)
+            ? try finder.find(
+                ofGroup: group, since: since ?? Self.sinceDefault, whateverOutcome: allMine)
             : try finder.find(tasks)
         if chosen.isEmpty {
             if let group { try TaskFinder.requireGroup(group, connection) }
-            session.console.hint("no such task has failed")
+            session.console.hint("no such task has \(allMine ? "ended" : "failed")")
             return 0
         }
         var restarts = Restarts(connection, of: chosen)
@@ -81,6 +91,14 @@ struct Restart: Verb {
                 console.notice(
                     "task \(submitted.id) does not come after task \(numbers), as task \(id) did; "
                         + "restart them together to keep the order")
+            }
+            do throws(Failure) {
+                guard let open = try restarts.restartHook(of: id) else { return }
+                console.notice(
+                    "what --on-end runs after task \(id) (task \(open)) has not ended, and is not run again"
+                )
+            } catch {
+                console.notice("what --on-end ran after task \(id) is not run again: \(error.line)")
             }
         }
     }
@@ -107,15 +125,16 @@ struct EndedTaskFinder {
         return ids.sorted().map { TaskFinder.Chosen(id: $0, isFound: false) }
     }
 
-    /// Finds what has neither completed nor was cancelled, and was not restarted since, in the order of the numbers.
+    /// Finds what was not restarted since it ended, in the order of the numbers.
     ///
     /// - Parameters:
     ///   - group: of this group alone.
     ///   - milliseconds: that ended within this time.
-    func findFailed(
-        of group: String?, since milliseconds: Int
+    ///   - whateverOutcome: also what has completed or was cancelled.
+    func find(
+        ofGroup group: String?, since milliseconds: Int, whateverOutcome: Bool
     ) throws(Failure) -> [TaskFinder.Chosen] {
-        var failed: Set<Int> = []
+        var ended: Set<Int> = []
         var restarted: Set<Int> = []
         var past = Tasks.History.Input()
         past.sinceMs = milliseconds
@@ -125,12 +144,14 @@ struct EndedTaskFinder {
             guard group == nil || task.group == group,
                 task.command.flatMap(EndCommand.script) == nil
             else { return }
-            if task.outcome != .completed, task.outcome != .cancelled { failed.insert(task.id) }
+            if whateverOutcome || task.outcome != .completed && task.outcome != .cancelled {
+                ended.insert(task.id)
+            }
         }
         try connection.stream(Tasks.List.self, Tasks.List.Input()) { reply throws(Failure) in
             if let id = reply.task?.restartOf { restarted.insert(id) }
         }
-        return failed.subtracting(restarted).sorted().map {
+        return ended.subtracting(restarted).sorted().map {
             TaskFinder.Chosen(id: $0, isFound: true)
         }
     }
@@ -153,6 +174,7 @@ struct Restarts {
     private let chosen: Set<Int>
     /// The new task of each that was restarted.
     private var numbers: [Int: Int] = [:]
+    private var names: [Int: String] = [:]
 
     /// - Parameter tasks: all that are to be restarted.
     init(_ connection: DaemonConnection, of tasks: [TaskFinder.Chosen]) {
@@ -180,8 +202,50 @@ struct Restarts {
         input.afterAny = renumbered(work.afterAny)
         let submitted = try connection.call(Tasks.Restart.self, input)
         numbers[id] = submitted.id
-        return (submitted, (work.after ?? []).filter { numbers[$0] == nil })
+        names[id] = work.name
+        let left = ((work.after ?? []) + (work.afterAny ?? [])).filter { numbers[$0] == nil }
+        return (submitted, left)
     }
+
+    /// Restarts what --on-end had run after a task that was restarted.
+    ///
+    /// - Returns: its number where it cannot be, since it has not ended.
+    func restartHook(of id: Int) throws(Failure) -> Int? {
+        guard let name = names[id], let number = numbers[id] else { return nil }
+        var hooks: [(id: Int, hasEnded: Bool)] = []
+        func note(_ task: Tasks.Task?) {
+            guard let task, task.id > id, task.command.flatMap(EndCommand.script) != nil else {
+                return
+            }
+            hooks.append((task.id, task.state == .ended))
+        }
+        var past = Tasks.History.Input()
+        past.name = EndCommand.name(after: name)
+        try connection.stream(Tasks.History.self, past) { reply throws(Failure) in
+            note(reply.task)
+        }
+        var present = Tasks.List.Input()
+        present.name = past.name
+        try connection.stream(Tasks.List.self, present) { reply throws(Failure) in
+            note(reply.task)
+        }
+        // It was submitted right after the task; others of that name came after others.
+        for hook in hooks.sorted(by: { $0.id < $1.id }).prefix(Self.hooksLookedAtMax) {
+            var reference = Tasks.ShowSubmission.Input()
+            reference.id = hook.id
+            let work = try connection.call(Tasks.ShowSubmission.self, reference).work
+            guard work.afterAny == [id] else { continue }
+            guard hook.hasEnded else { return hook.id }
+            var input = Tasks.Restart.Input()
+            (input.id, input.afterAny) = (hook.id, [number])
+            _ = try connection.call(Tasks.Restart.self, input)
+            return nil
+        }
+        return nil
+    }
+
+    /// Between a task and its command may be those of tasks that others submitted at the same moment.
+    private static let hooksLookedAtMax = 16
 
     private func renumbered(_ predecessors: [Int]?) -> [Int]? {
         let found = (predecessors ?? []).compactMap { numbers[$0] }

@@ -469,7 +469,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         try name.checkName("name", bytesMax: limits.nameBytesMax)
         let terms = try grants.terms(ofProfile: profile)
         guard terms.budget != nil || limits.allowsUnlimited(owner) else {
-            throw .permissionDenied
+            throw .permissionDenied(.unlimitedTask)
         }
         guard let budget else { return Grant(terms) }
         return try Grant.of(budget, terms)

@@ -13,7 +13,8 @@ package enum Refusal: Error, Equatable, Sendable {
     case notAccepting(String)
     /// A value out of its range, named by its path in the request.
     case invalidParameter(String)
-    case permissionDenied
+    /// Only some may have this.
+    case permissionDenied(Privilege)
     /// No such application, or none of the caller's.
     case noSuchApplication(String)
     /// The application has no command that could be started.
@@ -21,4 +22,12 @@ package enum Refusal: Error, Equatable, Sendable {
     case wrongState(String, ApplicationState)
     /// The application's command could not be started; the text says what failed.
     case cannotStart(String, String)
+}
+
+/// What is for root, and for those whom the settings name.
+package enum Privilege: Sendable {
+    /// A task without a limit.
+    case unlimitedTask
+    /// An application that is never suspended.
+    case backgroundMode
 }

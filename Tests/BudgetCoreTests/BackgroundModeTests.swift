@@ -16,11 +16,13 @@ struct BackgroundModeTests {
         #expect(stage.clerk.remaining(id) == .unlimited)
         var other = try BackgroundTimeTests.stage()
         other.clerk.registry.limits.mayRunUnlimited = []
-        #expect(throws: Refusal.permissionDenied) {
+        #expect(throws: Refusal.permissionDenied(.backgroundMode)) {
             try other.register(Stage.key("b")) { $0.hasBackgroundMode = true }
         }
-        #expect(throws: Refusal.permissionDenied) { try other.begin("a", profile: "unlimited") }
-        #expect(throws: Refusal.permissionDenied) {
+        #expect(throws: Refusal.permissionDenied(.unlimitedTask)) {
+            try other.begin("a", profile: "unlimited")
+        }
+        #expect(throws: Refusal.permissionDenied(.unlimitedTask)) {
             try other.register(Stage.key("b")) { $0.profile = "unlimited" }
         }
         #expect(throws: Refusal.noSuchProfile("none")) {
@@ -36,7 +38,9 @@ struct BackgroundModeTests {
         #expect(stage.take() == ["freeze", "(suspended)"])
         let found = try stage.clerk.registry.explain(Stage.maps, at: stage.clerk.now)
         #expect(found.map(\.rule) == ["suspended", "unlimitedUsers"])
-        #expect(throws: Refusal.permissionDenied) { try stage.begin("play", profile: "unlimited") }
+        #expect(throws: Refusal.permissionDenied(.unlimitedTask)) {
+            try stage.begin("play", profile: "unlimited")
+        }
     }
 
     @Test("a mode that is switched off gives a whole background time, and the buffer")

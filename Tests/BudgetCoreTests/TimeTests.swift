@@ -156,7 +156,9 @@ struct TimeTests {
     @Test("rule 8: unlimited is for root")
     func unlimited() throws {
         var clerk = Clerk()
-        #expect(throws: Refusal.permissionDenied) { try clerk.begin(profile: "unlimited") }
+        #expect(throws: Refusal.permissionDenied(.unlimitedTask)) {
+            try clerk.begin(profile: "unlimited")
+        }
         let id = try clerk.begin(by: Clerk.root, profile: "unlimited")
         #expect(throws: Refusal.noSuchProfile("golden")) { try clerk.begin(profile: "golden") }
         clerk.pass(.seconds(100_000))

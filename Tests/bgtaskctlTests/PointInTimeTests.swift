@@ -45,10 +45,27 @@ struct PointInTimeTests {
         arguments: [
             "", "now", "24:00", "12:60", "12", "12:00:60", "tomorrow 8", "8:30 tomorrow", "1:2:3:4",
             "2026-13-01", "2026-00-01", "2026-01-32", "26-01-01", "tomorrow 8:30 please", "-1:00",
-            "99999:00",
+            "99999:00", "12:00Z", "2026-01-01T12:00X", "2026-01-01T12:00.5Z",
+            "2026-01-01T12:00:00.Z",
+            "2026-01-01T12:00+1", "2026-01-01T12:00+24:00", "2026-01-01T12:00:00.5x", "2026-01-01Z",
         ])
     func refused(text: String) {
         #expect(throws: (any Error).self) { try PointInTime.parse(text) }
+    }
+
+    @Test(
+        "is that of its zone, and a fraction of a second is left out",
+        arguments: [
+            ("2026-03-02T12:00:00.250Z", 0), ("2026-03-02T12:00Z", 0),
+            ("2026-03-02 12:00:07+01:00", -3593), ("2026-03-02T12:00-0530", 19800),
+            ("2026-03-03T00:00+12:00", 0),
+        ])
+    func zones(text: String, seconds: Int) throws {
+        var parts = tm()
+        (parts.tm_year, parts.tm_mon, parts.tm_mday, parts.tm_hour) = (126, 2, 2, 12)
+        let now = timegm(&parts)
+        #expect(try PointInTime.parse(text).seconds(after: now) == seconds)
+        #expect(try PointInTime.parse("2026-02-30T12:00Z").seconds(after: now) == nil)
     }
 
     @Test("is no day that the calendar does not have")

@@ -27,10 +27,14 @@ extension ApplicationMachine {
         if self[key] == nil { try checkRoom(for: key.owner) }
         try checkSize(key, registration)
         let mayBeUnlimited = turn.allowsUnlimited(key.owner)
-        guard !registration.hasBackgroundMode || mayBeUnlimited else { throw .permissionDenied }
+        guard !registration.hasBackgroundMode || mayBeUnlimited else {
+            throw .permissionDenied(.backgroundMode)
+        }
         guard let name = registration.profile else { return }
         guard let profile = turn.profile(name) else { throw .noSuchProfile(name) }
-        guard profile.budget != nil || mayBeUnlimited else { throw .permissionDenied }
+        guard profile.budget != nil || mayBeUnlimited else {
+            throw .permissionDenied(.unlimitedTask)
+        }
     }
 
     /// Refuses what has to be on disk while nothing can be, and what a daemon that stops would not keep up.

@@ -69,26 +69,30 @@ final class HistoryLookups {
         answer: @escaping (TaskRecord, Client) -> Void
     ) {
         let question = HistoryThread.Question.task(id, of: caller.seesAll ? nil : caller.owner)
-        find(id, by: question, of: client, answer: answer) { [core] found in
+        let missing = CallFailure.refused(.noSuchTask(id))
+        find(by: question, of: client, missing: missing, answer: answer) { [core] found in
             guard case .task(let stored) = found else { return nil }
             return stored.flatMap { TaskRecord(ended: RestoredTask($0, core.clocks)) }
         }
     }
 
     /// Has the disk asked what a task of the client's was submitted with, and the client answered.
+    ///
+    /// - Parameter missing: what is answered where the disk knows no such task.
     func findSubmission(
-        _ id: TaskID, of client: Client, answer: @escaping (EndedSubmission, Client) -> Void
+        _ id: TaskID, of client: Client, missing: CallFailure,
+        answer: @escaping (EndedSubmission, Client) -> Void
     ) {
         let question = HistoryThread.Question.submission(id, of: client.caller.owner)
-        find(id, by: question, of: client, answer: answer) { found in
+        find(by: question, of: client, missing: missing, answer: answer) { found in
             guard case .submission(let submission) = found else { return nil }
             return submission
         }
     }
 
-    /// Asks about one task; where nothing is found the client learns that there is none.
+    /// Asks about one task; where nothing is found the client learns of that.
     private func find<Found>(
-        _ id: TaskID, by question: HistoryThread.Question, of client: Client,
+        by question: HistoryThread.Question, of client: Client, missing: CallFailure,
         answer: @escaping (Found, Client) -> Void,
         take: @escaping (HistoryThread.Answer) -> Found?
     ) {
@@ -100,7 +104,7 @@ final class HistoryLookups {
                 if let found {
                     answer(found, client)
                 } else {
-                    client.reply(.refused(.noSuchTask(id)))
+                    client.reply(missing)
                 }
             })
         ask(question, for: client) { [replies] answer in

@@ -91,7 +91,8 @@ final class TaskCalls {
         let input = try call.read(Tasks.Restart.Input.self)
         let predecessors = try [Predecessor](checking: input.after, any: input.afterAny, in: "")
         let id = try TaskID(named: input.id)
-        if let task = try runInMemory(id, of: client.caller.owner), task.task.state != .ended {
+        let record = try runInMemory(id, of: client.caller.owner)
+        if let record, record.task.state != .ended {
             throw .refused(.notAccepting("task \(id) has not ended; wait for it, or cancel it"))
         }
         let submitter = try submitters.submitter(client)
@@ -100,7 +101,7 @@ final class TaskCalls {
         var order = Submission(name: "", owner: client.caller.owner, work: Work(command: []))
         order.queueing.after = predecessors
         try withEarlierEnds(of: order, client) { [unowned self] order, client throws(CallFailure) in
-            try readSubmission(id, of: client) {
+            try readSubmission(id, of: client, isKnown: record != nil) {
                 [unowned self] ended, client, name throws(CallFailure) in
                 var submission = try Submission(repeating: ended)
                 submission.queueing.after = order.queueing.after
@@ -126,7 +127,8 @@ final class TaskCalls {
                 client.reply(Tasks.ShowSubmission.Output(record, at: core.now))
             }
         }
-        try readSubmission(id, of: client) { [core] ended, client, _ throws(CallFailure) in
+        try readSubmission(id, of: client, isKnown: record != nil) {
+            [core] ended, client, _ throws(CallFailure) in
             guard ended.isWhole else { throw .submissionNotKept(id) }
             guard let record = TaskRecord(ended: RestoredTask(ended.task, core.clocks)) else {
                 throw .endNotOnDisk(id)
@@ -138,12 +140,16 @@ final class TaskCalls {
     /// Has the disk asked what a task of the client's was submitted with, which is large and held by nobody for long.
     ///
     /// A uid may have been given to another account since; what the one before it submitted is not for that.
+    ///
+    /// - Parameter isKnown: whether memory has the task; the disk may have let go of it before.
     private func readSubmission(
-        _ id: TaskID, of client: Client,
+        _ id: TaskID, of client: Client, isKnown: Bool,
         _ body: @escaping (EndedSubmission, Client, String?) throws(CallFailure) -> Void
     ) throws(CallFailure) {
         try submitters.withAccountName(of: client) { [lookups] name throws(CallFailure) in
-            lookups.findSubmission(id, of: client) { ended, client in
+            let missing: CallFailure =
+                isKnown ? .submissionNotKept(id) : .refused(.noSuchTask(id))
+            lookups.findSubmission(id, of: client, missing: missing) { ended, client in
                 do throws(CallFailure) {
                     guard ended.task.work.submitter.isOfAccount(name) else {
                         throw .refused(.noSuchTask(id))

@@ -277,11 +277,8 @@ final class Client {
             replyError(Tasks.AlreadyEnded(id: id.number, outcome: Tasks.Outcome(outcome)))
         case .notAccepting(let reason): replyError(Tasks.NotAccepting(reason: reason))
         case .invalidParameter(let name): reply(CallFailure.invalid(name))
-        case .permissionDenied:
-            reply(
-                CallFailure.service(
-                    .permissionDenied,
-                    reason: "no limit is for root and the users of access.unlimitedUsers"))
+        case .permissionDenied(let privilege):
+            reply(CallFailure.service(.permissionDenied, reason: privilege.rule))
         case .noSuchApplication(let id):
             replyError(Applications.NoSuchApplication(id: Client.quoted(id)))
         case .notRegistered(let id): replyError(Applications.NotRegistered(id: Client.quoted(id)))
@@ -340,5 +337,17 @@ final class Client {
                 return
             }
         }
+    }
+}
+
+extension Privilege {
+    /// Who may, for a person.
+    fileprivate var rule: String {
+        let what =
+            switch self {
+            case .unlimitedTask: "a task without a limit"
+            case .backgroundMode: "a background mode"
+            }
+        return "\(what) is for root and the users of access.unlimitedUsers"
     }
 }

@@ -1,7 +1,8 @@
 internal import ArgumentParser
 internal import Glibc
 
-/// A point in time on the command line, by the local clock: `22:00`, `tomorrow`, `tomorrow 8:30`, `2026-12-24 18:00`.
+/// A point in time on the command line, by the local clock: `22:00`, `tomorrow`, `tomorrow 8:30`, `2026-12-24 18:00`;
+/// or as JSON has it, with its zone: `2026-12-24T17:00:00.250Z`, whose fraction is left out.
 ///
 /// A time of day that is over today is tomorrow's; a day alone is its midnight.
 struct PointInTime: Equatable {
@@ -9,6 +10,8 @@ struct PointInTime: Equatable {
 
     private var day = Day.next
     private var (hour, minute, second): (Int32, Int32, Int32) = (0, 0, 0)
+    /// Seconds that its clock is before that of Greenwich; `nil` for the local one.
+    private var zone: Int?
 
     private enum Day: Equatable {
         /// The next one on which that time of day is still to come.
@@ -19,7 +22,7 @@ struct PointInTime: Equatable {
 
     /// Reads it.
     static func parse(_ text: String) throws -> PointInTime {
-        // ISO 8601 divides them by a T: 2026-12-24T18:00. A zone is not taken; the clock is the local one.
+        // ISO 8601 divides them by a T: 2026-12-24T18:00.
         let isDateWithTime =
             text.utf8.count > 10 && text.utf8.first.map { (0x30...0x39).contains($0) } == true
         let words = text.split { $0 == " " || $0 == "T" && isDateWithTime }.map(String.init)
@@ -36,10 +39,38 @@ struct PointInTime: Equatable {
             guard let day = Self.day(words[0]) else { return nil }
             self.day = day
         case 2:
-            guard let day = Self.day(words[0]), readTime(words[1]) else { return nil }
+            guard let day = Self.day(words[0]) else { return nil }
             self.day = day
+            guard readTime(isDate ? readZone(words[1]) : words[1]) else { return nil }
         default: return nil
         }
+    }
+
+    private var isDate: Bool { if case .date = day { true } else { false } }
+
+    /// Takes a zone and a fraction of a second off a time of day: `Z`, `+01:00`, `-0530`.
+    ///
+    /// - Returns: what is left, which is no time of day where that was no zone.
+    private mutating func readZone(_ word: String) -> String {
+        var time = Substring(word)
+        if time.last == "Z" {
+            time.removeLast()
+            zone = 0
+        } else if let sign = time.lastIndex(where: { "+-".contains($0) }) {
+            let digits = time[sign...].dropFirst().filter { $0 != ":" }
+            guard digits.utf8.count == 4, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+                let number = Int(digits), number / 100 < 24, number % 100 < 60
+            else { return "" }
+            let seconds = number / 100 * 3600 + number % 100 * 60
+            zone = time[sign] == "-" ? -seconds : seconds
+            time = time[..<sign]
+        }
+        guard let point = time.firstIndex(of: ".") else { return String(time) }
+        let fraction = time[point...].dropFirst()
+        let isFraction =
+            !fraction.isEmpty && fraction.utf8.allSatisfy { (0x30...0x39).contains($0) }
+            && time[..<point].count { $0 == ":" } == 2
+        return isFraction ? String(time[..<point]) : ""
     }
 
     private static func day(_ word: String) -> Day? {
@@ -90,6 +121,10 @@ struct PointInTime: Equatable {
             (parts.tm_year, parts.tm_mon, parts.tm_mday) = (year - 1900, month - 1, day)
             // mktime(3) makes the 2nd of March of a 30th of February.
             var checked = parts
+            if let zone {
+                let point = timegm(&checked)
+                return point == -1 || checked.tm_mday != day ? nil : Int(point) - zone - Int(now)
+            }
             guard mktime(&checked) != -1, checked.tm_mday == day else { return nil }
         case .next:
             var today = parts

@@ -142,6 +142,17 @@ final class DaemonProcess {
 
 // The daemon's control groups.
 extension DaemonProcess {
+    /// How many descriptors it has, once the thread of the store has opened all of its files.
+    func settledDescriptorCount() throws -> Int {
+        let folder = "/proc/\(processID)/fd"
+        try eventually("the output's database is open") {
+            Files.names(folder).contains {
+                Files.target(of: "\(folder)/\($0)").hasSuffix("/output.db-shm")
+            }
+        }
+        return Processes.descriptorCount(of: processID)
+    }
+
     /// The folder of the daemon's cgroup, named by its state folder; `nil` where there is none.
     var groupFolder: String? { Self.groupFolder(ofState: statePath) }
 

@@ -88,7 +88,7 @@ struct FloodTests {
         let client = try daemon.connectAlone()
         for _ in 0..<500 { try client.send(Tasks.Begin.self, with { $0.name = "listed" }) }
         for _ in 0..<500 { _ = try client.receive(Tasks.Begin.self) }
-        let before = Processes.descriptorCount(of: daemon.processID)
+        let before = try daemon.settledDescriptorCount()
         let list = callText(Tasks.List.name, .object([]), flags: ",\"more\":true")
         let begin = callText(Tasks.Begin.name, .object([("name", .string("n"))]))
         for number in 0..<300 {

@@ -237,7 +237,7 @@ struct HeldTests {
         // What is opened at the first task stays open.
         let first = try client.begin()
         _ = try client.ask(Tasks.End.self) { $0.id = first }
-        let before = Processes.descriptorCount(of: daemon.processID)
+        let before = try daemon.settledDescriptorCount()
         let processes = try (0..<8).map { _ in try Child("/bin/sleep", ["1000"]) }
         for process in processes {
             let id = try client.begin { $0.pid = Int(process.processID) }

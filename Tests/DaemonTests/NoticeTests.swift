@@ -180,7 +180,7 @@ struct NoticeTests {
         let id = try client.submit(script: "echo $NOTIFY_SOCKET; exec sleep 1000")
         let path = try daemon.noticePath(of: id)
         try eventually("one connection is left") { try client.counter("connections") == 1 }
-        let before = Processes.descriptorCount(of: daemon.processID)
+        let before = try daemon.settledDescriptorCount()
         for copies in [1, 2, 253] {
             try Notice.send("STATUS=\(copies)", to: path, copies: copies)
             #expect(try client.show(id).status == "\(copies)")

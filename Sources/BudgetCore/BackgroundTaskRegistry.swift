@@ -679,9 +679,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         for predecessor in submission.queueing.after {
             let id = predecessor.id
             // It is cancelled for this one, which would wait in vain.
-            if !predecessor.anyOutcome, submission.queueing.unique == .replace,
-                scheduler.uniqueTask(OwnedName(submission)) == id
-            {
+            if !predecessor.anyOutcome, isReplaced(id, by: submission) {
                 throw .invalidParameter("after")
             }
             if let end = try outcome(of: id, of: submission) {
@@ -810,22 +808,40 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         }
     }
 
-    /// Cancels the task in whose place a submission comes. The new one waits until it is gone; one that is
+    /// Cancels the tasks in whose place a submission comes. The new one waits until they are gone; one that is
     /// queued ends in the same commit in which the new one is submitted.
     private mutating func replace(
         for submission: Submission, at now: Instant, _ actions: inout [Action]
     ) {
-        guard submission.queueing.unique == .replace,
-            let id = scheduler.uniqueTask(OwnedName(submission)),
-            let slot = table.slot(of: id), let phase = table.phase(slot)
-        else { return }
+        guard let unique = submission.queueing.unique, unique != .keep else { return }
         let reason = Reason.cancelled(by: submission.owner, text: "replaced")
-        switch phase {
-        case .submitting, .restored, .waiting, .starting:
-            withdraw(slot, reason, at: now, &actions)
-        case .launching, .running, .outlived: cancelRunning(slot, reason, at: now, &actions)
-        case .stopping, .reaping: _ = forbidRetry(slot, &actions)
-        case .withdrawing, .recordingAttempt, .recordingEnd, .ended: break
+        // More than the newest only where that came by replaceQueued.
+        for id in scheduler.uniqueTasks(OwnedName(submission)) {
+            guard let slot = table.slot(of: id), let phase = table.phase(slot) else { continue }
+            switch phase {
+            case .submitting, .restored, .waiting, .starting:
+                withdraw(slot, reason, at: now, &actions)
+            // Who waits for its end comes instead of its next attempt.
+            case _ where unique == .replaceQueued: break
+            case .launching, .running, .outlived: cancelRunning(slot, reason, at: now, &actions)
+            case .stopping, .reaping: _ = forbidRetry(slot, &actions)
+            case .withdrawing, .recordingAttempt, .recordingEnd, .ended: break
+            }
+        }
+    }
+
+    /// Whether another task of its unique name has come after it, which waits for its end.
+    private func isSuperseded(_ task: BackgroundTask, _ queueing: Queueing) -> Bool {
+        queueing.unique != nil && scheduler.uniqueTask(OwnedName(task)) != task.id
+    }
+
+    /// Whether a task would be cancelled for a submission.
+    private func isReplaced(_ id: TaskID, by submission: Submission) -> Bool {
+        switch submission.queueing.unique {
+        case nil, .keep: false
+        case .replace: scheduler.uniqueTasks(OwnedName(submission)).contains(id)
+        case .replaceQueued:
+            scheduler.uniqueTask(OwnedName(submission)) == id && record(id)?.task.state == .queued
         }
     }
 
@@ -1735,7 +1751,9 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         let id = table[slot].id
         guard let run = table[run: id] else { return }
         // Who keeps nothing tries nothing again.
-        let isRetried = mayBeTriedAgain && drain?.keepsQueue ?? true
+        let isRetried =
+            mayBeTriedAgain && drain?.keepsQueue ?? true
+            && !isSuperseded(table[slot], run.queueing)
         let conclusion = Conclusion(
             outcome: outcome, reason: reason, endedAt: now, endedAtBoot: boot(at: now),
             retryDelay: isRetried ? run.delayBeforeRetry(after: outcome) : nil,

@@ -108,9 +108,10 @@ package enum Tasks {
 
     /// What a submission does if the caller has a task of the same name that was submitted as unique and has not
     /// ended. keep: that task is used instead. replace: that task is cancelled, and the new one starts when it is
-    /// gone.
+    /// gone. replaceQueued: it is cancelled where it has not started; where it runs it goes on and is not tried again,
+    /// and the new one starts when it is gone.
     package enum Unique: String, WireEnum {
-        case keep, replace
+        case keep, replace, replaceQueued
     }
 
     /// What a method is asked that is about one task of the caller's own.

@@ -26,6 +26,7 @@ extension Uniqueness {
         switch self {
         case .keep: "keep"
         case .replace: "replace"
+        case .replaceQueued: "replaceQueued"
         }
     }
 
@@ -33,6 +34,7 @@ extension Uniqueness {
         switch word {
         case "keep": self = .keep
         case "replace": self = .replace
+        case "replaceQueued": self = .replaceQueued
         default: return nil
         }
     }

@@ -8,6 +8,23 @@ extension QueueModel {
         tasks.last { $0.isUnique && $0.phase != .ended && self.name($0) == name }
     }
 
+    private func uniqueTasks(_ name: Name) -> [Task] {
+        tasks.filter { $0.isUnique && $0.phase != .ended && self.name($0) == name }
+    }
+
+    private func isReplaced(_ id: TaskID, by queueing: Queueing, _ name: Name) -> Bool {
+        switch queueing.unique {
+        case nil, .keep: false
+        case .replace: uniqueTasks(name).contains { $0.id == id }
+        case .replaceQueued: uniqueTask(name).map { $0.id == id && $0.isQueued } ?? false
+        }
+    }
+
+    /// Whether another task of its unique name has come after it.
+    private func isSuperseded(_ task: Task) -> Bool {
+        task.isUnique && uniqueTask(name(task))?.id != task.id
+    }
+
     enum Answer: Equatable {
         case refused
         case standsIn(TaskID)
@@ -47,9 +64,7 @@ extension QueueModel {
         for predecessor in submission.queueing.after {
             let end: Outcome
             let name = Name(owner: submission.owner, name: submission.name)
-            if submission.queueing.unique == .replace, !predecessor.anyOutcome,
-                uniqueTask(name)?.id == predecessor.id
-            {
+            if !predecessor.anyOutcome, isReplaced(predecessor.id, by: submission.queueing, name) {
                 return nil
             }
             if let index = index(predecessor.id), tasks[index].phase != .ended {
@@ -98,8 +113,12 @@ extension QueueModel {
     /// A submission is taken in under an id.
     mutating func submit(_ submission: Submission, as id: TaskID) {
         let name = Name(owner: submission.owner, name: submission.name)
-        if submission.queueing.unique == .replace, let present = uniqueTask(name) {
-            replace(present)
+        for present in uniqueTasks(name) {
+            if submission.queueing.unique == .replace
+                || submission.queueing.unique == .replaceQueued && present.isQueued
+            {
+                replace(present)
+            }
         }
         var task = Task(
             id: id, owner: submission.owner, name: submission.name, queueing: submission.queueing)
@@ -208,7 +227,8 @@ extension QueueModel {
         default: isRetried = false
         }
         tasks[index].retryAt = nil
-        if isRetried, !task.isCancelled, !task.isLastAttempt, let retry = task.queueing.retry,
+        if isRetried, !isSuperseded(task), !task.isCancelled, !task.isLastAttempt,
+            let retry = task.queueing.retry,
             task.attempt < retry.attempts
         {
             let doubled = (1..<task.attempt).reduce(QueueSimulation.ticks(retry.delay)) {

@@ -52,6 +52,8 @@ struct QueueModel {
         var before: [(queueing: Queueing, notBefore: Int)] = []
 
         var group: String? { queueing.group }
+        /// Whether it has not started.
+        var isQueued: Bool { [.arriving, .waiting, .starting].contains(phase) }
         var isUnique: Bool { queueing.unique != nil }
         var isByName: Bool { isUnique || queueing.minimumInterval != nil }
         var isWide: Bool { queueing.slots > 1 }

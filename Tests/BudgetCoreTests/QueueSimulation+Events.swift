@@ -73,7 +73,9 @@ extension QueueSimulation {
             queueing.conditions = Conditions(rawValue: UInt8.random(in: 0...7, using: &random))
         }
         if chance(4) { queueing.minimumInterval = chance(3) ? .seconds(8) : .seconds(4) }
-        if chance(5) { queueing.unique = chance(2) ? .keep : .replace }
+        if chance(5) {
+            queueing.unique = [.keep, .replace, .replaceQueued].randomElement(using: &random)
+        }
         if chance(6) { queueing.slots = Int.random(in: 2...3, using: &random) }
         if chance(12) { queueing.isPaused = true }
         if chance(3) {

@@ -256,4 +256,56 @@ struct UniqueTests {
         #expect(clerk.task(waiting.id)?.state == .running)
         #expect(try keep(&clerk).id == waiting.id)
     }
+
+    @Test("rule 26: replaceQueued leaves what runs, and replaces what waits for its end")
+    func queuedAlone() throws {
+        var clerk = Clerk()
+        func next() throws -> TaskID { try clerk.queue { $0.unique = .replaceQueued } }
+        let running = try next()
+        #expect(clerk.task(running)?.state == .running)
+        let second = try next()
+        let third = try next()
+        #expect(clerk.task(running)?.state == .running)
+        #expect(clerk.task(second)?.outcome == .cancelled)
+        #expect(clerk.task(third)?.state == .queued)
+        // Whoever is content with any gets the one that waits.
+        #expect(try keep(&clerk).id == third)
+        clerk.finish(running)
+        #expect(clerk.task(running)?.outcome == .completed)
+        #expect(clerk.task(third)?.state == .running)
+        // An iOS program submits its successor first thing, and ends then.
+        for _ in 0..<50 {
+            let running = try #require(clerk.registry.identifiers(of: nil).last)
+            let successor = try next()
+            #expect(clerk.task(successor)?.state == .queued)
+            clerk.finish(running)
+            #expect(clerk.task(successor)?.state == .running)
+        }
+        // Who replaces all leaves none.
+        let (last, waiting) = (try #require(clerk.registry.identifiers(of: nil).last), try next())
+        let other = try replace(&clerk)
+        #expect(clerk.task(waiting)?.outcome == .cancelled)
+        clerk.exit(last, .signal(SignalNumber(rawValue: 15)))
+        clerk.gone(last)
+        #expect(clerk.task(last)?.outcome == .cancelled)
+        #expect(clerk.task(other)?.state == .running)
+    }
+
+    @Test("rule 26: who waits for the end of a running one comes instead of its next attempt")
+    func superseded() throws {
+        var clerk = Clerk()
+        let first = try retried(&clerk)
+        let second = try clerk.queue { $0.unique = .replaceQueued }
+        clerk.exit(first, .status(1))
+        clerk.gone(first)
+        #expect(clerk.task(first)?.outcome == .failed)
+        #expect(clerk.task(second)?.state == .running)
+        #expect(throws: Refusal.invalidParameter("after")) {
+            let third = try clerk.queue { $0.unique = .replaceQueued }
+            _ = try clerk.queue {
+                $0.unique = .replaceQueued
+                $0.after = [Predecessor(third)]
+            }
+        }
+    }
 }

@@ -76,8 +76,12 @@ struct NameRules: Sendable {
 
     func follows(_ name: OwnedName) -> Bool { states[name] != nil }
 
-    /// The task that has a name: the newest, since those before it are being stopped in its favour.
+    /// The task that has a name: the newest, since those before it are being stopped in its favour, or are the last that
+    /// it waits for.
     func uniqueTask(_ name: OwnedName) -> TaskID? { states[name]?.uniques.last }
+
+    /// All that were submitted as unique and have not ended, the newest last.
+    func uniqueTasks(_ name: OwnedName) -> [TaskID] { states[name]?.uniques ?? [] }
 
     /// In how many queues tasks of a name wait, or will, with one more that goes to this one.
     func queueCount(with key: NameQueueKey) -> Int {

@@ -23,6 +23,9 @@ package enum Uniqueness: UInt8, Sendable {
     case keep
     /// That task is cancelled; the new one starts when it is gone.
     case replace
+    /// That task is cancelled where it has not started; where it runs it goes on, is not tried again, and the new one
+    /// waits for its end.
+    case replaceQueued
 }
 
 /// How often and when a task is tried again that has not completed (rule 27 in docs/architecture.md).

@@ -315,6 +315,9 @@ struct Scheduler: Sendable {
     /// The task that has a unique name.
     func uniqueTask(_ name: OwnedName) -> TaskID? { queue.uniqueTask(name) }
 
+    /// All that have it: the newest, and those that are being stopped in its favour or that it waits for.
+    func uniqueTasks(_ name: OwnedName) -> [TaskID] { queue.uniqueTasks(name) }
+
     /// By how many different rules tasks of its name wait, or will, with those of a submission.
     func ruleCount(with submission: Submission) -> Int {
         NameQueueKey(OwnedName(submission), submission.queueing)

@@ -353,6 +353,8 @@ struct TaskQueue: Sendable {
 
     func uniqueTask(_ name: OwnedName) -> TaskID? { names.uniqueTask(name) }
 
+    func uniqueTasks(_ name: OwnedName) -> [TaskID] { names.uniqueTasks(name) }
+
     func nameQueueCount(with key: NameQueueKey) -> Int { names.queueCount(with: key) }
 
     /// Follows a name, as `NameRules.follow` says.

@@ -414,7 +414,7 @@ extension Queueing {
         earliestBegin = work.earliestBeginMs.map { .milliseconds($0) }
         for condition in work.conditions ?? [] { conditions.insert(Conditions(condition)) }
         minimumInterval = work.minimumIntervalMs.map { .milliseconds($0) }
-        unique = work.unique.map { $0 == .keep ? .keep : .replace }
+        unique = work.unique.map(Uniqueness.init)
         retry = work.retry.map { asked in
             Retry(
                 attempts: asked.attempts, delay: asked.delayMs.map { .milliseconds($0) },
@@ -423,6 +423,17 @@ extension Queueing {
         after = try [Predecessor](checking: work.after, any: work.afterAny, in: "work.")
         slots = work.slots ?? 1
         isPaused = work.paused == true
+    }
+}
+
+extension Uniqueness {
+    fileprivate init(_ unique: Tasks.Unique) {
+        self =
+            switch unique {
+            case .keep: .keep
+            case .replace: .replace
+            case .replaceQueued: .replaceQueued
+            }
     }
 }
 

@@ -146,7 +146,7 @@ struct QueueOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "If a unique task of that name has not ended: keep that one, or replace it.",
+            "If a unique task of that name has not ended: keep that one, replace it, or replaceQueued: only if it has not started.",
             valueName: "which"))
     var unique: Tasks.Unique?
 

@@ -3,7 +3,8 @@ package import Varlink
 extension Tasks {
     /// Events as they happen, of one task or of all that the caller may see; needs more.
     /// The first reply for a single task is its present state, and its end is the last; watching all starts with
-    /// the next event.
+    /// the next event. application: of those of this application alone. held: of those alone that the caller's process
+    /// holds, over whatever connections: so one connection tells of all of them.
     package enum Watch: Method {
         package static let name = "org.bgtaskd.Tasks.Watch"
 
@@ -12,6 +13,8 @@ extension Tasks {
             package var id: Int?
             package var output: Bool?
             package var all: Bool?
+            package var application: String?
+            package var held: Bool?
 
             package init() {}
 
@@ -19,6 +22,8 @@ extension Tasks {
                 try fields.field("id", &id, in: .identifiers)
                 try fields.field("output", &output)
                 try fields.field("all", &all)
+                try fields.field("application", &application)
+                try fields.field("held", &held)
             }
         }
 

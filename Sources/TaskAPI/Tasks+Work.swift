@@ -156,6 +156,10 @@ extension Tasks {
         package var slots: Int?
         package var paused: Bool?
         package var restartOf: Int?
+        package var conditions: [Condition]?
+        package var minimumIntervalMs: Int?
+        package var unique: Unique?
+        package var retry: Retry?
 
         package init() {}
 
@@ -192,6 +196,10 @@ extension Tasks {
             try fields.field("slots", &slots)
             try fields.field("paused", &paused)
             try fields.field("restartOf", &restartOf)
+            try fields.field("conditions", &conditions)
+            try fields.field("minimumIntervalMs", &minimumIntervalMs)
+            try fields.field("unique", &unique)
+            try fields.field("retry", &retry)
         }
     }
 

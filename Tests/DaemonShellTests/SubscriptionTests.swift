@@ -33,10 +33,10 @@ struct SubscriptionTests {
             try scene.caller(more: true), try scene.caller(more: true),
             try scene.caller(more: true)
         )
-        scene.subscriptions.add(one.client, .tasks(own, withOutput: false, by: caller))
-        scene.subscriptions.add(all.client, .tasks(nil, withOutput: false, by: caller))
+        scene.subscriptions.add(one.client, .task(own, withOutput: false, by: caller))
+        scene.subscriptions.add(all.client, .tasks(.all, withOutput: false, by: caller))
         let seesAll = Caller(owner: .root, seesAll: true)
-        scene.subscriptions.add(root.client, .tasks(nil, withOutput: false, by: seesAll))
+        scene.subscriptions.add(root.client, .tasks(.all, withOutput: false, by: seesAll))
         try publish(.extended, own, scene)
         try publish(.extended, other, scene)
         #expect(one.replies().count == 1)
@@ -51,7 +51,7 @@ struct SubscriptionTests {
         let id = try begin(scene, of: alice)
         let one = try scene.caller(more: true)
         scene.subscriptions.add(
-            one.client, .tasks(id, withOutput: false, by: Caller(owner: alice)), told: 1)
+            one.client, .task(id, withOutput: false, by: Caller(owner: alice)), told: 1)
         try publish(.extended, id, scene)
         try publish(.ended, id, scene)
         let replies = one.replies()
@@ -69,9 +69,9 @@ struct SubscriptionTests {
         let scene = try Scene()
         let id = try begin(scene, of: alice)
         let subjects: [EventStream.Subject] = [
-            .begun(id), .tasks(id, withOutput: true, by: Caller(owner: alice)),
-            .tasks(nil, withOutput: false, by: Caller(owner: alice)),
-            .tasks(nil, withOutput: false, by: Caller(owner: alice, seesAll: true)),
+            .begun(id), .task(id, withOutput: true, by: Caller(owner: alice)),
+            .tasks(.all, withOutput: false, by: Caller(owner: alice)),
+            .tasks(.all, withOutput: false, by: Caller(owner: alice, seesAll: true)),
         ]
         for subject in subjects {
             let caller = try scene.caller(more: true)
@@ -89,9 +89,9 @@ struct SubscriptionTests {
         let scene = try Scene()
         let id = try begin(scene, of: alice)
         let (with, without) = (try scene.caller(more: true), try scene.caller(more: true))
-        scene.subscriptions.add(with.client, .tasks(id, withOutput: true, by: Caller(owner: alice)))
+        scene.subscriptions.add(with.client, .task(id, withOutput: true, by: Caller(owner: alice)))
         scene.subscriptions.add(
-            without.client, .tasks(id, withOutput: false, by: Caller(owner: alice)))
+            without.client, .task(id, withOutput: false, by: Caller(owner: alice)))
         scene.subscriptions.publishOutput(Array("one\n".utf8), .stdout, of: id)
         #expect(with.replies().first?.contains(#""text":"one""#) == true)
         #expect(without.replies().isEmpty)

@@ -1,5 +1,6 @@
 import Glibc
 import TaskAPI
+import TestKit
 import Testing
 import Varlink
 
@@ -142,5 +143,40 @@ struct UniqueTests {
             #expect(try backup.ended(mine.id).outcome == .completed)
         }
         #expect(try games.show(theirs.id).state == .running)
+    }
+
+    @Test(
+        "26: a program whose every run submits its successor first goes on over a restart and a crash, and no round is lost or done twice"
+    )
+    func loop() throws {
+        var daemon = try DaemonProcess(.supervisor)
+        let rounds = daemon.folder.path + "/rounds"
+        try Files.write("", to: rounds)
+        let again =
+            "\(Programs.path("bgtaskctl")) --socket \(daemon.socketPath) run --name loop "
+            + "--unique replaceQueued --attempts 9 --retry-delay 1s --retry-interrupted -- sh \"$0\""
+        // A daemon that stops takes nothing new; the run that it interrupts is tried again then.
+        try Files.write(
+            """
+            trap '' TERM
+            round=$(($(wc -l < \(rounds)) + 1))
+            [ $round -ge 50 ] || until \(again); do sleep 0.05; done
+            echo $round >> \(rounds)
+            """, to: daemon.folder.path + "/loop.sh")
+        _ = try daemon.connect().submit(["sh", daemon.folder.path + "/loop.sh"]) {
+            $0.name = "loop"
+            $0.unique = .replaceQueued
+            $0.retry = Tasks.Retry(attempts: 9, delay: 1000, onInterruption: true)
+        }
+        func count() -> Int { Files.text(rounds).split(separator: "\n").count }
+        for (bound, crashes) in [(10, false), (25, true), (35, true)] {
+            try eventually("\(bound) rounds") { count() >= bound }
+            daemon = try daemon.successor("", crashes: crashes)
+        }
+        try eventually("all rounds") { count() >= 50 }
+        let client = try daemon.connect()
+        try eventually("nothing is left") { try client.ask(Tasks.List.self).tasks?.isEmpty == true }
+        #expect(
+            Files.text(rounds).split(separator: "\n").compactMap { Int($0) } == Array(1...50))
     }
 }

@@ -1,3 +1,4 @@
+import Glibc
 import JSON
 import TaskAPI
 import Testing
@@ -14,6 +15,52 @@ struct WatchTests {
             let (output, continues) = try client.receive(Tasks.Watch.self)
             events.append(output.event)
             if isLast(output.event) || !continues { return events }
+        }
+    }
+
+    @Test("one connection tells of all that a process holds over others, and of nothing else")
+    func held() throws {
+        let daemon = try DaemonProcess(.supervisor)
+        let watcher = try daemon.connect()
+        try watcher.send(Tasks.Watch.self, with { $0.held = true }, more: true)
+        let calls = try daemon.connect()
+        let other = try Child("/bin/sleep", ["1000"])
+        defer { other.signal(SIGKILL) }
+        _ = try calls.begin("of another process") { $0.pid = Int(other.processID) }
+        _ = try calls.ended(calls.submit(["true"]))
+        let ids = try (0..<100).map { _ in try calls.begin() }
+        for id in ids { _ = try calls.ask(Tasks.SimulateExpiration.self) { $0.id = id } }
+        for id in ids { _ = try calls.ask(Tasks.End.self) { $0.id = id } }
+        let told = try events(of: watcher) { $0.kind == .ended && $0.task.id == ids.last }
+        #expect(told.count { $0.kind == .expiring } == 100)
+        #expect(Set(told.map(\.task.id)) == Set(ids))
+        #expect(told.allSatisfy { $0.task.pid ?? Int(getpid()) == Int(getpid()) })
+        #expect(told.map(\.number) == Array(1...told.count))
+    }
+
+    @Test("a watch of an application has that application's tasks alone")
+    func ofApplication() throws {
+        let daemon = try DaemonProcess(.supervisor)
+        let watcher = try daemon.connect()
+        try watcher.send(Tasks.Watch.self, with { $0.application = "maps" }, more: true)
+        let client = try daemon.connect()
+        _ = try client.begin("none")
+        _ = try client.begin("other") { $0.application = "mail" }
+        let own = try client.begin("own") { $0.application = "maps" }
+        let run = try client.submit(["true"]) { $0.application = "maps" }
+        let told = try events(of: watcher) { $0.kind == .ended && $0.task.id == run }
+        #expect(Set(told.map(\.task.id)) == [own, run])
+        for fill in [{ $0.application = "maps" }, { $0.held = true }]
+            as [(inout Tasks.Watch.Input) -> Void]
+        {
+            let both = try daemon.connect()
+            try both.send(
+                Tasks.Watch.self,
+                with {
+                    $0.id = own
+                    fill(&$0)
+                }, more: true)
+            #expect(throws: ClientError.self) { try both.receive(Tasks.Watch.self) }
         }
     }
 

@@ -152,9 +152,14 @@ struct QueryCalls {
         let caller = try client.caller(all: input.all)
         let withOutput = input.output == true
         guard let id = try input.id.map(TaskID.init(named:)) else {
-            subscriptions.add(client, .tasks(nil, withOutput: withOutput, by: caller))
+            var choice = EventStream.TaskChoice.all
+            choice.application = input.application
+            if input.held == true { choice.holder = client.process }
+            subscriptions.add(client, .tasks(choice, withOutput: withOutput, by: caller))
             return
         }
+        guard input.application == nil else { throw .invalid("application") }
+        guard input.held != true else { throw .invalid("held") }
         let record = try record(id, for: caller)
         var output = Tasks.Watch.Output()
         output.event.kind = .present
@@ -163,7 +168,7 @@ struct QueryCalls {
         let isLast = record.task.state == .ended
         client.reply(output, continues: !isLast)
         guard !isLast else { return }
-        subscriptions.add(client, .tasks(id, withOutput: withOutput, by: caller), told: 1)
+        subscriptions.add(client, .task(id, withOutput: withOutput, by: caller), told: 1)
     }
 
     func output(_ client: Client, _ call: Call) throws(CallFailure) {

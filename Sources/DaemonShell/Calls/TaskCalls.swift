@@ -38,7 +38,8 @@ final class TaskCalls {
         }
         var request = BeginRequest(
             name: input.name, owner: client.caller.owner, holder: holder ?? client.holder)
-        request.holderProcess = input.pid.flatMap(Int32.init(exactly:)).map(ProcessID.init)
+        request.holderProcess =
+            input.pid.flatMap(Int32.init(exactly:)).map(ProcessID.init) ?? client.process
         if let application = input.application { request.application = application }
         if let profile = input.profile { request.profile = profile }
         request.budget = input.budget.map(RequestedBudget.init)

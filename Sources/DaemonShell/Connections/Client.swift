@@ -34,6 +34,8 @@ final class Client {
     var number: UInt64 { holder.rawValue }
     let descriptor: OwnedDescriptor
     let credentials: PeerCredentials
+    /// The process that has connected.
+    var process: ProcessID { ProcessID(rawValue: credentials.processID) }
     /// Whether it may reach the tasks of all owners.
     let isOperator: Bool
     /// Whether its calls are answered at all.

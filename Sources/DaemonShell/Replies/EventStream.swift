@@ -7,10 +7,27 @@ final class EventStream {
     enum Subject {
         /// The task that the call has begun.
         case begun(TaskID)
-        /// One task, or all that the caller may see.
-        case tasks(TaskID?, withOutput: Bool, by: Caller)
+        case task(TaskID, withOutput: Bool, by: Caller)
+        /// All that the caller may see, or some of them.
+        case tasks(TaskChoice, withOutput: Bool, by: Caller)
         /// One application of the caller's, or all that the caller may see.
         case applications(String?, by: Caller)
+    }
+
+    /// Which tasks of all that the caller may see are meant.
+    struct TaskChoice: Equatable {
+        /// Those of this application alone.
+        var application: String?
+        /// Those alone that this process holds.
+        var holder: ProcessID?
+
+        static let all = TaskChoice()
+
+        func includes(_ task: BackgroundTask) -> Bool {
+            if let application, task.application != application { return false }
+            guard let holder else { return true }
+            return task.kind == .held && task.holderProcess == holder
+        }
     }
 
     let subject: Subject
@@ -26,7 +43,15 @@ final class EventStream {
 
     /// Whether it tells what a task prints, too.
     var tellsOutput: Bool {
-        if case .tasks(_, withOutput: true, by: _) = subject { true } else { false }
+        switch subject {
+        case .task(_, let withOutput, _), .tasks(_, let withOutput, _): withOutput
+        case .begun, .applications: false
+        }
+    }
+
+    /// Whether it is about a task that its client may see.
+    func includes(_ task: BackgroundTask) -> Bool {
+        if case .tasks(let choice, _, _) = subject { choice.includes(task) } else { true }
     }
 
     /// Counts events that are told now.

@@ -32,9 +32,9 @@ final class Subscriptions {
         let stream = EventStream(subject, count: told)
         client.open(.events(stream))
         switch subject {
-        case .begun(let id), .tasks(let id?, _, _): byTask[id, default: ClientList()].add(client)
-        case .tasks(nil, _, let caller) where caller.seesAll: ofEverybody.add(client)
-        case .tasks(nil, _, let caller): byOwner[caller.owner, default: ClientList()].add(client)
+        case .begun(let id), .task(let id, _, _): byTask[id, default: ClientList()].add(client)
+        case .tasks(_, _, let caller) where caller.seesAll: ofEverybody.add(client)
+        case .tasks(_, _, let caller): byOwner[caller.owner, default: ClientList()].add(client)
         case .applications(_, let caller) where caller.seesAll: applicationsOfEverybody.add(client)
         case .applications(_, let caller):
             applicationsByOwner[caller.owner, default: ClientList()].add(client)
@@ -46,9 +46,9 @@ final class Subscriptions {
     func remove(_ client: Client, _ stream: EventStream) {
         streams.drop(client, stream)
         switch stream.subject {
-        case .begun(let id), .tasks(let id?, _, _): byTask.remove(client, of: id)
-        case .tasks(nil, _, let caller) where caller.seesAll: ofEverybody.remove(client)
-        case .tasks(nil, _, let caller): byOwner.remove(client, of: caller.owner)
+        case .begun(let id), .task(let id, _, _): byTask.remove(client, of: id)
+        case .tasks(_, _, let caller) where caller.seesAll: ofEverybody.remove(client)
+        case .tasks(_, _, let caller): byOwner.remove(client, of: caller.owner)
         case .applications(_, let caller) where caller.seesAll:
             applicationsOfEverybody.remove(client)
         case .applications(_, let caller): applicationsByOwner.remove(client, of: caller.owner)
@@ -73,7 +73,7 @@ final class Subscriptions {
         var all = clients(of: task.id)
         if let own = byOwner[task.owner] { all += own.all }
         all += ofEverybody.all
-        return all
+        return all.filter { $0.eventStream?.includes(task) ?? true }
     }
 
     private func clients(of id: TaskID) -> [Client] { byTask[id].map { Array($0.all) } ?? [] }
@@ -108,8 +108,9 @@ final class Subscriptions {
                 output.event = event
                 output.event?.number = stream.told()
                 streams.write(output, for: client, of: stream)
-            case .tasks(let id, _, _):
-                guard id == nil || event.kind != .ended else { continue }
+            // The last one ends the call.
+            case .task where event.kind == .ended: continue
+            case .task, .tasks:
                 let message = shared ?? SharedMessage(event)
                 shared = message
                 streams.deliver(.event(message), to: client, of: stream)

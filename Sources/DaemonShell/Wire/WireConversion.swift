@@ -137,11 +137,20 @@ extension Tasks.Task {
         if run.isStuck { stuck = true }
         if run.queueing.slots > 1 { slots = run.queueing.slots }
         restartOf = run.queueing.restartOf?.number
+        takeRules(of: run.queueing)
         guard task.state == .queued else { return }
         if run.queueing.isPaused { paused = true }
         guard !run.queueing.after.isEmpty else { return }
         let open = registry.openPredecessors(of: task.id)
         if !open.isEmpty { after = open.map(\.id.number) }
+    }
+
+    /// Takes over by which rules it was queued that do not change.
+    private mutating func takeRules(of queueing: Queueing) {
+        if !queueing.conditions.isEmpty { conditions = [Tasks.Condition](queueing.conditions) }
+        minimumIntervalMs = queueing.minimumInterval?.roundedUpMilliseconds
+        unique = queueing.unique.map(Tasks.Unique.init)
+        retry = queueing.retry.map(Tasks.Retry.init)
     }
 
     /// Takes over what its processes have used.
@@ -186,7 +195,7 @@ extension Tasks.Work {
         if ofFirstAttempt { earliestBeginMs = queueing.earliestBegin?.roundedUpMilliseconds }
         if !queueing.conditions.isEmpty { conditions = [Tasks.Condition](queueing.conditions) }
         minimumIntervalMs = queueing.minimumInterval?.roundedUpMilliseconds
-        unique = queueing.unique.map { $0 == .keep ? .keep : .replace }
+        unique = queueing.unique.map(Tasks.Unique.init)
         retry = queueing.retry.map(Tasks.Retry.init)
         after = numbers(of: queueing.after.filter { !$0.anyOutcome })
         afterAny = numbers(of: queueing.after.filter(\.anyOutcome))
@@ -206,6 +215,17 @@ extension Tasks.ExpirationHandler {
         self.init()
         signal = handler.signal.map { SignalName.name(of: $0.rawValue) } ?? ""
         command = handler.command
+    }
+}
+
+extension Tasks.Unique {
+    fileprivate init(_ unique: Uniqueness) {
+        self =
+            switch unique {
+            case .keep: .keep
+            case .replace: .replace
+            case .replaceQueued: .replaceQueued
+            }
     }
 }
 

@@ -23,6 +23,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     /// `nil` while new tasks are taken in.
     private var drain: Drain?
     private var ageReports = AgeReportLimit()
+    private var reports = TaskReports()
     /// Tasks that wait in vain for others, and end in one of the next turns: there may be many at once.
     private var broken: [TaskID] = []
     package private(set) var counts = RegistryCounts()
@@ -216,12 +217,8 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         return ended.trim(heldMax: limits.endedHeldMax, runMax: limits.endedRunMax)
     }
 
-    /// Takes an order to forget tasks that have ended (rule 34 in docs/architecture.md). Once the disk has forgotten
-    /// them it is done, and answered by `Action.answerCleaning`. Those that are not there, and those that the caller may
-    /// not see, are passed over.
-    package mutating func clean(
-        _ ids: [TaskID], by caller: Caller, _ actions: inout [Action]
-    ) throws(Refusal) {
+    /// Refuses an order to forget tasks of which one has not ended, before the disk is asked which of them it knows.
+    package func checkCleaning(_ ids: [TaskID], by caller: Caller) throws(Refusal) {
         guard ids.count <= Self.cleanedAtOnceMax else {
             throw .limitReached(limit: "idsMax", value: Self.cleanedAtOnceMax)
         }
@@ -232,7 +229,24 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
             throw .notAccepting("task \(id) has not ended")
         }
         try durability.check()
-        actions.append(.store(.cleaned(ids, by: caller)))
+    }
+
+    /// Takes an order to forget tasks that have ended (rule 34 in docs/architecture.md). Once the disk has forgotten
+    /// them it is done, and answered by `Action.answerCleaning`. Those that are nowhere, and those that the caller may
+    /// not see, are passed over.
+    ///
+    /// - Parameter stored: those of them that the disk has, and that the caller may see.
+    /// - Returns: those that are forgotten, in ascending order; where there are none, nothing is left to be done.
+    package mutating func clean(
+        _ ids: [TaskID], stored: Set<TaskID>, by caller: Caller, _ actions: inout [Action]
+    ) throws(Refusal) -> [TaskID] {
+        try checkCleaning(ids, by: caller)
+        let known = Set(ids).filter { id in
+            stored.contains(id)
+                || ended.brief(of: id).map { caller.seesAll || $0.owner == caller.owner } ?? false
+        }.sorted()
+        if !known.isEmpty { actions.append(.store(.cleaned(known, by: caller))) }
+        return known
     }
 
     /// So many tasks are cleaned away by one order: others wait for the commit.
@@ -1059,6 +1073,32 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         if let atLeast = notice.atLeast { lengthen(slot, atLeast, at: now, &actions) }
     }
 
+    /// What a program has reported of a task that has not ended; `nil` where nothing.
+    package func report(of id: TaskID) -> TaskReport? { reports[id] }
+
+    /// A program reports of a task of its user's that has begun and not ended.
+    ///
+    /// The text of a command is its status, which a notice sets too and which is kept beyond its end.
+    package mutating func report(
+        _ report: TaskReport, of id: TaskID, by caller: Caller, at now: Instant,
+        _ actions: inout [Action]
+    ) throws(Refusal) {
+        let record = try record(id, for: caller)
+        guard let slot = table.slot(of: id), !isConcluded(slot) else {
+            throw .alreadyEnded(id, record.task.outcome ?? decidedOutcome(id))
+        }
+        guard table[slot].isLive else {
+            throw .notAccepting("task \(id) has not started; there is nothing to report of it")
+        }
+        var report = report
+        report.text = report.text?.cut(toBytes: TaskNotice.statusBytesMax)
+        if table[slot].kind == .run, let text = report.text {
+            report.text = nil
+            setStatus(text, of: id, &actions)
+        }
+        if reports.add(report, of: id) { actions.append(.tell(.status, id)) }
+    }
+
     /// Keeps what a task says of itself, also beyond its end.
     private mutating func setStatus(_ text: String, of id: TaskID, _ actions: inout [Action]) {
         let status = text.isEmpty ? nil : text
@@ -1330,6 +1370,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
             exit: run.exit, endedAt: conclusion.endedAt,
             used: table[slot].used(at: conclusion.endedAt), use: run.use)
         let notBefore = conclusion.endedAtBoot + delay
+        reports.forget(id)
         table[run: id]?.prepareAgain(after: attempt, notBefore: notBefore)
         table[slot].prepareAgain()
         advance(slot, on: .attemptRecorded)
@@ -1807,6 +1848,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         table.takeOut(slot)
         ended.take(&table[slot], run)
         table.free(slot)
+        reports.forget(id)
         actions.append(.tell(.ended, id))
         if isRun { freeFollowers(of: id, outcome, at: now, &actions) }
         if table.queuedCount > 0 { startQueued(at: now, &actions) }

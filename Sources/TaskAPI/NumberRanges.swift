@@ -22,6 +22,8 @@ extension ClosedRange<Int> {
     package static var retryMilliseconds: Self { 0...5 * 3_600_000 }
     /// Places in what a task printed: up to an exbibyte.
     package static var positions: Self { 0...1 << 60 }
+    /// Units of work: up to 2^53, which every JSON parser keeps exactly.
+    package static var units: Self { 0...1 << 53 }
     package static var attempts: Self { 1...100 }
     package static var priorities: Self { -1000...1000 }
     /// A number on an icon.

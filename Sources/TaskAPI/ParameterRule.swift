@@ -41,6 +41,8 @@ package struct ParameterRule: Equatable, Sendable {
         "delayMs": "5h at most",
         "reason": "1024 bytes at most",
         "badge": "0 or more",
+        "completed": "from 0 to 2^53",
+        "total": "from 0 to 2^53, and beside completed",
         "deliveryId": "the number of a message that was delivered",
         "limits": "left out: this version has no such limits",
     ]

@@ -69,6 +69,30 @@ extension Tasks {
         package typealias Output = Empty
     }
 
+    /// Say how far a task has come that has begun.
+    package enum Report: Method {
+        package static let name = "org.bgtaskd.Tasks.Report"
+
+        /// What `Report` is asked.
+        package struct Input: Message {
+            package var id = 0
+            package var text: String?
+            package var completed: Int?
+            package var total: Int?
+
+            package init() {}
+
+            package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
+                try fields.field("id", &id, in: .identifiers)
+                try fields.field("text", &text)
+                try fields.field("completed", &completed, in: .units)
+                try fields.field("total", &total, in: .units)
+            }
+        }
+
+        package typealias Output = Empty
+    }
+
     /// Forget tasks that have ended.
     package enum Clean: Method {
         package static let name = "org.bgtaskd.Tasks.Clean"

@@ -160,6 +160,7 @@ extension Tasks {
         package var minimumIntervalMs: Int?
         package var unique: Unique?
         package var retry: Retry?
+        package var progress: Progress?
 
         package init() {}
 
@@ -200,6 +201,20 @@ extension Tasks {
             try fields.field("minimumIntervalMs", &minimumIntervalMs)
             try fields.field("unique", &unique)
             try fields.field("retry", &retry)
+            try fields.field("progress", &progress)
+        }
+    }
+
+    /// How far a task has come, by its own account, and of how many, if it knows.
+    package struct Progress: Message {
+        package var completed = 0
+        package var total: Int?
+
+        package init() {}
+
+        package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
+            try fields.field("completed", &completed)
+            try fields.field("total", &total)
         }
     }
 

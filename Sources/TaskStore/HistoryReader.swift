@@ -48,6 +48,22 @@ package final class HistoryReader: Sendable {
         }
     }
 
+    /// Those of some ids that are ended tasks of an owner, or of anybody.
+    package func ended(
+        of ids: [TaskID], owner: OwnerID?
+    ) throws(StoreError) -> Set<TaskID> {
+        try connection.exclusively { () throws(StoreError) in
+            var ended: Set<TaskID> = []
+            for id in ids {
+                guard let row = try queries.keptRow(Int64(clamping: id.rawValue)),
+                    owner == nil || row.owner == owner
+                else { continue }
+                ended.insert(id)
+            }
+            return ended
+        }
+    }
+
     /// The attempts after which a task was queued again, from the first.
     package func attempts(of id: TaskID) throws(StoreError) -> [StoredAttempt] {
         try connection.exclusively { () throws(StoreError) in try queries.attempts(of: id) }

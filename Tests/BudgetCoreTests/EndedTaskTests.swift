@@ -72,7 +72,8 @@ struct EndedTaskTests {
                     owner: try #require(owners.randomElement(using: &random)),
                     seesAll: Bool.random(using: &random))
                 try clerk.call { registry, _, actions in
-                    try registry.clean(Array(ids) + [.invalid], by: caller, &actions)
+                    _ = try registry.clean(
+                        Array(ids) + [.invalid], stored: [], by: caller, &actions)
                 }
                 kept.removeAll {
                     ids.contains($0.id) && (caller.seesAll || $0.owner == caller.owner)
@@ -121,7 +122,7 @@ struct EndedTaskTests {
         }
         func order(_ ids: [TaskID]) throws {
             try clerk.call { registry, _, actions in
-                try registry.clean(ids, by: Clerk.ann, &actions)
+                _ = try registry.clean(ids, stored: [], by: Clerk.ann, &actions)
             }
         }
         #expect(throws: Refusal.notAccepting("task \(live) has not ended")) {
@@ -132,6 +133,7 @@ struct EndedTaskTests {
         }
         clerk.disk = .waits
         try order([own, other, own])
+        #expect(clerk.ordered.last == .cleaned([own], by: Clerk.ann))
         #expect(clerk.task(own)?.state == .ended)
         clerk.finishWriting()
         #expect(clerk.task(own) == nil)
@@ -139,7 +141,7 @@ struct EndedTaskTests {
         #expect(clerk.history.contains(.answerCleaning(by: Clerk.ann.owner, nil)))
         clerk.disk = .fails
         try clerk.call { registry, _, actions in
-            try registry.clean([other], by: Clerk.bob, &actions)
+            _ = try registry.clean([other], stored: [], by: Clerk.bob, &actions)
         }
         #expect(clerk.task(other)?.state == .ended)
         #expect(

@@ -253,7 +253,7 @@ struct BadInputTests {
             Tasks.Extend.name, Tasks.Cancel.name, Tasks.RemainingTime.name, Tasks.Show.name,
             Tasks.Explain.name, Tasks.SimulateExpiration.name, Tasks.Wait.name, Tasks.Watch.name,
             Tasks.Output.name, Tasks.End.name, Tasks.Change.name, Tasks.Restart.name,
-            Tasks.ShowSubmission.name,
+            Tasks.ShowSubmission.name, Tasks.Report.name,
         ])
     func identifiers(method: String) throws {
         let daemon = try DaemonProcess(.supervisor)

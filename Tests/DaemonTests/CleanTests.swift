@@ -138,5 +138,8 @@ struct CleanTests {
         }
         #expect(try listed(owner) == [live])
         try daemon.waitForLog("ended tasks were removed from the history")
+        // Nobody can have the journal say that they removed what they did not.
+        let said = daemon.log.split(separator: "\n").filter { $0.contains("were removed from") }
+        #expect(said.count == 1 && said[0].contains("BGTASK_OPERATOR=33"))
     }
 }

@@ -140,7 +140,7 @@ struct FloodTests {
             .supervisor, settings: "limits.bufferBytesPerOwnerMax = 1048576")
         let client = try daemon.connectAlone()
         try client.ask(SystemdService.Ping.self)
-        let before = Processes.descriptorCount(of: daemon.processID)
+        let before = try daemon.settledDescriptorCount()
         let head = Array("{\"x\":\"".utf8)
         let fill = [UInt8](repeating: UInt8(ascii: "x"), count: 700_000)
         var hogs = try (0..<2).map { _ in try RawConnection(daemon) }

@@ -157,7 +157,7 @@ extension SystemTests {
                 _bgtaskctl bgtaskctl re bgtaskctl
                 echo "${COMPREPLY[@]}"
                 """)
-            #expect(completed.line == "restart remaining resume reload", "\(completed)")
+            #expect(completed.line == "restart remaining report resume reload", "\(completed)")
         }
 
         private func explained() throws -> String {

@@ -86,7 +86,9 @@ import Varlink
         let run = try CommandRun(daemon, "restart", "7")
         #expect(run.finish() == 0)
         #expect(run.output == "20\n")
-        #expect(run.errors == "")
+        #expect(
+            run.errors
+                == "bgtaskctl: task 21 runs the command of --on-end when task 20 has ended\n")
         #expect(
             daemon.parameters(of: Tasks.History.self).map(\.text) == [#"{"name":"backup end"}"#])
         #expect(

@@ -132,7 +132,7 @@ import Testing
     func fields() {
         let text = TaskText.fields(Sample.task { _ in }).text(.plain)
         let names = lines(text).map { String($0.prefix { $0 != "\t" }) }
-        #expect(names.count == 25)
+        #expect(names.count == 26)
         #expect(text.contains("budget\t3min (warning at 2min 55s, grace 5s)\n"))
         #expect(text.contains("outcome\t-\n"))
     }

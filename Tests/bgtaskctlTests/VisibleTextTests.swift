@@ -43,7 +43,7 @@ import Varlink
             #expect(table.filter { $0 == "\n" }.count == (style.isTerminal ? 2 : 1))
             let fields = TaskText.fields(task).text(style)
             #expect(!fields.contains("\u{1B}"))
-            #expect(fields.filter { $0 == "\n" }.count == (style.isTerminal ? 15 : 25))
+            #expect(fields.filter { $0 == "\n" }.count == (style.isTerminal ? 15 : 26))
         }
     }
 

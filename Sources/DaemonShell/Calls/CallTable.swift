@@ -35,6 +35,7 @@ struct CallTable {
             Tasks.Restart.name: tasks.restart,
             Tasks.Cancel.name: tasks.cancel,
             Tasks.Clean.name: tasks.clean,
+            Tasks.Report.name: tasks.report,
             Tasks.Change.name: changes.change,
             Tasks.PauseOwner.name: changes.pauseOwner,
             Tasks.ResumeOwner.name: changes.resumeOwner,

@@ -90,6 +90,19 @@ final class HistoryLookups {
         }
     }
 
+    /// Has the disk asked which of some tasks have ended, of those that the caller may see, and the client answered.
+    func findEnded(
+        _ ids: [TaskID], for caller: Caller, of client: Client,
+        answer: @escaping (Set<TaskID>, Client) -> Void
+    ) {
+        let question = HistoryThread.Question.ended(ids, of: caller.seesAll ? nil : caller.owner)
+        let missing = CallFailure.refused(.noSuchTask(.invalid))
+        find(by: question, of: client, missing: missing, answer: answer) { found in
+            guard case .ended(let ids) = found else { return nil }
+            return ids
+        }
+    }
+
     /// Asks about one task; where nothing is found the client learns of that.
     private func find<Found>(
         by question: HistoryThread.Question, of client: Client, missing: CallFailure,
@@ -178,7 +191,7 @@ final class HistoryPager: Pager {
                 client.closeCall()
                 client.reply(.unreadable(error))
                 pool.resume(client)
-            case .task, .submission, .output: break
+            case .task, .submission, .ended, .output: break
             }
         }
     }

@@ -158,8 +158,9 @@ struct QueryCalls {
             subscriptions.add(client, .tasks(choice, withOutput: withOutput, by: caller))
             return
         }
-        guard input.application == nil else { throw .invalid("application") }
-        guard input.held != true else { throw .invalid("held") }
+        guard input.application == nil, input.held != true else {
+            throw .refused(.notAccepting("id names one task; leave application and held out"))
+        }
         let record = try record(id, for: caller)
         var output = Tasks.Watch.Output()
         output.event.kind = .present

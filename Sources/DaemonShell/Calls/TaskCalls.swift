@@ -286,15 +286,45 @@ final class TaskCalls {
         replies.open(client, about: .order(id)) { $0.reply(Empty()) }
     }
 
+    func report(_ client: Client, _ call: Call) throws(CallFailure) {
+        let input = try call.read(Tasks.Report.Input.self)
+        let id = try TaskID(named: input.id)
+        guard input.total == nil || input.completed != nil else { throw .invalid("total") }
+        let report = TaskReport(
+            text: input.text,
+            progress: input.completed.map { TaskProgress(completed: $0, total: input.total) })
+        try core.ask { registry, now, actions throws(Refusal) in
+            try registry.report(report, of: id, by: client.caller, at: now, &actions)
+        }
+        client.reply(Empty())
+    }
+
     func clean(_ client: Client, _ call: Call) throws(CallFailure) {
         let input = try call.read(Tasks.Clean.Input.self)
         var ids: [TaskID] = []
         for number in input.ids { ids.append(try TaskID(number, in: "ids")) }
         let caller = try client.caller(all: input.all)
-        try core.ask { registry, _, actions throws(Refusal) in
-            try registry.clean(ids, by: caller, &actions)
+        try core.ask { registry, _, _ throws(Refusal) in
+            try registry.checkCleaning(ids, by: caller)
         }
-        let say = { [core, journal] in journal.cleaned(ids, by: caller, at: core.now) }
+        // Asked beside the thread that writes, an account after the other: it gets to know only what it has to remove.
+        lookups.findEnded(ids, for: caller, of: client) { [unowned self] stored, client in
+            do throws(CallFailure) {
+                try clean(ids, stored: stored, by: caller, for: client)
+            } catch {
+                client.reply(error)
+            }
+        }
+    }
+
+    private func clean(
+        _ ids: [TaskID], stored: Set<TaskID>, by caller: Caller, for client: Client
+    ) throws(CallFailure) {
+        let cleaned = try core.ask { registry, _, actions throws(Refusal) in
+            try registry.clean(ids, stored: stored, by: caller, &actions)
+        }
+        guard !cleaned.isEmpty else { return client.reply(Empty()) }
+        let say = { [core, journal] in journal.cleaned(cleaned, by: caller, at: core.now) }
         replies.open(client, about: .cleaning(caller.owner), succeeded: say) { $0.reply(Empty()) }
     }
 

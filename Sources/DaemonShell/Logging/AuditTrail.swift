@@ -152,10 +152,15 @@ final class AuditTrail {
     }
 
     /// Notes that tasks that have ended were forgotten: the journal is what is left of them.
+    ///
+    /// - Parameter ids: in ascending order.
     func cleaned(_ ids: [TaskID], by caller: Caller, at now: Instant) {
         guard takesEntry(about: caller.owner, at: now) else { return }
-        let shown = ids.prefix(Self.cleanedShownMax).map { String($0.rawValue) }
-        let more = ids.count - shown.count
+        let ranges = Self.ranges(of: ids)
+        let shown = ranges.prefix(Self.rangesShownMax).map {
+            $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)"
+        }
+        let more = ranges.dropFirst(Self.rangesShownMax).reduce(0) { $0 + $1.count }
         let list = shown.joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
         write(
             .notice, DaemonMessage.cleaned.id, DaemonMessage.cleaned.sentence,
@@ -165,7 +170,19 @@ final class AuditTrail {
             ])
     }
 
-    private static let cleanedShownMax = 20
+    /// As many as fit in a line that somebody reads.
+    private static let rangesShownMax = 100
+
+    /// Numbers in ascending order, those together that follow each other.
+    private static func ranges(of ids: [TaskID]) -> [ClosedRange<UInt64>] {
+        ids.reduce(into: []) { ranges, id in
+            if let last = ranges.last, last.upperBound + 1 == id.rawValue {
+                ranges[ranges.count - 1] = last.lowerBound...id.rawValue
+            } else {
+                ranges.append(id.rawValue...id.rawValue)
+            }
+        }
+    }
 
     /// Says why the command of an expiration handler does not run.
     func handlerNotStarted(_ record: TaskRecord, _ reason: String, at now: Instant) {

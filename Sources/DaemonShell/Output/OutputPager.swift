@@ -12,6 +12,8 @@ final class OutputPager: Pager {
     /// Whether it goes on until the task has ended.
     private let follows: Bool
     private var position: Int
+    /// How far the output went when it was last seen: the task may be forgotten before all is read.
+    private var end = 0
 
     /// What the readers of outputs share.
     final class Parts {
@@ -73,6 +75,7 @@ final class OutputPager: Pager {
         let before = client.connection.pendingOutputCount
         var made = 0
         defer { parts.streams.charge(made) }
+        end = parts.output[id]?.end ?? end
         while made < Self.pieceMax, parts.pool.mayMakeMore(for: client),
             let piece = parts.pieces.piece(of: id, at: position, in: parts.output[id])
         {
@@ -94,10 +97,9 @@ final class OutputPager: Pager {
     }
 
     private func finish(_ client: Client) {
-        let end = parts.output[id]?.end ?? position
         ended(for: client)
         client.closeCall()
-        client.reply(Tasks.Output.Output(end: end, from: position))
+        client.reply(Tasks.Output.Output(end: max(end, position), from: position))
         parts.pool.resume(client)
     }
 }

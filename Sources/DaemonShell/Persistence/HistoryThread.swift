@@ -8,6 +8,8 @@ final class HistoryThread: Sendable {
         case task(TaskID, of: OwnerID?)
         /// A task of an owner, with what it was submitted with.
         case submission(TaskID, of: OwnerID)
+        /// Which of some are tasks of an owner that have ended.
+        case ended([TaskID], of: OwnerID?)
         case page(HistoryFilter, after: HistoryCursor?, countMax: Int)
         /// The output of a task that has ended, from a position on.
         case output(TaskID, of: OwnerID?, from: Int, since: WallTime?)
@@ -16,6 +18,7 @@ final class HistoryThread: Sendable {
     enum Answer: Sendable {
         case task(StoredTask?)
         case submission(EndedSubmission?)
+        case ended(Set<TaskID>)
         case page(HistoryPage)
         /// The task, where there is one, and some of its output, where that is kept.
         case output(StoredTask?, StoredOutput?)
@@ -104,6 +107,8 @@ final class HistoryThread: Sendable {
             case .task(let id, let owner): return .task(try reader.task(id, of: owner))
             case .submission(let id, let owner):
                 return .submission(try reader.submission(id, of: owner))
+            case .ended(let ids, let owner):
+                return .ended(try reader.ended(of: ids, owner: owner))
             case .page(let filter, let cursor, let countMax):
                 return .page(try reader.history(filter, after: cursor, countMax: countMax))
             case .output(let id, let owner, let position, let time):

@@ -18,6 +18,8 @@ final class StoreThread: StoreBackend, Sendable {
     /// What the output that waits to be written may take, and what is written of it between two orders.
     private static let outputWaitingMax = 64 << 20
     private static let outputAtOnce = 4 << 20
+    /// Tasks whose output is forgotten between two orders.
+    private static let cleanedAtOnce = 500
 
     private struct Shared {
         var orders = StoreOrders()
@@ -243,8 +245,9 @@ final class StoreThread: StoreBackend, Sendable {
     private func takeCleaned() -> [TaskID] {
         shared.withLock { state in
             guard state.outputs.isEmpty else { return [] }
-            defer { state.cleaned = [] }
-            return state.cleaned
+            let some = Array(state.cleaned.prefix(Self.cleanedAtOnce))
+            state.cleaned.removeFirst(some.count)
+            return some
         }
     }
 

@@ -124,6 +124,9 @@ extension Tasks.Task {
             notBeforeMs = registry.notBefore(task.id, at: now)?.roundedUpMilliseconds
         }
         if task.state != .ended { pid = task.holderProcess.map { Int($0.rawValue) } }
+        let report = registry.report(of: task.id)
+        progress = report?.progress.map(Tasks.Progress.init)
+        status = report?.text
         guard let run = record.run else { return }
         pid = task.state == .ended ? nil : run.processID.map { Int($0.rawValue) }
         command = run.work.shownCommand
@@ -215,6 +218,13 @@ extension Tasks.ExpirationHandler {
         self.init()
         signal = handler.signal.map { SignalName.name(of: $0.rawValue) } ?? ""
         command = handler.command
+    }
+}
+
+extension Tasks.Progress {
+    fileprivate init(_ progress: TaskProgress) {
+        self.init()
+        (completed, total) = (progress.completed, progress.total)
     }
 }
 

@@ -8,8 +8,8 @@ struct Clean: Verb {
         usage: "bgtaskctl clean [<task> ...] [<options>]",
         discussion: """
             Without a task, all of yours that have ended, or those that the options choose. A name stands for \
-            all tasks of that name. Their output and what restart needs go with them, and nothing brings them \
-            back; the journal keeps its entries. What is queued or runs is never removed, and tasks that wait \
+            all tasks of that name that have ended. Their output and what restart needs go with them, and \
+            nothing brings them back; the journal keeps its entries. What is queued or runs is never removed, and tasks that wait \
             for one of them have what they need.
 
             Example: bgtaskctl clean --outcome completed
@@ -76,7 +76,7 @@ struct Clean: Verb {
 
     private static func summary(_ count: Int) -> String {
         switch count {
-        case 0: "no such task has ended"
+        case 0: "nothing to remove"
         case 1: "1 task removed"
         default: "\(count) tasks removed"
         }
@@ -97,7 +97,11 @@ struct Clean: Verb {
             }
             var input = Tasks.Show.Input()
             (input.id, input.all) = (number, reach.asked)
-            _ = try connection.call(Tasks.Show.self, input)
+            // Before anything is removed, of however many.
+            guard try connection.call(Tasks.Show.self, input).task.state == .ended else {
+                throw Failure(
+                    "task \(number) has not ended; to stop it: bgtaskctl cancel \(number)")
+            }
             ids.insert(number)
         }
         return ids.sorted()

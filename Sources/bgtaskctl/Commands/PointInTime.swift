@@ -57,20 +57,33 @@ struct PointInTime: Equatable {
             time.removeLast()
             zone = 0
         } else if let sign = time.lastIndex(where: { "+-".contains($0) }) {
-            let digits = time[sign...].dropFirst().filter { $0 != ":" }
-            guard digits.utf8.count == 4, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
-                let number = Int(digits), number / 100 < 24, number % 100 < 60
-            else { return "" }
-            let seconds = number / 100 * 3600 + number % 100 * 60
+            guard let seconds = Self.seconds(ofZone: time[sign...].dropFirst()) else { return "" }
             zone = time[sign] == "-" ? -seconds : seconds
             time = time[..<sign]
         }
-        guard let point = time.firstIndex(of: ".") else { return String(time) }
+        guard let point = time.firstIndex(where: { ".,".contains($0) }) else {
+            return String(time)
+        }
         let fraction = time[point...].dropFirst()
         let isFraction =
             !fraction.isEmpty && fraction.utf8.allSatisfy { (0x30...0x39).contains($0) }
             && time[..<point].count { $0 == ":" } == 2
         return isFraction ? String(time[..<point]) : ""
+    }
+
+    /// `01`, `0130` or `01:30`.
+    private static func seconds(ofZone text: Substring) -> Int? {
+        var digits = text
+        if digits.utf8.count == 5, let middle = digits.firstIndex(of: ":"),
+            digits.distance(from: digits.startIndex, to: middle) == 2
+        {
+            digits.remove(at: middle)
+        }
+        guard [2, 4].contains(digits.utf8.count),
+            digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(digits)
+        else { return nil }
+        let (hours, minutes) = digits.utf8.count == 2 ? (number, 0) : (number / 100, number % 100)
+        return hours < 24 && minutes < 60 ? hours * 3600 + minutes * 60 : nil
     }
 
     private static func day(_ word: String) -> Day? {
@@ -151,7 +164,8 @@ struct PointInTime: Equatable {
 
 /// Since when, on the command line: a length of time, or a point in time that is over.
 enum SinceOption {
-    static let help = "such as 10min, 14:00, yesterday or \"2026-11-24 8:00\""
+    static let help =
+        "such as 10min, 14:00, yesterday, \"2026-11-24 8:00\" or 2026-11-24T07:00:00Z"
 
     /// How many milliseconds ago that was.
     static func milliseconds(_ text: String) throws -> Int {

@@ -14,7 +14,8 @@ struct Restart: Verb {
             task of that name that has ended.
 
             Prints the number of the new task, behind the old one's unless a single task is named. What \
-            --on-end had run is run again behind the new task.
+            --on-end had run is run again behind the new task, where the history still has it; by --all-failed \
+            it is not run alone.
 
             Example: bgtaskctl restart 42
             Example: bgtaskctl restart --all-failed --since 1h
@@ -93,9 +94,11 @@ struct Restart: Verb {
                         + "restart them together to keep the order")
             }
             do throws(Failure) {
-                guard let open = try restarts.restartHook(of: id) else { return }
+                guard let hook = try restarts.restartHook(of: id) else { return }
                 console.notice(
-                    "what --on-end runs after task \(id) (task \(open)) has not ended, and is not run again"
+                    hook.isRestarted
+                        ? "task \(hook.id) runs the command of --on-end when task \(submitted.id) has ended"
+                        : "what --on-end runs after task \(id) (task \(hook.id)) has not ended, and is not run again"
                 )
             } catch {
                 console.notice("what --on-end ran after task \(id) is not run again: \(error.line)")
@@ -209,12 +212,15 @@ struct Restarts {
 
     /// Restarts what --on-end had run after a task that was restarted.
     ///
-    /// - Returns: its number where it cannot be, since it has not ended.
-    func restartHook(of id: Int) throws(Failure) -> Int? {
+    /// - Returns: its new number, or its old one where it cannot be, since it has not ended; `nil` where the history
+    ///   has none, or it is to be restarted by itself.
+    func restartHook(of id: Int) throws(Failure) -> (id: Int, isRestarted: Bool)? {
         guard let name = names[id], let number = numbers[id] else { return nil }
         var hooks: [(id: Int, hasEnded: Bool)] = []
         func note(_ task: Tasks.Task?) {
-            guard let task, task.id > id, task.command.flatMap(EndCommand.script) != nil else {
+            guard let task, task.id > id, !chosen.contains(task.id),
+                task.command.flatMap(EndCommand.script) != nil
+            else {
                 return
             }
             hooks.append((task.id, task.state == .ended))
@@ -235,11 +241,10 @@ struct Restarts {
             reference.id = hook.id
             let work = try connection.call(Tasks.ShowSubmission.self, reference).work
             guard work.afterAny == [id] else { continue }
-            guard hook.hasEnded else { return hook.id }
+            guard hook.hasEnded else { return (hook.id, false) }
             var input = Tasks.Restart.Input()
             (input.id, input.afterAny) = (hook.id, [number])
-            _ = try connection.call(Tasks.Restart.self, input)
-            return nil
+            return (try connection.call(Tasks.Restart.self, input).id, true)
         }
         return nil
     }

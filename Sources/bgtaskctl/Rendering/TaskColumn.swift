@@ -68,7 +68,7 @@ enum TaskColumn: String, CaseIterable, Sendable {
             case .state: reader.tellsWaiting ? Self.condition(task) : TaskText.condition(task)
             case .outcome: task.outcome?.rawValue
             case .command: Self.doing(task)
-            case .status: task.status
+            case .status: ProgressText.line(task)
             case .application: task.application
             case .group: task.group
             case .priority: String(task.priority)

@@ -78,6 +78,7 @@ enum TaskText {
         fields.add("exit", task.exit.map(exit))
         fields.add("cpu", task.cpuMs.map(TimeText.span))
         fields.add("memory peak", task.memoryPeakBytes.map(SizeText.bytes))
+        fields.add("progress", task.progress.map(ProgressText.full))
         fields.add("status", task.status)
         fields.add("waiting for", WaitingText.full(task))
         fields.add("not before", task.notBeforeMs.map { WallClock.text(millisecondsAgo: -$0) })
@@ -143,7 +144,7 @@ enum TaskText {
         case .ended: return ended(task, event.reason)
         case .attempt: return AttemptText.over(task, event.reason)
         case .output: return joined(event.stream, event.text)
-        case .status: return event.text ?? task.status ?? ""
+        case .status: return ProgressText.line(task) ?? ""
         case .warning: return joined(event.text, event.reason)
         }
     }
@@ -154,7 +155,7 @@ enum TaskText {
             return joined(task.state.rawValue, WaitingText.short(task))
         }
         let state = joined(task.state.rawValue, task.remaining.map(TimeText.remaining))
-        return joined(state, task.status)
+        return joined(state, ProgressText.line(task))
     }
 
     private static func ended(_ task: Tasks.Task, _ reason: String?) -> String {

@@ -44,7 +44,8 @@ enum LimitText {
         "minimumIntervalMs": "--minimum-interval", "unique": "--unique",
         "attempts": "--attempts", "delayMs": "--retry-delay", "handles": "--handles",
         "exitsOnSuspend": "--exits-on-suspend", "backgroundMode": "--background-mode",
-        "payload": "--payload", "badge": "--badge", "count": "--count",
+        "completed": "--completed", "total": "--total", "payload": "--payload", "badge": "--badge",
+        "count": "--count",
     ]
 
     /// The words for parameters that no option sets.

@@ -1,0 +1,28 @@
+internal import TaskAPI
+
+/// How far a task has come, by its own account.
+enum ProgressText {
+    private static let width = 10
+
+    /// `[####......] 42% compressing`; without a total `42 compressing`; `nil` where nothing was reported.
+    static func line(_ task: Tasks.Task) -> String? {
+        let parts = [task.progress.map(bar), task.status].compactMap(\.self)
+        return parts.isEmpty ? nil : parts.joined(separator: " ")
+    }
+
+    /// `[####......] 42% (21 of 50)`.
+    static func full(_ progress: Tasks.Progress) -> String {
+        guard let total = progress.total else { return String(progress.completed) }
+        return "\(bar(progress)) (\(progress.completed) of \(total))"
+    }
+
+    private static func bar(_ progress: Tasks.Progress) -> String {
+        guard let total = progress.total else { return String(progress.completed) }
+        let part = total == 0 ? 1 : min(Double(progress.completed) / Double(total), 1)
+        // Full only where it is.
+        let marks = Int(part * Double(width))
+        let bar =
+            String(repeating: "#", count: marks) + String(repeating: ".", count: width - marks)
+        return "[\(bar)] \(Int(part * 100))%"
+    }
+}

@@ -32,6 +32,65 @@ class Async(DaemonTestCase, unittest.IsolatedAsyncioTestCase):
         # The task that it ran in goes on.
         await asyncio.sleep(0)
 
+    async def connections(self) -> int:
+        counters = (await self.aio.call("org.bgtaskd.Manager.Statistics"))["counters"]
+        return next(one["value"] for one in counters if one["name"] == "bgtaskd_connections")
+
+    async def test_two_connections_hold_a_thousand_tasks_and_each_is_told(self) -> None:
+        begun, over = asyncio.Semaphore(0), 0
+
+        async def body() -> None:
+            nonlocal over
+            try:
+                async with aio.background_task("one of many", budget=600) as task:
+                    begun.release()
+                    await asyncio.sleep(600)
+            except bgtask.Expired:
+                over += 1
+                assert task.outcome == "expired", task.outcome
+
+        bodies = [asyncio.create_task(body()) for _ in range(1000)]
+        for _ in bodies:
+            await begun.acquire()
+        held = [task async for task in self.aio.tasks(name="one of many")]
+        self.assertEqual(len(held), 1000)
+        # With the one that asks, once those are gone that asked before.
+        while await self.connections() != 3:
+            await asyncio.sleep(0.01)
+        for task in held:
+            await self.aio.call("SimulateExpiration", id=task.id)
+        await asyncio.gather(*bodies)
+        self.assertEqual(over, 1000)
+        self.assertEqual([task async for task in self.aio.tasks()], [])
+
+    async def test_who_is_cancelled_while_it_begins_holds_nothing(self) -> None:
+        async def body() -> None:
+            async with aio.background_task("given up", budget=600):
+                await asyncio.sleep(600)
+
+        async with aio.background_task("stays", budget=600):
+            bodies = [asyncio.create_task(body()) for _ in range(50)]
+            await asyncio.sleep(0)
+            for number, one in enumerate(bodies):
+                for _ in range(number % 5):
+                    await asyncio.sleep(0)
+                one.cancel()
+            for one in bodies:
+                with self.assertRaises(asyncio.CancelledError):
+                    await one
+            while [task async for task in self.aio.tasks(name="given up")]:
+                await asyncio.sleep(0.01)
+            # The connection is in step all the same.
+            async with aio.background_task("later", budget=600) as later:
+                self.assertEqual((await self.aio.show(later.id or 0)).name, "later")
+
+    async def test_progress_is_shown(self) -> None:
+        async with self.aio.background_task("photos", budget=600) as task:
+            await task.report("packing", completed=3, total=8)
+            shown = await self.aio.show(task.id or 0)
+            self.assertEqual(shown.progress, bgtask.Progress(3, 8))
+            self.assertEqual(shown.status, "packing")
+
     async def test_somebody_elses_cancel_stays_one(self) -> None:
         begun = asyncio.Event()
 

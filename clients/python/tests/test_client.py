@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 import unittest
 
 import bgtask
@@ -11,6 +12,41 @@ from support import Daemon, DaemonTestCase
 
 class Commands(DaemonTestCase):
     settings = "queue.slots = 2\n[queue.groups.net]\nslots = 1\n"
+
+    def test_what_has_ended_is_removed_at_an_order(self) -> None:
+        id = bgtask.submit(["true"]).id
+        bgtask.wait(id)
+        bgtask.clean([id])
+        with self.assertRaises(bgtask.NoSuchTask):
+            bgtask.show(id)
+
+    def connections(self) -> int:
+        counters = self.client.call("org.bgtaskd.Manager.Statistics")["counters"]
+        return next(one["value"] for one in counters if one["name"] == "bgtaskd_connections")
+
+    def test_threads_share_two_connections(self) -> None:
+        told = threading.Semaphore(0)
+        tasks = [
+            bgtask.background_task("many", budget=600, on_expiry=lambda task: told.release())
+            for _ in range(100)]
+        threads = [threading.Thread(target=task.__enter__) for task in tasks]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        # With the one that asks, once those are gone that asked before.
+        while self.connections() != 3:
+            time.sleep(0.01)
+        tasks[0].report(completed=1)
+        self.assertEqual(bgtask.show(tasks[0].id or 0).progress, bgtask.Progress(1, None))
+        for task in tasks:
+            self.client.call("SimulateExpiration", id=task.id)
+        for task in tasks:
+            self.assertTrue(told.acquire(timeout=60))
+        for task in tasks:
+            task.__exit__(None, None, None)
+            self.assertEqual(task.outcome, "expired")
+        self.assertEqual(list(bgtask.tasks(name="many")), [])
 
     def test_a_command_runs_with_what_it_is_given(self) -> None:
         submitted = bgtask.submit(

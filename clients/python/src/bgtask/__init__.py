@@ -19,7 +19,7 @@ from ._errors import (
     AlreadyEnded, Confined, DaemonNotFound, Disconnected, Error, Expired, InvalidParameter,
     LimitReached, MethodNotFound, NoSuchGroup, NoSuchProfile, NoSuchTask, NotAccepting, OutputGone,
     PermissionDenied, Refused, TooLittleTime)
-from ._types import Event, Explanation, Output, Remaining, Submitted, Task
+from ._types import Event, Explanation, Output, Progress, Remaining, Submitted, Task
 
 __version__ = "0.2.0"
 
@@ -27,9 +27,9 @@ __all__ = [
     "AlreadyEnded", "BackgroundTask", "Client", "Confined", "DaemonNotFound", "Disconnected",
     "Error", "Event", "Expired", "Explanation", "InvalidParameter", "LimitReached",
     "MethodNotFound", "NoSuchGroup", "NoSuchProfile", "NoSuchTask", "NotAccepting", "Output",
-    "OutputGone", "PermissionDenied", "Refused", "Remaining", "Submitted", "Task", "TooLittleTime",
-    "aio", "background_task", "cancel", "explain", "extend", "history", "output",
-    "remaining", "restart", "show", "submit", "tasks", "wait", "watch",
+    "OutputGone", "PermissionDenied", "Progress", "Refused", "Remaining", "Submitted", "Task", "TooLittleTime",
+    "aio", "background_task", "cancel", "clean", "explain", "extend", "history", "output",
+    "remaining", "report", "restart", "show", "submit", "tasks", "wait", "watch",
 ]
 
 
@@ -102,3 +102,15 @@ def extend(id: int) -> Remaining:
 def remaining(id: int) -> Remaining:
     """What time a task has left."""
     return Client().remaining(id)
+
+
+def report(
+    id: int, text: str | None = None, *, completed: int | None = None, total: int | None = None
+) -> None:
+    """Says how far a task has come; see `Client.report`."""
+    Client().report(id, text, completed=completed, total=total)
+
+
+def clean(ids: Sequence[int]) -> None:
+    """Removes tasks that have ended from the history; see `Client.clean`."""
+    Client().clean(ids)

@@ -10,7 +10,8 @@ from types import TracebackType
 from typing import Any
 
 from . import _types
-from ._errors import AlreadyEnded, DaemonNotFound, Disconnected, Error, Expired, NoSuchTask
+from ._errors import (
+    AlreadyEnded, DaemonNotFound, Disconnected, Error, Expired, NoSuchTask, Refused)
 from ._types import Event, Explanation, Output, Remaining, Submitted, Task
 from ._wire import CHUNK, Frames, frame, socket_path
 
@@ -98,7 +99,7 @@ class Client:
 
         name: its program's if not given. budget, grace: in seconds; the profile's if not given. Other options:
         profile, directory (the current one), env, input (bytes or text, 1 MiB), group, priority, delay (in seconds),
-        when (network, externalPower, idle), minimum_interval, unique (keep or replace), attempts, retry_delay,
+        when (network, externalPower, idle), minimum_interval, unique (keep, replace or replaceQueued), attempts, retry_delay,
         retry_interrupted, after and after_any (ids), slots, paused, on_expiry (a signal's name), application."""
         work = _types.work(
             command, name=name, budget=_types.budget(budget, grace), **options)
@@ -151,10 +152,14 @@ class Client:
         return [Explanation._of(one) for one in self.call("Explain", id=id)["explanations"]]
 
     def watch(
-        self, id: int | None = None, *, output: bool = False, all: bool = False
+        self, id: int | None = None, *, output: bool = False, application: str | None = None,
+        held: bool = False, all: bool = False,
     ) -> Iterator[Event]:
-        """What happens to a task until it has ended, or to all of one's own for as long as it is asked for."""
-        replies = self.stream("Watch", id=id, output=output or None, all=all or None)
+        """What happens to a task until it has ended, or to all of one's own for as long as it is asked for: of an
+        application alone, or with held of those alone that this process holds."""
+        replies = self.stream(
+            "Watch", id=id, output=output or None, application=application, held=held or None,
+            all=all or None)
         return (Event._of(reply["event"]) for reply in replies)
 
     def output(self, id: int, *, follow: bool = False) -> Iterator[Output]:
@@ -176,6 +181,17 @@ class Client:
         """What time a task has left."""
         return Remaining._of(self.call("RemainingTime", id=id)["remaining"])
 
+    def report(
+        self, id: int, text: str | None = None, *, completed: int | None = None,
+        total: int | None = None,
+    ) -> None:
+        """Says how far a task has come, for those who look at it; what is left out stays as it was."""
+        self.call("Report", id=id, text=text, completed=completed, total=total)
+
+    def clean(self, ids: Sequence[int]) -> None:
+        """Removes tasks that have ended from the lists and the history, 500 at most."""
+        self.call("Clean", ids=list(ids))
+
     # Work of one's own
 
     def background_task(
@@ -189,6 +205,108 @@ class Client:
             on_expiry=on_expiry, required=required, client=self)
 
 
+class _Holder:
+    """What holds the tasks of a process: one connection for the calls, and one that tells of all tasks.
+
+    Both are there for as long as there are tasks."""
+
+    _all: dict[str, _Holder] = {}
+    _all_lock = threading.Lock()
+
+    @classmethod
+    def at(cls, path: str) -> _Holder:
+        with cls._all_lock:
+            return cls._all.setdefault(path, cls(path))
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        # Held from a Begin to its answer, so that an event of a task finds it.
+        self._lock = threading.Lock()
+        self._tasks: dict[int, BackgroundTask] = {}
+        self._calls: _Connection | None = None
+        self._events: _Connection | None = None
+
+    def begin(self, task: BackgroundTask, parameters: dict[str, Any]) -> None:
+        with self._lock:
+            calls = self._calls or self._open()
+            try:
+                task.id = self._exchange(calls, "Begin", parameters)["id"]
+                self._tasks[task.id] = task
+            finally:
+                self._close_if_idle()
+
+    def end(self, id: int) -> str | None:
+        """Says how it has ended, which may be before."""
+        with self._lock:
+            if self._tasks.pop(id, None) is None or self._calls is None:
+                return None
+            try:
+                outcome: str | None = self._exchange(self._calls, "End", {"id": id}).get("outcome")
+                return outcome
+            finally:
+                self._close_if_idle()
+
+    def _open(self) -> _Connection:
+        events = _Connection(self._path)
+        try:
+            # Before the first task begins.
+            events.send(_TASKS + "Watch", {"held": True}, more=True)
+            self._calls = _Connection(self._path)
+        except BaseException:
+            events.close()
+            raise
+        self._events = events
+        threading.Thread(
+            target=self._listen, args=(events,), name="bgtask events", daemon=True).start()
+        return self._calls
+
+    def _exchange(
+        self, calls: _Connection, method: str, parameters: dict[str, Any]
+    ) -> dict[str, Any]:
+        try:
+            calls.send(_TASKS + method, parameters)
+            return calls.reply()[0]
+        except Refused:
+            raise
+        except BaseException:
+            # What is answered next would be taken for the answer to another call.
+            if self._events is not None:
+                self._events.shut()
+            raise
+
+    def _close_if_idle(self) -> None:
+        if self._tasks:
+            return
+        calls, events = self._calls, self._events
+        self._calls = self._events = None
+        if calls is not None:
+            calls.close()
+        if events is not None:
+            # Its reader closes it.
+            events.shut()
+
+    def _listen(self, events: _Connection) -> None:
+        try:
+            while True:
+                event = Event._of(events.reply()[0]["event"])
+                with self._lock:
+                    task = self._tasks.get(event.task.id)
+                if task is not None:
+                    task._take(event)
+        except (Error, OSError):
+            pass
+        with self._lock:
+            lost: list[BackgroundTask] = []
+            if self._events is events:
+                # The daemon has gone; a task of it has no time any more.
+                lost = list(self._tasks.values())
+                self._tasks.clear()
+                self._close_if_idle()
+        events.close()
+        for task in lost:
+            task._tell()
+
+
 class BackgroundTask(contextlib.ContextDecorator):
     """A time limit for the body of a with statement, or for a function that it decorates.
 
@@ -199,7 +317,7 @@ class BackgroundTask(contextlib.ContextDecorator):
                 send(piece)
 
     Nothing interrupts the body: it looks at `expired`, waits for `wait_expired`, or has `on_expiry` called, on another
-    thread, when the time is nearly up. Where the body is still there at the limit, the task ends as `overrun`, and
+    thread, when the time is nearly up: one thread and two connections serve all tasks of a process. Where the body is still there at the limit, the task ends as `overrun`, and
     `Expired` is raised at the end of the body.
 
     Where there is no daemon, `DaemonNotFound` is raised; with required=False the body runs without a limit."""
@@ -221,8 +339,7 @@ class BackgroundTask(contextlib.ContextDecorator):
         self._on_expiry, self._required = on_expiry, required
         self._client = client
         self._expired = threading.Event()
-        self._connection: _Connection | None = None
-        self._reader: threading.Thread | None = None
+        self._holder: _Holder | None = None
 
     def _recreate_cm(self) -> BackgroundTask:
         budget, grace, profile, application, on_expiry, required, client = self._asked
@@ -251,65 +368,48 @@ class BackgroundTask(contextlib.ContextDecorator):
             return Remaining(None, None, None)
         return self._of_client().remaining(self.id)
 
+    def report(
+        self, text: str | None = None, *, completed: int | None = None, total: int | None = None
+    ) -> None:
+        """Says how far it has come, for those who look at it. Without a daemon nobody does."""
+        if self.id is not None:
+            self._of_client().report(self.id, text, completed=completed, total=total)
+
     def __enter__(self) -> BackgroundTask:
-        if self._connection is not None:
+        if self._holder is not None:
             raise RuntimeError(f"{self.name} has begun already")
+        self._client = self._client or Client()
+        holder = _Holder.at(self._client.path)
+        application = self._application or os.environ.get("BGTASK_APPLICATION")
         try:
-            self._client = self._client or Client()
-            connection = _Connection(self._client.path)
+            holder.begin(
+                self,
+                {"name": self.name, "budget": self._budget, "profile": self._profile,
+                 "application": application or None})
         except DaemonNotFound:
             if self._required:
                 raise
             return self
-        try:
-            connection.send(
-                _TASKS + "Begin",
-                {"name": self.name, "budget": self._budget, "profile": self._profile,
-                 "application": self._application or os.environ.get("BGTASK_APPLICATION") or None},
-                more=True)
-            self.id = connection.reply()[0]["id"]
-        except BaseException:
-            connection.close()
-            raise
-        self._connection = connection
-        self._reader = threading.Thread(
-            target=self._listen, args=(connection,), name=f"bgtask {self.name}", daemon=True)
-        self._reader.start()
+        self._holder = holder
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        connection, reader = self._connection, self._reader
-        if connection is None or reader is None:
+        holder, id = self._holder, self.id
+        if holder is None or id is None:
             return
-        try:
-            with contextlib.suppress(NoSuchTask, AlreadyEnded, ConnectionError):
-                self.outcome = self._of_client().call("End", id=self.id).get("outcome", self.outcome)
-        finally:
-            connection.shut()
-            if reader is not threading.current_thread():
-                reader.join()
-            connection.close()
-            self._connection = None
+        self._holder = None
+        with contextlib.suppress(NoSuchTask, AlreadyEnded, ConnectionError):
+            self.outcome = holder.end(id) or self.outcome
         if kind is None and self.outcome == "overrun":
             raise Expired(self.name, self.outcome)
 
-    def _listen(self, connection: _Connection) -> None:
-        try:
-            continues = True
-            while continues:
-                reply, continues = connection.reply()
-                event = Event._of(reply["event"])
-                if event.kind == "expiring":
-                    self._tell()
-                if event.kind == "ended":
-                    self.outcome = event.task.outcome
-        except (Error, OSError):
-            # The daemon has gone; a task of it has no time any more.
-            pass
-        if self._connection is not None:
+    def _take(self, event: Event) -> None:
+        if event.kind == "ended":
+            self.outcome = event.task.outcome
+        if event.kind in ("expiring", "ended"):
             self._tell()
 
     def _tell(self) -> None:

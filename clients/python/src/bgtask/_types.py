@@ -34,6 +34,15 @@ class Remaining:
 
 
 @dataclass(frozen=True)
+class Progress:
+    """How far a task has come, by its own account."""
+
+    completed: int
+    #: Of how many; None if it does not know.
+    total: int | None
+
+
+@dataclass(frozen=True)
 class Task:
     """A background task, as the daemon tells it."""
 
@@ -56,6 +65,8 @@ class Task:
     remaining: Remaining | None
     #: What it last reported of itself.
     status: str | None
+    #: How far it has come, of one that has not ended.
+    progress: Progress | None
     group: str | None
     attempt: int
     #: The rule that holds a queued task back.
@@ -66,13 +77,16 @@ class Task:
     @classmethod
     def _of(cls, wire: Mapping[str, Any]) -> Task:
         command, end, left = wire.get("command"), wire.get("exit") or {}, wire.get("remaining")
+        done = wire.get("progress")
         return cls(
             id=wire["id"], name=wire["name"], kind=wire["kind"], state=wire["state"],
             outcome=wire.get("outcome"), reason=wire.get("reason"),
             command=None if command is None else tuple(command),
             exit_status=end.get("status"), exit_signal=end.get("signal"),
             used=_seconds(wire.get("usedMs")), remaining=None if left is None else Remaining._of(left),
-            status=wire.get("status"), group=wire.get("group"), attempt=wire.get("attempt", 1),
+            status=wire.get("status"),
+            progress=None if done is None else Progress(done["completed"], done.get("total")),
+            group=wire.get("group"), attempt=wire.get("attempt", 1),
             waiting=wire.get("waiting"), wire=wire)
 
 

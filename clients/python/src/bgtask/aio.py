@@ -8,13 +8,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import weakref
 from collections.abc import AsyncIterator, Sequence
 from types import TracebackType
 from typing import Any
 
 from . import _types
 from ._client import _TASKS, _full
-from ._errors import AlreadyEnded, DaemonNotFound, Disconnected, Error, Expired, NoSuchTask
+from ._errors import (
+    AlreadyEnded, DaemonNotFound, Disconnected, Error, Expired, NoSuchTask, Refused)
 from ._types import Event, Explanation, Output, Remaining, Submitted, Task
 from ._wire import CHUNK, Frames, frame, socket_path
 
@@ -132,9 +134,13 @@ class Client:
         return [Explanation._of(one) for one in found]
 
     async def watch(
-        self, id: int | None = None, *, output: bool = False, all: bool = False
+        self, id: int | None = None, *, output: bool = False, application: str | None = None,
+        held: bool = False, all: bool = False,
     ) -> AsyncIterator[Event]:
-        async for reply in self.stream("Watch", id=id, output=output or None, all=all or None):
+        async for reply in self.stream(
+            "Watch", id=id, output=output or None, application=application, held=held or None,
+            all=all or None,
+        ):
             yield Event._of(reply["event"])
 
     async def output(self, id: int, *, follow: bool = False) -> AsyncIterator[Output]:
@@ -154,8 +160,146 @@ class Client:
     async def remaining(self, id: int) -> Remaining:
         return Remaining._of((await self.call("RemainingTime", id=id))["remaining"])
 
+    async def report(
+        self, id: int, text: str | None = None, *, completed: int | None = None,
+        total: int | None = None,
+    ) -> None:
+        await self.call("Report", id=id, text=text, completed=completed, total=total)
+
+    async def clean(self, ids: Sequence[int]) -> None:
+        await self.call("Clean", ids=list(ids))
+
     def background_task(self, name: str, **options: Any) -> BackgroundTask:
         return BackgroundTask(name, client=self, **options)
+
+
+class _Holder:
+    """What holds the tasks of an event loop: one connection for the calls, and one that tells of all tasks.
+
+    Both are there for as long as there are tasks."""
+
+    _all: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, _Holder]] = (
+        weakref.WeakKeyDictionary())
+
+    @classmethod
+    def at(cls, path: str) -> _Holder:
+        holders = cls._all.setdefault(asyncio.get_running_loop(), {})
+        return holders.setdefault(path, cls(path))
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        # Held from a Begin to its answer, so that an event of a task finds it.
+        self._lock = asyncio.Lock()
+        self._tasks: dict[int, BackgroundTask] = {}
+        self._calls: _Connection | None = None
+        self._events: _Connection | None = None
+        self._reader: asyncio.Task[None] | None = None
+        self._under_way: set[asyncio.Future[Any]] = set()
+
+    async def begin(self, task: BackgroundTask, parameters: dict[str, Any]) -> None:
+        # Who is cancelled meanwhile leaves no answer behind that another call would take for its own.
+        begun = asyncio.ensure_future(self._begin(task, parameters))
+        self._under_way.add(begun)
+        begun.add_done_callback(self._forget)
+        try:
+            await asyncio.shield(begun)
+        except asyncio.CancelledError:
+            task._body = None
+            raise
+
+    async def end(self, id: int) -> str | None:
+        """Says how it has ended, which may be before."""
+        ended = asyncio.ensure_future(self._end(id))
+        self._under_way.add(ended)
+        ended.add_done_callback(self._forget)
+        return await asyncio.shield(ended)
+
+    def _forget(self, future: asyncio.Future[Any]) -> None:
+        self._under_way.discard(future)
+        # Who was cancelled meanwhile does not hear of it.
+        if not future.cancelled():
+            future.exception()
+
+    async def _begin(self, task: BackgroundTask, parameters: dict[str, Any]) -> None:
+        async with self._lock:
+            try:
+                calls = self._calls or await self._open()
+                id: int = (await self._exchange(calls, "Begin", parameters))["id"]
+                if task._body is None:
+                    await self._exchange(calls, "End", {"id": id})
+                    return
+                task.id, task._holder = id, self
+                self._tasks[id] = task
+            finally:
+                self._close_if_idle()
+
+    async def _end(self, id: int) -> str | None:
+        async with self._lock:
+            if self._tasks.pop(id, None) is None or self._calls is None:
+                return None
+            try:
+                outcome: str | None = (await self._exchange(self._calls, "End", {"id": id})).get(
+                    "outcome")
+                return outcome
+            finally:
+                self._close_if_idle()
+
+    async def _open(self) -> _Connection:
+        events = await _Connection.open(self._path)
+        try:
+            # Before the first task begins.
+            await events.send(_TASKS + "Watch", {"held": True}, more=True)
+            self._calls = await _Connection.open(self._path)
+        except BaseException:
+            events.close()
+            raise
+        self._events = events
+        self._reader = asyncio.create_task(self._listen(events))
+        return self._calls
+
+    async def _exchange(
+        self, calls: _Connection, method: str, parameters: dict[str, Any]
+    ) -> dict[str, Any]:
+        try:
+            await calls.send(_TASKS + method, parameters)
+            return (await calls.reply())[0]
+        except Refused:
+            raise
+        except BaseException:
+            if self._events is not None:
+                self._lose()
+            raise
+
+    def _close_if_idle(self) -> None:
+        if self._tasks:
+            return
+        for connection in (self._calls, self._events):
+            if connection is not None:
+                connection.close()
+        if self._reader is not None and self._reader is not asyncio.current_task():
+            self._reader.cancel()
+        self._calls = self._events = self._reader = None
+
+    async def _listen(self, events: _Connection) -> None:
+        try:
+            while True:
+                event = Event._of((await events.reply())[0]["event"])
+                async with self._lock:
+                    task = self._tasks.get(event.task.id)
+                if task is not None:
+                    task._take(event)
+        except (Error, OSError):
+            pass
+        if self._events is events:
+            self._lose()
+
+    def _lose(self) -> None:
+        """The daemon has gone; a task of it has no time any more."""
+        lost = list(self._tasks.values())
+        self._tasks.clear()
+        self._close_if_idle()
+        for task in lost:
+            task._tell()
 
 
 class BackgroundTask(contextlib.AsyncContextDecorator):
@@ -183,9 +327,8 @@ class BackgroundTask(contextlib.AsyncContextDecorator):
             "required": required, "client": client}
         self._budget = _types.budget(budget, grace)
         self._client = client
-        self._connection: _Connection | None = None
+        self._holder: _Holder | None = None
         self._body: asyncio.Task[Any] | None = None
-        self._reader: asyncio.Task[None] | None = None
         self._cancelling = 0
 
     def _recreate_cm(self) -> BackgroundTask:
@@ -203,47 +346,42 @@ class BackgroundTask(contextlib.AsyncContextDecorator):
             return Remaining(None, None, None)
         return await self._client.remaining(self.id)
 
+    async def report(
+        self, text: str | None = None, *, completed: int | None = None, total: int | None = None
+    ) -> None:
+        """Says how far it has come, for those who look at it. Without a daemon nobody does."""
+        if self._client is not None and self.id is not None:
+            await self._client.report(self.id, text, completed=completed, total=total)
+
     async def __aenter__(self) -> BackgroundTask:
-        if self._connection is not None:
+        if self._holder is not None:
             raise RuntimeError(f"{self.name} has begun already")
         self._client = self._client or Client()
+        holder = _Holder.at(self._client.path)
+        application = self._options["application"] or os.environ.get("BGTASK_APPLICATION")
+        self._body = asyncio.current_task()
+        self._cancelling = _cancelling(self._body)
         try:
-            connection = await _Connection.open(self._client.path)
+            await holder.begin(
+                self,
+                {"name": self.name, "budget": self._budget, "profile": self._options["profile"],
+                 "application": application or None})
         except DaemonNotFound:
             if self._options["required"]:
                 raise
-            return self
-        application = self._options["application"] or os.environ.get("BGTASK_APPLICATION")
-        try:
-            await connection.send(
-                _TASKS + "Begin",
-                {"name": self.name, "budget": self._budget, "profile": self._options["profile"],
-                 "application": application or None}, more=True)
-            self.id = (await connection.reply())[0]["id"]
-        except BaseException:
-            connection.close()
-            raise
-        self._connection, self._body = connection, asyncio.current_task()
-        self._cancelling = _cancelling(self._body)
-        self._reader = asyncio.create_task(self._listen(connection))
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        connection, reader, client = self._connection, self._reader, self._client
-        if connection is None or reader is None or client is None:
+        holder, id = self._holder, self.id
+        if holder is None or id is None:
             return
         # What comes now is no reason to cancel the body.
-        self._connection = None
-        try:
-            with contextlib.suppress(NoSuchTask, AlreadyEnded, ConnectionError):
-                ended = await client.call("End", id=self.id)
-                self.outcome = ended.get("outcome", self.outcome)
-        finally:
-            reader.cancel()
-            connection.close()
+        self._holder = None
+        with contextlib.suppress(NoSuchTask, AlreadyEnded, ConnectionError):
+            self.outcome = await holder.end(id) or self.outcome
         if not self.expired:
             return
         # Where somebody else has cancelled the body too, that goes on.
@@ -251,23 +389,14 @@ class BackgroundTask(contextlib.AsyncContextDecorator):
         if kind is None or (is_ours and issubclass(kind, asyncio.CancelledError)):
             raise Expired(self.name, self.outcome) from error
 
-    async def _listen(self, connection: _Connection) -> None:
-        try:
-            continues = True
-            while continues:
-                reply, continues = await connection.reply()
-                event = Event._of(reply["event"])
-                if event.kind == "ended":
-                    self.outcome = event.task.outcome
-                if event.kind == "expiring":
-                    self._tell()
-        except (Error, OSError):
-            # The daemon has gone; a task of it has no time any more.
-            pass
-        self._tell()
+    def _take(self, event: Event) -> None:
+        if event.kind == "ended":
+            self.outcome = event.task.outcome
+        if event.kind in ("expiring", "ended"):
+            self._tell()
 
     def _tell(self) -> None:
-        if self.expired or self._connection is None or self._body is None:
+        if self.expired or self._holder is None or self._body is None:
             return
         self.expired = True
         self._body.cancel()

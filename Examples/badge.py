@@ -8,28 +8,26 @@ The inbox is a folder with a file for each unread message. Who sends one puts it
 """
 import os
 
-from application import Application, run, say
+from application import launched, run, say
 
 
 def main(inbox):
-    application = Application()
+    application = launched()
     while True:
         event = application.next_event()
-        callback = event.get("callback")
-        if callback == "willTerminate":
+        if event.callback == "willTerminate":
             return
-        message = (event.get("payload") or {}).get("message")
+        message = (event.payload or {}).get("message")
         # The user has opened it. The name is from outside: it counts only where the inbox has it.
-        if callback == "didReceiveNotificationResponse" and message in os.listdir(inbox):
+        if event.callback == "didReceiveNotificationResponse" and message in os.listdir(inbox):
             os.remove(os.path.join(inbox, message))
 
         unread = len(os.listdir(inbox))
         application.set_badge(unread)
         if message:
-            say(f"{callback} {message}: {unread} unread")
-        if event.get("deliveryId"):
-            # From here on it may be suspended again.
-            application.delivered(event["deliveryId"])
+            say(f"{event.callback} {message}: {unread} unread")
+        # From here on it may be suspended again.
+        application.delivered(event)
 
 
 if __name__ == "__main__":

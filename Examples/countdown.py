@@ -5,7 +5,7 @@
 
 Without SECONDS it takes 5 minutes.
 """
-from application import Application, now, run, say
+from application import launched, now, run, say
 
 
 def clock(milliseconds):
@@ -16,11 +16,12 @@ def clock(milliseconds):
 
 def main(seconds=300):
     remaining = int(seconds) * 1000
-    application = Application()
+    application = launched()
     since = None  # when the present second began, in front
     while remaining > 0:
         second = remaining % 1000 or 1000
-        event = application.next_event(within=None if since is None else since + second - now())
+        event = application.next_event(
+            None if since is None else (since + second - now()) / 1000)
         if not event:
             remaining, since = remaining - second, since + second
             say(clock(remaining))
@@ -29,10 +30,11 @@ def main(seconds=300):
             # No more than this second: whoever reads of it late was away, which counts on the return.
             remaining, since = remaining - min(now() - since, second), None
             say(f"leaves with {clock(remaining)}")
-        if event.get("callback") == "willEnterForeground":
-            remaining = max(remaining - event["backgroundMs"], 0)
-            say(f"was away for {clock(event['backgroundMs'])}")
-        if event.get("callback") == "willTerminate":
+        if event.callback == "willEnterForeground":
+            away = event.wire["backgroundMs"]
+            remaining = max(remaining - away, 0)
+            say(f"was away for {clock(away)}")
+        if event.callback == "willTerminate":
             return
         if application.is_in_front and since is None:
             since = now()

@@ -7,15 +7,15 @@ Looks every second if not told otherwise, and says the position where it is anot
 """
 import pathlib
 
-from application import Application, run, say
+from application import launched, run, say
 
 
 def main(position_file, interval_ms=1000):
-    application = Application()
+    application = launched()
     polls, position = False, None
     while True:
-        event = application.next_event(within=int(interval_ms) if polls else None)
-        if event and event.get("callback") == "willTerminate":
+        event = application.next_event(int(interval_ms) / 1000 if polls else None)
+        if event and event.callback == "willTerminate":
             return
         if application.is_in_front != polls:
             polls = not polls

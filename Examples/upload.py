@@ -9,7 +9,7 @@ PIECE_MS (100) the time that the network takes for a piece.
 import os
 import pathlib
 
-from application import Application, now, run, say
+from application import launched, now, run, say
 
 PIECE = 65536
 
@@ -56,19 +56,19 @@ class Interval:
 def main(source, destination, piece_ms=100, interval_seconds=600):
     upload = Upload(source, destination)
     interval = Interval(destination + ".last", int(interval_seconds))
-    application = Application()
+    application = launched()
     uploads, task = False, None
     while True:
         # While it uploads, a piece is due where nothing else happens.
-        event = application.next_event(within=int(piece_ms) if uploads else None)
-        callback = event.get("callback") if event else None
+        event = application.next_event(int(piece_ms) / 1000 if uploads else None)
+        callback = event.callback if event else None
         if callback == "willTerminate":
             return
         if callback == "didEnterBackground":
             if not uploads and not interval.is_over():
                 say(f"no upload: the last one is less than {interval_seconds} s ago")
                 continue
-            uploads, task = True, application.begin("upload")
+            uploads, task = True, application.background_task("upload").begin()
             say("uploads")
         elif callback == "backgroundTimeExpiring" and uploads:
             uploads = False
@@ -84,7 +84,7 @@ def main(source, destination, piece_ms=100, interval_seconds=600):
                 say(f"failed: {error.strerror}")
         # In front it needs no borrowed time to go on.
         if task and (application.is_in_front or not uploads):
-            application.end(task)
+            task.end()
             task = None
 
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from . import aio
+from ._application import Application, ApplicationEvent
 from ._client import BackgroundTask, Client
 from ._errors import (
     AlreadyEnded, Confined, DaemonNotFound, Disconnected, Error, Expired, InvalidParameter,
@@ -24,7 +25,7 @@ from ._types import Event, Explanation, Output, Progress, Remaining, Submitted, 
 __version__ = "0.2.0"
 
 __all__ = [
-    "AlreadyEnded", "BackgroundTask", "Client", "Confined", "DaemonNotFound", "Disconnected",
+    "AlreadyEnded", "Application", "ApplicationEvent", "BackgroundTask", "Client", "Confined", "DaemonNotFound", "Disconnected",
     "Error", "Event", "Expired", "Explanation", "InvalidParameter", "LimitReached",
     "MethodNotFound", "NoSuchGroup", "NoSuchProfile", "NoSuchTask", "NotAccepting", "Output",
     "OutputGone", "PermissionDenied", "Progress", "Refused", "Remaining", "Submitted", "Task", "TooLittleTime",

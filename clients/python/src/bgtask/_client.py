@@ -78,16 +78,14 @@ class Client:
             connection.close()
 
     def stream(self, method: str, **parameters: Any) -> Iterator[dict[str, Any]]:
-        """The same for a method with several replies. They end with the iterator."""
+        """The same for a method with several replies, which is called at once. They end with the iterator."""
         connection = _Connection(self.path)
         try:
             connection.send(_full(method), parameters, more=True)
-            continues = True
-            while continues:
-                reply, continues = connection.reply()
-                yield reply
-        finally:
+        except BaseException:
             connection.close()
+            raise
+        return _replies(connection)
 
     # Commands
 
@@ -375,6 +373,15 @@ class BackgroundTask(contextlib.ContextDecorator):
         if self.id is not None:
             self._of_client().report(self.id, text, completed=completed, total=total)
 
+    def begin(self) -> BackgroundTask:
+        """Begins without a with statement; `end` is to be called then."""
+        return self.__enter__()
+
+    def end(self) -> str | None:
+        """Ends it; says how it has ended, which may be before."""
+        self.__exit__(Exception, None, None)
+        return self.outcome
+
     def __enter__(self) -> BackgroundTask:
         if self._holder is not None:
             raise RuntimeError(f"{self.name} has begun already")
@@ -428,6 +435,16 @@ class BackgroundTask(contextlib.ContextDecorator):
         if self._client is None:
             raise RuntimeError(f"{self.name} has not begun")
         return self._client
+
+
+def _replies(connection: _Connection) -> Iterator[dict[str, Any]]:
+    try:
+        continues = True
+        while continues:
+            reply, continues = connection.reply()
+            yield reply
+    finally:
+        connection.close()
 
 
 def _full(method: str) -> str:

@@ -24,6 +24,8 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     private var drain: Drain?
     private var ageReports = AgeReportLimit()
     private var reports = TaskReports()
+    /// Commands that run, and whose processes were stopped by an order to pause them.
+    private var stopped: Set<TaskID> = []
     /// Tasks that wait in vain for others, and end in one of the next turns: there may be many at once.
     private var broken: [TaskID] = []
     package private(set) var counts = RegistryCounts()
@@ -386,6 +388,8 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         table[slot].expire(reason)
         counts.handlersFired += 1
         actions.append(.tell(.handlerFired, id))
+        // Who is stopped cannot use its grace.
+        letGoOn(id, &actions)
         guard table[slot].kind == .run, let handler = table[run: id]?.work.expiration else {
             return
         }
@@ -923,6 +927,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
             slot,
             on: .cancelled(Teardown(.cancelled, steps, retryBan: isRetried ? .ordered : .none)))
         table[slot].cancel(reason, at: now)
+        letGoOn(id, &actions)
         actions.append(.tell(.cancelling, id))
         if isRetried { actions.append(.store(.cancelling(id))) }
         _ = followSlot(slot)
@@ -1371,6 +1376,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
             used: table[slot].used(at: conclusion.endedAt), use: run.use)
         let notBefore = conclusion.endedAtBoot + delay
         reports.forget(id)
+        stopped.remove(id)
         table[run: id]?.prepareAgain(after: attempt, notBefore: notBefore)
         table[slot].prepareAgain()
         advance(slot, on: .attemptRecorded)
@@ -1629,6 +1635,11 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         _ id: TaskID, by caller: Caller, _ change: QueueingChange, at now: Instant,
         _ actions: inout [Action]
     ) throws(Refusal) -> Bool {
+        if let isPaused = change.isPaused, change.isPauseAlone,
+            try pauseRunning(id, isPaused, by: caller, &actions)
+        {
+            return false
+        }
         let slot = try queuedSlot(id, for: caller)
         guard let run = table[run: id] else { throw .noSuchTask(id) }
         let queueing = change.applied(to: run.queueing)
@@ -1644,6 +1655,41 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         wait(slot, by: QueuedTerms(queueing: queueing, notBefore: notBefore))
         actions.append(.store(.changed(id)))
         return true
+    }
+
+    // Commands that run (rule 31 in docs/architecture.md).
+
+    /// Whether the processes of a command are stopped by an order to pause it.
+    package func isStopped(_ id: TaskID) -> Bool { !stopped.isEmpty && stopped.contains(id) }
+
+    /// Stops the processes of a command that runs, or lets them go on. Its time goes on meanwhile.
+    ///
+    /// - Returns: whether it runs; else the order is about what is queued.
+    private mutating func pauseRunning(
+        _ id: TaskID, _ isPaused: Bool, by caller: Caller, _ actions: inout [Action]
+    ) throws(Refusal) -> Bool {
+        _ = try record(id, for: caller)
+        guard let slot = table.slot(of: id), case .running = table.phase(slot) else { return false }
+        guard isPaused else {
+            letGoOn(id, &actions)
+            return true
+        }
+        guard table[slot].state != .expiring else {
+            throw .notAccepting("the time of task \(id) is nearly over; it is not paused any more")
+        }
+        if stopped.insert(id).inserted {
+            actions.append(.signal(id, .stop))
+            actions.append(.tell(.status, id))
+        }
+        return true
+    }
+
+    /// Lets a command go on that was paused.
+    private mutating func letGoOn(_ id: TaskID, _ actions: inout [Action]) {
+        guard isStopped(id) else { return }
+        stopped.remove(id)
+        actions.append(.signal(id, .goOn))
+        actions.append(.tell(.status, id))
     }
 
     /// The slot of a task that waits for its turn.
@@ -1849,6 +1895,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         ended.take(&table[slot], run)
         table.free(slot)
         reports.forget(id)
+        if !stopped.isEmpty { stopped.remove(id) }
         actions.append(.tell(.ended, id))
         if isRun { freeFollowers(of: id, outcome, at: now, &actions) }
         if table.queuedCount > 0 { startQueued(at: now, &actions) }

@@ -4,6 +4,8 @@ package struct SignalNumber: RawRepresentable, Hashable, Sendable {
 
     package static let terminate = SignalNumber(rawValue: 15)
     package static let kill = SignalNumber(rawValue: 9)
+    package static let stop = SignalNumber(rawValue: 19)
+    package static let goOn = SignalNumber(rawValue: 18)
 
     package init(rawValue: Int32) {
         self.rawValue = rawValue

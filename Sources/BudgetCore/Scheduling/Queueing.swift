@@ -132,6 +132,13 @@ package struct QueueingChange: Equatable, Sendable {
 
     package init() {}
 
+    /// Whether it changes nothing else.
+    var isPauseAlone: Bool {
+        var rest = self
+        rest.isPaused = nil
+        return rest == QueueingChange()
+    }
+
     /// Refuses what the limits forbid, of what it changes alone: they may have changed since the submission.
     func check(
         from before: Queueing, _ limits: RegistryLimits, for owner: OwnerID

@@ -141,6 +141,7 @@ extension Tasks.Task {
         if run.queueing.slots > 1 { slots = run.queueing.slots }
         restartOf = run.queueing.restartOf?.number
         takeRules(of: run.queueing)
+        if registry.isStopped(task.id) { paused = true }
         guard task.state == .queued else { return }
         if run.queueing.isPaused { paused = true }
         guard !run.queueing.after.isEmpty else { return }

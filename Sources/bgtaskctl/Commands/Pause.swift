@@ -29,14 +29,15 @@ struct PauseTarget: ParsableArguments {
     }
 }
 
-/// Holds queued tasks back.
+/// Holds queued tasks back, and stops commands that run.
 struct Pause: Verb {
     static let configuration = CommandConfiguration(
-        abstract: "Hold queued tasks back.",
+        abstract: "Hold queued tasks back, or stop running ones for a while.",
         usage: "bgtaskctl pause <task> ... | --all-mine [<options>]",
         discussion: """
-            They wait until they are resumed, over a restart of the daemon too. What runs is not touched: \
-            its time goes on. bgtaskctl group pause holds a group back.
+            Queued ones wait until they are resumed, over a restart of the daemon too. The processes of a \
+            command that runs get SIGSTOP; its time goes on, and they are woken when it is nearly over. \
+            --all-mine touches nothing that runs. bgtaskctl group pause holds a group back.
 
             Example: bgtaskctl pause 42 43
             Example: bgtaskctl pause --all-mine
@@ -54,7 +55,7 @@ struct Pause: Verb {
 /// Lets queued tasks go on that are held back.
 struct Resume: Verb {
     static let configuration = CommandConfiguration(
-        abstract: "Let paused tasks start again.",
+        abstract: "Let paused tasks start, or go on.",
         usage: "bgtaskctl resume <task> ... | --all-mine [<options>]",
         discussion: """
             With --all-mine it ends a pause of all that you have queued; tasks that were paused by themselves \
@@ -85,7 +86,8 @@ extension Session {
             var input = Tasks.Change.Input()
             input.all = target.reach.asked
             input.paused = isPaused
-            return try change(target.tasks, connection, input)
+            return try change(
+                target.tasks, connection, input, states: [.queued, .running, .dormant])
         }
         var input = Tasks.OwnerReference()
         input.owner = target.owner
@@ -93,14 +95,17 @@ extension Session {
         return 0
     }
 
-    /// Has queued tasks changed, each in the same way.
+    /// Has tasks changed, each in the same way.
     ///
-    /// - Parameter tasks: their numbers or names.
+    /// - Parameters:
+    ///   - tasks: their numbers or names.
+    ///   - states: in which of them those are that are named.
     /// - Returns: the exit status.
     func change(
-        _ tasks: [String], _ connection: DaemonConnection, _ change: Tasks.Change.Input
+        _ tasks: [String], _ connection: DaemonConnection, _ change: Tasks.Change.Input,
+        states: [Tasks.State] = [.queued]
     ) throws(Failure) -> Int32 {
-        let finder = TaskFinder(connection, all: change.all, states: [.queued])
+        let finder = TaskFinder(connection, all: change.all, states: states)
         let chosen = try finder.find(tasks)
         return try each(of: chosen, connection, all: change.all) { id throws(Failure) in
             var input = change

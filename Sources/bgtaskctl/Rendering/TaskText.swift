@@ -6,7 +6,9 @@ enum TaskText {
 
     /// The state, or that nothing ends it.
     private static func state(_ task: Tasks.Task) -> String {
-        task.stuck == true && task.outcome == nil ? "stuck" : task.state.rawValue
+        if task.stuck == true, task.outcome == nil { return "stuck" }
+        let isStopped = task.paused == true && [.running, .dormant].contains(task.state)
+        return isStopped ? "paused" : task.state.rawValue
     }
 
     /// The outcome, or the state.

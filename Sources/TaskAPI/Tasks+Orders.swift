@@ -225,6 +225,13 @@ extension Tasks {
         }
     }
 
+    /// Have a queued command wait for no time and no condition any more.
+    package enum SimulateLaunch: Method {
+        package static let name = "org.bgtaskd.Tasks.SimulateLaunch"
+        package typealias Input = Reference
+        package typealias Output = Empty
+    }
+
     /// Run the expiration handler now, as if the budget were nearly spent; for tests of one's own handlers.
     package enum SimulateExpiration: Method {
         package static let name = "org.bgtaskd.Tasks.SimulateExpiration"

@@ -40,7 +40,7 @@ struct Bgtaskctl: ParsableCommand {
                 subcommands: [
                     Cancel.self, Edit.self, Pause.self, Resume.self, Clean.self, Group.self,
                     Slots.self,
-                    SimulateExpiration.self, SimulateMemoryPressure.self,
+                    SimulateExpiration.self, SimulateLaunch.self, SimulateMemoryPressure.self,
                 ]),
             CommandGroup(name: "Applications", subcommands: [App.self]),
             CommandGroup(

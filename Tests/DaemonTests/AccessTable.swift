@@ -56,6 +56,7 @@ enum AccessTable {
         Tasks.Wait.name: task(.fine, .fine, .fine, .fine),
         Tasks.Explain.name: task(.fine, .fine, .fine, .fine),
         Tasks.SimulateExpiration.name: task(.fine, .fine, .ended, .ended),
+        Tasks.SimulateLaunch.name: task(.notAccepting, .notAccepting, .ended, .ended),
         Tasks.Restart.name: task(.notAccepting, .notAccepting, .notAccepting, .fine),
         Tasks.ShowSubmission.name: task(.notAccepting, .fine, .notAccepting, .fine),
         Tasks.Report.name: task(.fine, .fine, .ended, .ended),

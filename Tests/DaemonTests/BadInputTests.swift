@@ -251,7 +251,8 @@ struct BadInputTests {
         "ids that no task has are refused, whatever number they are",
         arguments: [
             Tasks.Extend.name, Tasks.Cancel.name, Tasks.RemainingTime.name, Tasks.Show.name,
-            Tasks.Explain.name, Tasks.SimulateExpiration.name, Tasks.Wait.name, Tasks.Watch.name,
+            Tasks.Explain.name, Tasks.SimulateExpiration.name,
+            Tasks.SimulateLaunch.name, Tasks.Wait.name, Tasks.Watch.name,
             Tasks.Output.name, Tasks.End.name, Tasks.Change.name, Tasks.Restart.name,
             Tasks.ShowSubmission.name, Tasks.Report.name,
         ])

@@ -207,6 +207,22 @@ struct QueueTests {
         }
         #expect(refusal.refuses("work.limits"))
     }
+
+    @Test("a launch is simulated: no time, no condition and no pause holds the task back any more")
+    func simulatedLaunch() throws {
+        let daemon = try DaemonProcess(.supervisor)
+        let client = try daemon.connect()
+        let id = try client.submit(["true"]) {
+            $0.earliestBeginMs = 3_600_000
+            $0.conditions = [.idle, .externalPower]
+            $0.paused = true
+        }
+        #expect(try client.show(id).state == .queued)
+        _ = try client.ask(Tasks.SimulateLaunch.self) { $0.id = id }
+        #expect(try client.ended(id).outcome == .completed)
+        let late = try client.refusal(of: Tasks.SimulateLaunch.self) { $0.id = id }
+        #expect(late.name == Tasks.AlreadyEnded.name)
+    }
 }
 
 extension RemoteError {

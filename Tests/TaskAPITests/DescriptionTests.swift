@@ -20,6 +20,7 @@ struct DescriptionTests {
             text.differences(of: Tasks.Output.self),
             text.differences(of: Tasks.Wait.self), text.differences(of: Tasks.Explain.self),
             text.differences(of: Tasks.SimulateExpiration.self),
+            text.differences(of: Tasks.SimulateLaunch.self),
             text.differences(of: Tasks.Change.self),
             text.differences(of: Tasks.PauseOwner.self),
             text.differences(of: Tasks.Restart.self),

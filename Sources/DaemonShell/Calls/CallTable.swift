@@ -50,6 +50,7 @@ struct CallTable {
             Tasks.Wait.name: queries.wait,
             Tasks.Explain.name: queries.explain,
             Tasks.SimulateExpiration.name: tasks.simulateExpiration,
+            Tasks.SimulateLaunch.name: changes.simulateLaunch,
             Tasks.Groups.name: groups.groups,
             Tasks.PauseGroup.name: groups.pauseGroup,
             Tasks.ResumeGroup.name: groups.resumeGroup,

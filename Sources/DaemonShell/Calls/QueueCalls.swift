@@ -16,13 +16,26 @@ final class QueueCalls {
 
     func change(_ client: Client, _ call: Call) throws(CallFailure) {
         let input = try call.read(Tasks.Change.Input.self)
-        let id = try TaskID(named: input.id)
-        let caller = try client.caller(all: input.all)
-        let change = QueueingChange(input)
+        try change(input.id, all: input.all, QueueingChange(input), as: "change", for: client)
+    }
+
+    func simulateLaunch(_ client: Client, _ call: Call) throws(CallFailure) {
+        let input = try call.read(Tasks.SimulateLaunch.Input.self)
+        var change = QueueingChange()
+        (change.earliestBegin, change.conditions, change.isPaused) = (.zero, [], false)
+        try self.change(input.id, all: input.all, change, as: "simulate-launch", for: client)
+    }
+
+    /// - Parameter order: what the journal calls it.
+    private func change(
+        _ number: Int, all: Bool?, _ change: QueueingChange, as order: String, for client: Client
+    ) throws(CallFailure) {
+        let id = try TaskID(named: number)
+        let caller = try client.caller(all: all)
         let waits = try core.ask { registry, now, actions throws(Refusal) in
             try registry.change(id, by: caller, change, at: now, &actions)
         }
-        journal.logOrder("change", id, in: core, by: client.caller.owner)
+        journal.logOrder(order, id, in: core, by: client.caller.owner)
         guard waits else { return client.reply(Empty()) }
         replies.open(client, about: .change(id)) { $0.reply(Empty()) }
     }

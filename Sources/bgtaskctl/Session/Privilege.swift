@@ -30,6 +30,7 @@ extension Show { var privilege: Privilege? { .all(selection.reach.all) } }
 extension Wait { var privilege: Privilege? { .all(selection.reach.all) } }
 extension Explain { var privilege: Privilege? { .all(selection.reach.all) } }
 extension Remaining { var privilege: Privilege? { .all(selection.reach.all) } }
+extension SimulateLaunch { var privilege: Privilege? { .all(reach.all) } }
 extension SimulateExpiration { var privilege: Privilege? { .all(reach.all) } }
 extension History { var privilege: Privilege? { .all(filter.all) } }
 extension List { var privilege: Privilege? { .all(filter.all) } }

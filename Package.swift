@@ -57,6 +57,7 @@ let package = Package(
         .executable(name: "bgtaskd", targets: ["bgtaskd"]),
         .executable(name: "bgtaskctl", targets: ["bgtaskctl"]),
         .executable(name: "bgtask-supervisor", targets: ["bgtask-supervisor"]),
+        .library(name: "BackgroundTime", targets: ["BackgroundTime"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -74,6 +75,9 @@ let package = Package(
             resources: [.embedInCode("interfaces")],
             swiftSettings: swiftSettings
         ),
+        .target(
+            name: "BackgroundTime", dependencies: ["JSON", "TaskAPI", "Varlink"],
+            swiftSettings: swiftSettings),
         .target(name: "Settings", swiftSettings: swiftSettings),
         .target(name: "CLinux", cSettings: cSettings),
         .target(name: "LinuxSystem", dependencies: ["CLinux"], swiftSettings: swiftSettings),
@@ -130,7 +134,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "hold-example",
-            dependencies: ["TaskAPI", "Varlink"],
+            dependencies: ["BackgroundTime"],
             path: "Examples/HoldExample",
             swiftSettings: swiftSettings
         ),
@@ -207,6 +211,12 @@ let package = Package(
         .testTarget(
             name: "VarlinkTests",
             dependencies: ["JSON", "TestKit", "Varlink", "certification-peer"],
+            swiftSettings: swiftSettings
+        ),
+        .executableTarget(
+            name: "background-time-check",
+            dependencies: ["BackgroundTime"],
+            path: "Tests/Helpers/background-time-check",
             swiftSettings: swiftSettings
         ),
         .executableTarget(
@@ -296,7 +306,8 @@ let package = Package(
         .testTarget(
             name: "ExampleTests",
             dependencies: [
-                "TaskAPI", "TestKit", "Varlink", "badge-example", "bgtask-supervisor",
+                "TaskAPI", "TestKit", "Varlink", "background-time-check", "badge-example",
+                "bgtask-supervisor",
                 "bgtaskctl", "bgtaskd", "countdown-example", "hold-example", "poller-example",
                 "upload-example",
             ],

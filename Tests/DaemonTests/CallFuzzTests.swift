@@ -46,6 +46,16 @@ struct CallFuzzTests {
             try user.map { try daemon.connect(as: $0) } ?? daemon.connect()
         }
 
+        /// Says what the daemon said where it takes no connections any more.
+        func reached(_ body: () throws -> Void) throws {
+            do {
+                try body()
+            } catch {
+                Issue.record("it runs: \(daemon.child.isRunning); it said:\n\(daemon.log)")
+                throw error
+            }
+        }
+
         /// Expects that the daemon lives, and serves somebody else.
         func expectServed(after fuzz: CallFuzz, _ seed: UInt64) throws {
             let calls = (fuzz.surprises + fuzz.recent).joined(separator: "\n")
@@ -98,8 +108,10 @@ struct CallFuzzTests {
         let first = try Stage(mode)
         let before = DaemonUse(first.daemon)
         let fuzz = first.fuzz(seed: seed)
-        try fuzz.callAtRandom(Effort.choose(1000, 20_000))
-        try fuzz.callSystematically()
+        try first.reached {
+            try fuzz.callAtRandom(Effort.choose(1000, 20_000))
+            try fuzz.callSystematically()
+        }
         try first.expectServed(after: fuzz, seed)
         // How many are answered before the connection is given up is a matter of speed.
         #expect(fuzz.counts.answers["ok", default: 0] > 0, "\(fuzz.counts)")
@@ -109,7 +121,7 @@ struct CallFuzzTests {
 
         let second = try Stage(mode, in: first.daemon.folder)
         let memory = Processes.status("VmRSS", of: second.daemon.processID)
-        try fuzz.callAtRandom(Effort.choose(2000, 20_000))
+        try second.reached { try fuzz.callAtRandom(Effort.choose(2000, 20_000)) }
         try second.expectServed(after: fuzz, seed)
         fuzz.hangUp()
         try second.clearAway()

@@ -12,17 +12,23 @@ enum Place {
 final class Program {
     private let process = Process()
     private let output = Pipe()
+    private let input = Pipe()
 
     /// Starts it.
     ///
-    /// - Parameter variables: what its environment has besides the test's own.
-    init(_ path: String, _ arguments: [String], variables: [String: String] = [:]) throws {
+    /// - Parameters:
+    ///   - variables: what its environment has besides the test's own.
+    ///   - takesInput: whether it is given something by `say`; else it has nothing to read.
+    init(
+        _ path: String, _ arguments: [String], variables: [String: String] = [:],
+        takesInput: Bool = false
+    ) throws {
         var environment = ProcessInfo.processInfo.environment
         environment["BGTASKD_BIN_DIR"] = Programs.folder
         process.environment = environment.merging(variables) { _, new in new }
         process.executableURL = URL(fileURLWithPath: path)
         process.arguments = arguments
-        process.standardInput = FileHandle.nullDevice
+        process.standardInput = takesInput ? input : FileHandle.nullDevice
         process.standardOutput = output
         process.standardError = output
         try process.run()
@@ -37,6 +43,11 @@ final class Program {
         process.waitUntilExit()
     }
 
+    /// Gives it something to read.
+    func say(_ text: String) {
+        input.fileHandleForWriting.write(Data(text.utf8))
+    }
+
     /// Waits until the program has written this, or has closed its streams.
     func waitForOutput(_ wanted: String) -> Bool {
         var text = Data()
@@ -46,6 +57,13 @@ final class Program {
             text += more
         }
         return true
+    }
+
+    /// Reads what it writes from now on and lets it go, so that it need not wait for a reader.
+    func discardOutput() {
+        output.fileHandleForReading.readabilityHandler = { file in
+            if file.availableData.isEmpty { file.readabilityHandler = nil }
+        }
     }
 
     /// Waits for the end of the program.
@@ -83,6 +101,7 @@ final class Daemon {
                 "--state-dir", folder + "/state",
             ])
         guard program.waitForOutput("serving") else { throw DidNotStart() }
+        program.discardOutput()
         return program
     }
 

@@ -7,6 +7,7 @@ enum ImportTable {
         "JSON": ["Glibc"],
         "Varlink": ["Glibc", "JSON"],
         "TaskAPI": ["JSON", "Varlink"],
+        "BackgroundTime": ["Glibc", "JSON", "Synchronization", "TaskAPI", "Varlink"],
         "Settings": ["Glibc"],
         "CLinux": [],
         "LinuxSystem": ["CLinux", "Glibc"],

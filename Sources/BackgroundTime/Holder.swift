@@ -93,10 +93,13 @@ final class Holder: Sendable {
 
     private func opened() throws(BackgroundTimeError) -> VarlinkClient {
         if let client = calls.openClient { return client }
-        let connection = held.withLock { held in
+        // What is left of an earlier connection has no time any more.
+        let (connection, lost) = held.withLock { held in
             held.connection += 1
-            return held.connection
+            defer { held.tasks = [:] }
+            return (held.connection, Array(held.tasks.values))
         }
+        for task in lost { task.lost() }
         return try calls.open { [self] event in take(event, of: connection) }
     }
 
@@ -161,17 +164,15 @@ private final class Calls: @unchecked Sendable {
         do throws(ClientError) {
             return try client.call(method, input)
         } catch {
-            if case .remote = error {
-            } else {
-                // What is answered next would be taken for the answer to another call.
-                watching?.stop()
-            }
+            // What is answered next would be taken for the answer to another call.
+            if case .remote = error {} else { close() }
             throw BackgroundTimeError(error, at: path)
         }
     }
 
     func close() {
         watching?.stop()
+        // The daemon takes this one's end for that of its tasks.
         (client, watching) = (nil, nil)
     }
 }

@@ -34,7 +34,7 @@ final class Client {
     var number: UInt64 { holder.rawValue }
     let descriptor: OwnedDescriptor
     let credentials: PeerCredentials
-    /// The process that has connected.
+    /// The process that has connected; 0 where the daemon cannot see it, from inside of a namespace.
     var process: ProcessID { ProcessID(rawValue: credentials.processID) }
     /// Whether it may reach the tasks of all owners.
     let isOperator: Bool

@@ -123,7 +123,9 @@ extension Tasks.Task {
             waiting = registry.firstHold(on: task.id)?.rule
             notBeforeMs = registry.notBefore(task.id, at: now)?.roundedUpMilliseconds
         }
-        if task.state != .ended { pid = task.holderProcess.map { Int($0.rawValue) } }
+        if task.state != .ended, let holder = task.holderProcess, holder.rawValue > 0 {
+            pid = Int(holder.rawValue)
+        }
         let report = registry.report(of: task.id)
         progress = report?.progress.map(Tasks.Progress.init)
         status = report?.text

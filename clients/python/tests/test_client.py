@@ -20,6 +20,23 @@ class Commands(DaemonTestCase):
         with self.assertRaises(bgtask.NoSuchTask):
             bgtask.show(id)
 
+    def test_a_forked_child_has_connections_of_its_own(self) -> None:
+        with bgtask.background_task("parent", budget=600) as parent:
+            child = os.fork()
+            if child == 0:
+                status = 1
+                try:
+                    with bgtask.background_task("child", budget=600) as task:
+                        status = 0 if bgtask.show(task.id or 0).name == "child" else 2
+                finally:
+                    os._exit(status)
+            self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 0)
+            self.assertEqual(bgtask.show(parent.id or 0).state, "running")
+            # The parent's connection is in step, and it is told.
+            self.client.call("SimulateExpiration", id=parent.id)
+            self.assertTrue(parent.wait_expired(60))
+        self.assertEqual(parent.outcome, "expired")
+
     def connections(self) -> int:
         counters = self.client.call("org.bgtaskd.Manager.Statistics")["counters"]
         return next(one["value"] for one in counters if one["name"] == "bgtaskd_connections")

@@ -216,6 +216,15 @@ class _Holder:
         with cls._all_lock:
             return cls._all.setdefault(path, cls(path))
 
+    @classmethod
+    def _forked(cls) -> None:
+        """A child has copies of its parent's connections: they are not its own, and would outlive the parent."""
+        for holder in cls._all.values():
+            for connection in (holder._calls, holder._events):
+                if connection is not None:
+                    connection.close()
+        cls._all, cls._all_lock = {}, threading.Lock()
+
     def __init__(self, path: str) -> None:
         self._path = path
         # Held from a Begin to its answer, so that an event of a task finds it.
@@ -435,6 +444,9 @@ class BackgroundTask(contextlib.ContextDecorator):
         if self._client is None:
             raise RuntimeError(f"{self.name} has not begun")
         return self._client
+
+
+os.register_at_fork(after_in_child=_Holder._forked)
 
 
 def _replies(connection: _Connection) -> Iterator[dict[str, Any]]:

@@ -58,6 +58,11 @@ class _Connection:
     def close(self) -> None:
         self._writer.close()
 
+    def abandon(self) -> None:
+        """Closes a copy of it in a forked child, whose event loop is its parent's and does nothing."""
+        with contextlib.suppress(OSError):
+            os.close(self._writer.get_extra_info("socket").fileno())
+
 
 class Client:
     """Speaks to a daemon; see `bgtask.Client`, whose calls these are."""
@@ -186,6 +191,16 @@ class _Holder:
         holders = cls._all.setdefault(asyncio.get_running_loop(), {})
         return holders.setdefault(path, cls(path))
 
+    @classmethod
+    def _forked(cls) -> None:
+        """A child has copies of its parent's connections: they are not its own, and would outlive the parent."""
+        for holders in cls._all.values():
+            for holder in holders.values():
+                for connection in (holder._calls, holder._events):
+                    if connection is not None:
+                        connection.abandon()
+        cls._all = weakref.WeakKeyDictionary()
+
     def __init__(self, path: str) -> None:
         self._path = path
         # Held from a Begin to its answer, so that an event of a task finds it.
@@ -300,6 +315,9 @@ class _Holder:
         self._close_if_idle()
         for task in lost:
             task._tell()
+
+
+os.register_at_fork(after_in_child=_Holder._forked)
 
 
 class BackgroundTask(contextlib.AsyncContextDecorator):

@@ -26,7 +26,7 @@ public enum BackgroundTimeError: Error, Equatable, Sendable, CustomStringConvert
     init(_ error: ClientError, at path: String) {
         switch error {
         case .cannotConnect(_, let errno):
-            self = .daemonNotFound(path: path, reason: SystemText.error(errno))
+            self = .daemonNotFound(path: path, reason: ClientError.text(errno))
         case .badAddress: self = .daemonNotFound(path: path, reason: error.description)
         case .remote(let remote):
             let name = remote.name.split(separator: ".").last.map(String.init) ?? remote.name

@@ -3,32 +3,24 @@ internal import TaskAPI
 
 /// Where the daemon is.
 enum DaemonSocket {
-    private static let system = "/run/bgtaskd/org.bgtaskd"
-
     /// Finds its socket as bgtaskctl(1) does: what is given, `BGTASK_SOCKET`, the system's daemon where it has one (and
     /// for root always), or the user's own.
     static func path(_ given: String?) -> String {
-        if let chosen = given ?? SystemText.variable("BGTASK_SOCKET") { return chosen }
+        if let chosen = given ?? Environment.value("BGTASK_SOCKET") { return chosen }
+        let system = DaemonSocketPath.system
         if geteuid() == 0 || access(system, F_OK) == 0 { return system }
-        let folder = SystemText.variable("XDG_RUNTIME_DIR") ?? "/run/user/\(geteuid())"
-        return folder + "/bgtaskd/org.bgtaskd"
+        return DaemonSocketPath.user(
+            Environment.value("XDG_RUNTIME_DIR") ?? "/run/user/\(geteuid())")
     }
 }
 
-/// Words of the C library.
-enum SystemText {
-    /// The value of a variable; `nil` where it is not set or empty.
-    static func variable(_ name: String) -> String? {
+/// The variables of this process.
+enum Environment {
+    /// The value of one; `nil` where it is not set or empty.
+    static func value(_ name: String) -> String? {
         guard let value = getenv(name) else { return nil }
         let text = String(cString: value)
         return text.isEmpty ? nil : text
-    }
-
-    /// strerror(3).
-    static func error(_ number: Int32) -> String {
-        var text = [CChar](repeating: 0, count: 256)
-        guard strerror_r(number, &text, text.count) == 0 else { return "error \(number)" }
-        return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 }
 

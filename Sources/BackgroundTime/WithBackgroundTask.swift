@@ -37,7 +37,7 @@ public func withBackgroundTask<Value: Sendable>(
     do throws(BackgroundTimeError) {
         try await holder.begin(
             task, BudgetRequest(budget, grace), profile: profile,
-            application: application ?? SystemText.variable("BGTASK_APPLICATION"))
+            application: application ?? Environment.value("BGTASK_APPLICATION"))
     } catch {
         guard case .daemonNotFound = error, case .isIgnored = withoutDaemon else { throw error }
     }

@@ -1074,7 +1074,9 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         guard let slot = table.slot(of: id), table[slot].kind == .run, table[slot].isLive,
             !isConcluded(slot)
         else { return }
-        if let status = notice.status { setStatus(status, of: id, &actions) }
+        if let status = notice.status, setStatus(status, of: id) {
+            actions.append(.tell(.status, id))
+        }
         if let atLeast = notice.atLeast { lengthen(slot, atLeast, at: now, &actions) }
     }
 
@@ -1097,19 +1099,23 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         }
         var report = report
         report.text = report.text?.cut(toBytes: TaskNotice.statusBytesMax)
+        var isNew = false
         if table[slot].kind == .run, let text = report.text {
             report.text = nil
-            setStatus(text, of: id, &actions)
+            isNew = setStatus(text, of: id)
         }
-        if reports.add(report, of: id) { actions.append(.tell(.status, id)) }
+        if reports.add(report, of: id) { isNew = true }
+        if isNew { actions.append(.tell(.status, id)) }
     }
 
     /// Keeps what a task says of itself, also beyond its end.
-    private mutating func setStatus(_ text: String, of id: TaskID, _ actions: inout [Action]) {
+    ///
+    /// - Returns: whether it said something else before.
+    private mutating func setStatus(_ text: String, of id: TaskID) -> Bool {
         let status = text.isEmpty ? nil : text
-        guard table[run: id]?.status != status else { return }
+        guard table[run: id]?.status != status else { return false }
         table[run: id]?.status = status
-        actions.append(.tell(.status, id))
+        return true
     }
 
     /// Sees to it that a task may last that long from now at least, as far as its lifetime limit goes.

@@ -2,6 +2,7 @@ internal import Glibc
 internal import LinuxSystem
 package import Settings
 internal import Systemd
+internal import TaskAPI
 
 /// Whom the daemon serves, and where its files are.
 package struct Configuration {
@@ -90,12 +91,12 @@ package struct Configuration {
     private static func socketPath(
         _ scope: Scope, _ environment: [String: String]
     ) throws(Missing) -> String {
-        if scope == .system { return "/run/bgtaskd/org.bgtaskd" }
+        if scope == .system { return DaemonSocketPath.system }
         guard let folder = environment["XDG_RUNTIME_DIR"], folder.hasPrefix("/") else {
             throw Missing(
                 description: "XDG_RUNTIME_DIR is not set, so name the socket with --socket PATH")
         }
-        return folder + "/bgtaskd/org.bgtaskd"
+        return DaemonSocketPath.user(folder)
     }
 
     private static func stateFolder(

@@ -18,15 +18,20 @@ import Varlink
     /// A daemon whose disk knows some tasks, and whose memory others.
     private func daemon(_ past: [Tasks.Task], _ listed: [Tasks.Task]) throws -> FakeDaemon {
         try FakeDaemon {
-            guard $0.nextCall()?.method == Tasks.History.name else { return }
-            for task in past {
+            guard let asked = try? $0.nextCall()?.decode(Tasks.History.Input.self) else { return }
+            func isMeant(_ task: Tasks.Task) -> Bool {
+                asked.name ?? task.name == task.name
+                    && asked.outcomes?.contains { $0 == task.outcome } != false
+            }
+            for task in past where isMeant(task) {
                 var page = Tasks.History.Output()
                 page.task = task
                 $0.send(page, continues: true)
             }
             $0.send(Tasks.History.Output())
-            guard $0.nextCall()?.method == Tasks.List.name else { return }
-            for task in listed {
+            let list = try? $0.nextCall()?.decode(Tasks.List.Input.self)
+            #expect(list?.name == asked.name && list?.outcomes == asked.outcomes)
+            for task in listed where isMeant(task) {
                 var page = Tasks.List.Output()
                 page.task = task
                 $0.send(page, continues: true)

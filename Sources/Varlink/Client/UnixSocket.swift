@@ -107,8 +107,8 @@ struct UnixSocket: ~Copyable {
 }
 
 extension ClientError {
-    /// The text of an error number.
-    static func text(_ errno: Int32) -> String {
+    /// The text of an error number, as strerror(3) has it.
+    package static func text(_ errno: Int32) -> String {
         guard let text = strerror(errno) else { return "error \(errno)" }
         return String(cString: text)
     }

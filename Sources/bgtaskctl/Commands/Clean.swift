@@ -22,25 +22,13 @@ struct Clean: Verb {
         completion: .tasks)
     var tasks: [String] = []
 
-    @Option(
-        help: ArgumentHelp("Only tasks of this name.", valueName: "name"), completion: .taskNames)
-    var name: String?
-
-    @Option(
-        help: ArgumentHelp("Only tasks of this group.", valueName: "group"), completion: .groups)
-    var group: String?
-
-    @Option(
-        help: ArgumentHelp("Only tasks that ended so; may be repeated.", valueName: "outcome"))
-    var outcome: [Tasks.Outcome] = []
+    @OptionGroup var filter: FilterOptions
 
     @Option(
         help: ArgumentHelp(
             "Only tasks that ended before then, \(SinceOption.help).", valueName: "time"),
         transform: SinceOption.milliseconds)
     var before: Int?
-
-    @OptionGroup var reach: ReachOptions
 
     @OptionGroup var global: GlobalOptions
 
@@ -49,11 +37,11 @@ struct Clean: Verb {
 
     func validate() throws {
         if tasks.contains("") { throw ValidationError("a task's name is not empty") }
-        let isFiltered = name != nil || group != nil || !outcome.isEmpty || before != nil
+        let isFiltered = filter.isSome || before != nil
         if !tasks.isEmpty, isFiltered {
             throw ValidationError("give tasks, or the options that choose them, not both")
         }
-        if tasks.isEmpty, reach.all, !isFiltered {
+        if tasks.isEmpty, filter.all, !isFiltered {
             throw ValidationError(
                 "--all alone would remove the history of all users; say which tasks")
         }
@@ -62,11 +50,11 @@ struct Clean: Verb {
     func perform(_ session: Session) throws(Failure) -> Int32 {
         let connection = try session.connect()
         let ids = try tasks.isEmpty ? chosen(connection) : named(connection)
-        if ids.isEmpty, let group { try TaskFinder.requireGroup(group, connection) }
+        if ids.isEmpty, let group = filter.group { try TaskFinder.requireGroup(group, connection) }
         for start in stride(from: 0, to: ids.count, by: Self.idsMax) {
             var input = Tasks.Clean.Input()
             input.ids = Array(ids[start..<min(start + Self.idsMax, ids.count)])
-            input.all = reach.asked
+            input.all = filter.allUsers
             _ = try connection.call(Tasks.Clean.self, input)
         }
         if session.console.isJSON { session.console.write("{\"removed\":\(ids.count)}\n") }
@@ -87,7 +75,9 @@ struct Clean: Verb {
         var ids: Set<Int> = []
         for word in tasks {
             guard let number = Int(word), number >= 0 else {
-                let found = try ended(connection) { $0.name == word }
+                var named = filter.history
+                named.name = word
+                let found = try ended(connection, named)
                 guard !found.isEmpty else {
                     throw Failure(
                         "no task \(word) has ended, or it is not yours; see: bgtaskctl history")
@@ -96,7 +86,7 @@ struct Clean: Verb {
                 continue
             }
             var input = Tasks.Show.Input()
-            (input.id, input.all) = (number, reach.asked)
+            (input.id, input.all) = (number, filter.allUsers)
             // Before anything is removed, of however many.
             guard try connection.call(Tasks.Show.self, input).task.state == .ended else {
                 throw Failure(
@@ -108,27 +98,31 @@ struct Clean: Verb {
     }
 
     private func chosen(_ connection: DaemonConnection) throws(Failure) -> [Int] {
-        try ended(connection) { task in
-            (name == nil || task.name == name) && (group == nil || task.group == group)
-                && (outcome.isEmpty || task.outcome.map(outcome.contains) == true)
-                && (before == nil || task.endedMs ?? 0 >= before ?? 0)
-        }.sorted()
+        try ended(connection, filter.history).sorted()
     }
 
     /// Those that have ended, of the history and of what the daemon has in memory, where what programs held is.
     private func ended(
-        _ connection: DaemonConnection, _ isMeant: (Tasks.Task) -> Bool
+        _ connection: DaemonConnection, _ choice: Tasks.History.Input
     ) throws(Failure) -> Set<Int> {
         var ids: Set<Int> = []
-        var past = Tasks.History.Input()
-        past.all = reach.asked
-        try connection.stream(Tasks.History.self, past) { reply throws(Failure) in
-            if let task = reply.task, isMeant(task) { ids.insert(task.id) }
+        func add(_ task: Tasks.Task?) {
+            guard let task, task.endedMs ?? 0 >= before ?? 0 else { return }
+            ids.insert(task.id)
+        }
+        try connection.stream(Tasks.History.self, choice) { reply throws(Failure) in
+            add(reply.task)
         }
         var listed = Tasks.List.Input()
-        (listed.all, listed.states, listed.ended) = (reach.asked, [.ended], true)
+        (listed.states, listed.ended) = ([.ended], true)
+        (listed.name, listed.application, listed.group) = (
+            choice.name, choice.application, choice.group
+        )
+        (listed.outcomes, listed.sinceMs, listed.all) = (
+            choice.outcomes, choice.sinceMs, choice.all
+        )
         try connection.stream(Tasks.List.self, listed) { reply throws(Failure) in
-            if let task = reply.task, isMeant(task) { ids.insert(task.id) }
+            add(reply.task)
         }
         return ids
     }

@@ -35,4 +35,17 @@ struct FilterOptions: ParsableArguments {
     var outcomes: [Tasks.Outcome]? { outcome.isEmpty ? nil : outcome }
     /// `all` as the interface has it, where false is left out.
     var allUsers: Bool? { all ? true : nil }
+
+    /// Whether some are chosen.
+    var isSome: Bool {
+        name != nil || application != nil || group != nil || !outcome.isEmpty || since != nil
+    }
+
+    /// What the history is asked.
+    var history: Tasks.History.Input {
+        var input = Tasks.History.Input()
+        (input.name, input.application, input.group) = (name, application, group)
+        (input.outcomes, input.sinceMs, input.all) = (outcomes, since, allUsers)
+        return input
+    }
 }

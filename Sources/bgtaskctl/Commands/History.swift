@@ -46,7 +46,8 @@ struct History: Verb {
         let console = session.console
         var tasks: [Tasks.Task] = []
         var count = 0
-        try session.connect().streamWhile(Tasks.History.self, input) { reply throws(Failure) in
+        try session.connect().streamWhile(Tasks.History.self, filter.history) {
+            reply throws(Failure) in
             guard let task = reply.task else { return true }
             count += 1
             if console.isJSON, isNewestFirst {
@@ -82,16 +83,5 @@ struct History: Verb {
         }
         return TaskTable.history(
             tasks, owners: filter.all, isPerson: style.isTerminal, users: users.name)
-    }
-
-    private var input: Tasks.History.Input {
-        var input = Tasks.History.Input()
-        input.name = filter.name
-        input.application = filter.application
-        input.group = filter.group
-        input.outcomes = filter.outcomes
-        input.sinceMs = filter.since
-        input.all = filter.allUsers
-        return input
     }
 }

@@ -178,6 +178,13 @@ struct Restarts {
     /// The new task of each that was restarted.
     private var numbers: [Int: Int] = [:]
     private var names: [Int: String] = [:]
+    /// What was found of the commands of --on-end, by the names of their tasks.
+    private var known: [String: [Hook]] = [:]
+
+    private struct Hook {
+        let id: Int
+        let hasEnded: Bool
+    }
 
     /// - Parameter tasks: all that are to be restarted.
     init(_ connection: DaemonConnection, of tasks: [TaskFinder.Chosen]) {
@@ -214,16 +221,31 @@ struct Restarts {
     ///
     /// - Returns: its new number, or its old one where it cannot be, since it has not ended; `nil` where the history
     ///   has none, or it is to be restarted by itself.
-    func restartHook(of id: Int) throws(Failure) -> (id: Int, isRestarted: Bool)? {
+    mutating func restartHook(of id: Int) throws(Failure) -> (id: Int, isRestarted: Bool)? {
         guard let name = names[id], let number = numbers[id] else { return nil }
-        var hooks: [(id: Int, hasEnded: Bool)] = []
+        // Of many tasks of a name the history is read once.
+        if known[name] == nil { known[name] = try find(after: name) }
+        // It was submitted right after the task; others of that name came after others.
+        let later = known[name]?.filter { $0.id > id && !chosen.contains($0.id) } ?? []
+        for hook in later.prefix(Self.hooksLookedAtMax) {
+            var reference = Tasks.ShowSubmission.Input()
+            reference.id = hook.id
+            let work = try connection.call(Tasks.ShowSubmission.self, reference).work
+            guard work.afterAny == [id] else { continue }
+            guard hook.hasEnded else { return (hook.id, false) }
+            var input = Tasks.Restart.Input()
+            (input.id, input.afterAny) = (hook.id, [number])
+            return (try connection.call(Tasks.Restart.self, input).id, true)
+        }
+        return nil
+    }
+
+    /// The commands of --on-end that came after tasks of a name, in the order of their numbers.
+    private func find(after name: String) throws(Failure) -> [Hook] {
+        var hooks: [Hook] = []
         func note(_ task: Tasks.Task?) {
-            guard let task, task.id > id, !chosen.contains(task.id),
-                task.command.flatMap(EndCommand.script) != nil
-            else {
-                return
-            }
-            hooks.append((task.id, task.state == .ended))
+            guard let task, task.command.flatMap(EndCommand.script) != nil else { return }
+            hooks.append(Hook(id: task.id, hasEnded: task.state == .ended))
         }
         var past = Tasks.History.Input()
         past.name = EndCommand.name(after: name)
@@ -235,18 +257,7 @@ struct Restarts {
         try connection.stream(Tasks.List.self, present) { reply throws(Failure) in
             note(reply.task)
         }
-        // It was submitted right after the task; others of that name came after others.
-        for hook in hooks.sorted(by: { $0.id < $1.id }).prefix(Self.hooksLookedAtMax) {
-            var reference = Tasks.ShowSubmission.Input()
-            reference.id = hook.id
-            let work = try connection.call(Tasks.ShowSubmission.self, reference).work
-            guard work.afterAny == [id] else { continue }
-            guard hook.hasEnded else { return (hook.id, false) }
-            var input = Tasks.Restart.Input()
-            (input.id, input.afterAny) = (hook.id, [number])
-            return (try connection.call(Tasks.Restart.self, input).id, true)
-        }
-        return nil
+        return hooks.sorted { $0.id < $1.id }
     }
 
     /// Between a task and its command may be those of tasks that others submitted at the same moment.

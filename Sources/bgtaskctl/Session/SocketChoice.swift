@@ -1,4 +1,5 @@
 internal import Glibc
+internal import TaskAPI
 
 /// Which daemon a verb speaks to: without a word about it the system's where there is one, else the user's own.
 struct SocketChoice: Equatable, Sendable {
@@ -27,7 +28,7 @@ struct SocketChoice: Equatable, Sendable {
         var hasSystemSocket = false
     }
 
-    static let systemPath = "/run/bgtaskd/org.bgtaskd"
+    static let systemPath = DaemonSocketPath.system
 
     /// - Throws: where a user's socket is wanted and nothing says where it is.
     init(_ wish: Wish) throws(Failure) {
@@ -47,7 +48,7 @@ struct SocketChoice: Equatable, Sendable {
                     system + "XDG_RUNTIME_DIR is not set, so your own daemon's socket is not "
                         + "known; give --socket PATH")
             }
-            (path, origin) = (directory + "/bgtaskd/org.bgtaskd", .user)
+            (path, origin) = (DaemonSocketPath.user(directory), .user)
         }
     }
 

@@ -4,7 +4,7 @@ internal import TaskAPI
 /// Says how far a task has come.
 struct Report: Verb {
     static let configuration = CommandConfiguration(
-        abstract: "Say how far a task of yours has come, for those who look at it.",
+        abstract: "Say how far a running task of yours has come.",
         usage: "bgtaskctl report [--id <id>] [--completed <count> [--total <count>]] [<text>]",
         discussion: """
             list, show and watch show a bar, and the text. In a command that bgtaskd runs the task is its own, \

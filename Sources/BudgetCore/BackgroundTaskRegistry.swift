@@ -2051,8 +2051,8 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
 
     package var suspendedApplicationCount: Int { applications.frozenCount }
 
-    /// Whether memory pressure would find an application to end, or to name where nothing is enforced.
-    package var looksAtMemory: Bool { applications.frozenCount + applications.heldBackCount > 0 }
+    /// Whether memory pressure would find an application to warn or to end.
+    package var looksAtMemory: Bool { applications.runningCount > 0 }
 
     /// Names the rule and the number that hold an application where it is, what is not enforced, and why it was
     /// last stopped (rule 28 in docs/architecture.md).
@@ -2078,6 +2078,17 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     ) throws(Refusal) {
         try handle(at: now, &actions) { machine, _, turn throws(Refusal) in
             try machine.register(key, registration, number: number, &turn)
+        }
+    }
+
+    /// The application says which callbacks it implements; `nil`: all.
+    ///
+    /// - Returns: whether the call waits for the disk.
+    package mutating func setHandles(
+        _ key: ApplicationKey, _ handles: Callbacks?, number: UInt64, _ actions: inout [Action]
+    ) throws(Refusal) -> Bool {
+        try handle(&actions) { machine, _, turn throws(Refusal) in
+            try machine.setHandles(key, handles, number: number, &turn)
         }
     }
 
@@ -2195,8 +2206,8 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         }
     }
 
-    /// Memory is short: suspended applications are killed, the least recently used first, and none that is
-    /// not suspended.
+    /// Memory is short: applications that are awake are told, and suspended ones are killed, the least recently
+    /// used first.
     ///
     /// - Parameters:
     ///   - owner: whose applications; `nil`: everybody's.

@@ -79,6 +79,27 @@ extension Applications {
         }
     }
 
+    /// Say which callbacks the application implements: it gets no others from now on. Absent: all. The program
+    /// knows it, and whoever registered it may not. Answered when it is on disk.
+    package enum SetHandles: Method {
+        package static let name = "org.bgtaskd.Applications.SetHandles"
+
+        /// What `SetHandles` is asked.
+        package struct Input: Message {
+            package var id = ""
+            package var handles: [Callback]?
+
+            package init() {}
+
+            package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
+                try fields.field("id", &id)
+                try fields.field("handles", &handles, atMost: .members)
+            }
+        }
+
+        package typealias Output = Empty
+    }
+
     /// badge: 0 to 2147483647.
     package enum SetBadge: Method {
         package static let name = "org.bgtaskd.Applications.SetBadge"

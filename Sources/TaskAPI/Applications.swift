@@ -14,7 +14,8 @@ package enum Applications {
         case didFinishLaunching, didBecomeActive, willResignActive, didEnterBackground,
             willEnterForeground, willTerminate, backgroundTimeExpiring,
             didReceiveRemoteNotification, didReceiveRemoteNotificationFetch,
-            willPresentNotification, didReceiveNotificationResponse, badgeChanged
+            willPresentNotification, didReceiveNotificationResponse, badgeChanged,
+            didReceiveMemoryWarning
     }
 
     /// Why an application is no longer running.
@@ -103,6 +104,7 @@ package enum Applications {
     /// remainingMs: background time left; `nil` if none is being spent. backgroundMs: how long it has been in
     /// the background, the machine's sleep included. frozen: what the kernel says now. tasks: live ones.
     /// freezer and units: while it runs; units: those that an adopted application lives in.
+    /// command, profile and handles: as they were registered; a long command is cut. Absent in List.
     package struct Application: Message {
         package var id = ""
         package var owner = 0
@@ -116,6 +118,9 @@ package enum Applications {
         package var freezer: Freezer?
         package var units: [String]?
         package var lastTermination: Termination?
+        package var command: [String]?
+        package var profile: String?
+        package var handles: [Callback]?
 
         package init() {}
 
@@ -132,6 +137,9 @@ package enum Applications {
             try fields.field("freezer", &freezer)
             try fields.field("units", &units)
             try fields.field("lastTermination", &lastTermination)
+            try fields.field("command", &command)
+            try fields.field("profile", &profile)
+            try fields.field("handles", &handles)
         }
     }
 

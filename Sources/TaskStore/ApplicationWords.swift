@@ -32,6 +32,7 @@ extension Callback {
         case .willPresentNotification: "willPresentNotification"
         case .didReceiveNotificationResponse: "didReceiveNotificationResponse"
         case .badgeChanged: "badgeChanged"
+        case .didReceiveMemoryWarning: "didReceiveMemoryWarning"
         }
     }
 }

@@ -124,6 +124,7 @@ extension ApplicationModel {
     mutating func press(_ count: Int) -> [String] {
         let suspended = names.filter { app($0).phase == .frozen }
         let chosen = suspended.sorted { app($0).lastUse < app($1).lastUse }.prefix(count)
+        for name in names where app(name).phase == .running { apps[name]?.warnings += 1 }
         for name in chosen { end(name, .memoryPressure) }
         return Array(chosen)
     }

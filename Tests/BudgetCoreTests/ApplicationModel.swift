@@ -38,6 +38,7 @@ struct ApplicationModel {
         var until: Int?
         var isTold = false
         var tellings = 0
+        var warnings = 0
         var suspendAt: Int?
         var freezeLimitAt: Int?
         var freezeHasFailed = false

@@ -150,6 +150,8 @@ extension ApplicationSimulation {
         if known.deferred.count != app.deferredCount { return "deferred: not \(app.deferredCount)" }
         let delivered = deliveries[known.key] ?? 0
         if delivered != app.deliveries { return "\(delivered) messages, not \(app.deliveries)" }
+        let warned = warnings[known.key] ?? 0
+        if warned != app.warnings { return "warned \(warned) times, not \(app.warnings)" }
         let told = tellings[known.key] ?? 0
         if told != app.tellings { return "told \(told) times, not \(app.tellings)" }
         let last = known.record.lastTermination.map {

@@ -27,6 +27,7 @@ struct ApplicationSimulation {
     var event = ""
     var seen: [ApplicationKey: ApplicationState] = [:]
     var tellings: [ApplicationKey: Int] = [:]
+    var warnings: [ApplicationKey: Int] = [:]
     var deliveries: [ApplicationKey: Int] = [:]
     /// Calls that wait, and how often each was answered.
     var waiting: Set<UInt64> = []
@@ -178,6 +179,7 @@ struct ApplicationSimulation {
         if told.previous != before { fail("\(key.id) was \(before), and is told of \(told)") }
         seen[key] = told.state
         if told.callback == .backgroundTimeExpiring { tellings[key, default: 0] += 1 }
+        if told.callback == .didReceiveMemoryWarning { warnings[key, default: 0] += 1 }
         let messages: [Callback] = [
             .didReceiveRemoteNotificationFetch, .didReceiveNotificationResponse,
         ]

@@ -114,7 +114,11 @@ struct BackgroundModeTests {
         #expect(stage.take() == ["note: wouldEnd(BudgetCore.TerminationReason.memoryPressure)"])
         try stage.play([.begin("a"), .begin("b"), .pressure, .pass(200)])
         let overrun = "note: wouldEnd(BudgetCore.TerminationReason.backgroundTimeOverrun)"
-        #expect(stage.take() == ["backgroundTimeExpiring 5 s", overrun, "note: wouldSuspend"])
+        #expect(
+            stage.take() == [
+                "didReceiveMemoryWarning", "backgroundTimeExpiring 5 s", overrun,
+                "note: wouldSuspend",
+            ])
         #expect(stage.state() == .background)
         try stage.push(PushMessage(kind: .silent))
         stage.pass(.seconds(31))

@@ -58,6 +58,26 @@ struct MemoryPressureTests {
             ])
     }
 
+    @Test("who is awake is told, in front and in the background; who does not handle it is not")
+    func warning() throws {
+        var stage = Stage()
+        try stage.register()
+        try stage.launch()
+        _ = stage.take()
+        #expect(press(&stage, 1) == [])
+        #expect(stage.take() == ["didReceiveMemoryWarning"])
+        try stage.home()
+        _ = stage.take()
+        #expect(press(&stage, 1) == [])
+        #expect(stage.take() == ["didReceiveMemoryWarning"])
+        let waits = try stage.call { registry, _, actions throws(Refusal) in
+            try registry.setHandles(Stage.maps, [], number: 7, &actions)
+        }
+        #expect(waits)
+        #expect(press(&stage, 1) == [])
+        #expect(stage.take() == [])
+    }
+
     @Test("one that is already being killed is not counted again")
     func notTwice() throws {
         var stage = try stage(["a", "b"].map { Stage.key($0) })

@@ -19,6 +19,7 @@ package enum ServedMethods {
             Applications.Terminate.self, Applications.Unregister.self, Applications.Show.self,
             Applications.List.self, Applications.Watch.self, Applications.Delivered.self,
             Applications.Push.self, Applications.SetBadge.self,
+            Applications.SetHandles.self,
             Applications.SimulateMemoryPressure.self,
             Applications.Explain.self,
             Manager.Describe.self, Manager.Statistics.self, Manager.Reload.self,

@@ -86,6 +86,7 @@ enum AccessTable {
         Applications.Delivered.name: .application(.invalid),
         Applications.Push.name: .application(.fine),
         Applications.SetBadge.name: .application(.fine),
+        Applications.SetHandles.name: .application(.fine),
         Applications.SimulateMemoryPressure.name: .everybody(.fine),
         Applications.Explain.name: .application(.fine),
         Manager.Describe.name: .everybody(.fine),

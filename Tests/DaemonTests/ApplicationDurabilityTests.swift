@@ -28,6 +28,9 @@ struct ApplicationDurabilityTests {
             #expect(application.lastTermination?.reason == .interrupted, "\(application)")
         }
         #expect(all[3].lastTermination == nil)
+        let never = try client.application("never")
+        #expect(never.handles == [.didBecomeActive, .badgeChanged])
+        #expect(never.command == ["sleep", "1000"] && never.profile == nil)
         for id in ["front", "frozen"] {
             #expect(daemon.applicationProcesses(id) == [], "\(id)")
         }
@@ -49,6 +52,10 @@ struct ApplicationDurabilityTests {
         try client.waitForState(.notRunning, of: "ended")
         try client.setBadge(7, of: "ended")
         try client.register("never")
+        try client.ask(Applications.SetHandles.self) {
+            $0.id = "never"
+            $0.handles = [.badgeChanged, .didBecomeActive]
+        }
         try client.register("forgotten")
         try client.ask(Applications.Unregister.self) { $0.id = "forgotten" }
         try client.launch("front")

@@ -91,6 +91,12 @@ struct PressureTests {
             #expect(try stage.show(ended).lastTermination?.reason == .memoryPressure)
         }
 
+        // Who is awake is told at each sign.
+        let front = try Observer("front", stage.daemon)
+        try #require(write(writer, "x", 1) == 1)
+        #expect(try front.next().callback == .didReceiveMemoryWarning)
+        #expect(try stage.show("front").state == .active)
+
         let observer = try Observer("b", stage.daemon)
         try stage.client.ask(Applications.Launch.self) { $0.id = "b" }
         var callbacks: [Applications.Callback?] = []

@@ -23,6 +23,7 @@ struct ApplicationsDescriptionTests {
             text.differences(of: Applications.Delivered.self),
             text.differences(of: Applications.Push.self),
             text.differences(of: Applications.SetBadge.self),
+            text.differences(of: Applications.SetHandles.self),
             text.differences(of: Applications.SimulateMemoryPressure.self),
             text.differences(of: Applications.Explain.self),
         ]

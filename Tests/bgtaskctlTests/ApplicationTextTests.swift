@@ -113,6 +113,9 @@ struct ApplicationTextTests {
             $0.freezer = .unit
             $0.units = ["player.service", "app-player-1.scope"]
             $0.lastTermination = Sample.termination(.crashed, signal: "SIGSEGV")
+            $0.command = ["./player", "--quiet"]
+            $0.profile = "extended"
+            $0.handles = [.didBecomeActive, .badgeChanged]
         }
         #expect(
             lines(ApplicationText.fields(adopted).text(terminal)) == [
@@ -128,6 +131,9 @@ struct ApplicationTextTests {
                 "  freezer  the unit that it lives in",
                 "    units  player.service app-player-1.scope",
                 " last run  crashed 3min ago (signal SIGSEGV)",
+                "  command  ./player --quiet",
+                "  profile  extended",
+                "  handles  didBecomeActive badgeChanged",
             ])
         let plain = lines(ApplicationText.fields(applications[1]).text(.plain))
         #expect(plain.contains("pids\t-"))

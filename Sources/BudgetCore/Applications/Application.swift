@@ -28,6 +28,8 @@ package enum Callback: UInt8, Sendable, CaseIterable {
     case willPresentNotification
     case didReceiveNotificationResponse
     case badgeChanged
+    /// Memory is short: it is asked to let go of what it can do without.
+    case didReceiveMemoryWarning
 }
 
 /// The callbacks that an application implements.

@@ -19,6 +19,29 @@ extension ApplicationMachine {
         backgroundModeChanged(key, &turn)
     }
 
+    /// The application says which callbacks it implements; it does so at each start, mostly as before.
+    ///
+    /// - Parameters:
+    ///   - handles: `nil`: all.
+    ///   - number: of the call.
+    /// - Returns: whether the call waits for the disk.
+    mutating func setHandles(
+        _ key: ApplicationKey, _ handles: Callbacks?, number: UInt64,
+        _ turn: inout ApplicationTurn
+    ) throws(Refusal) -> Bool {
+        let application = try known(key)
+        try checkMayChange(key, turn)
+        let isNew = application.registration.handles != handles
+        guard isNew || application.writes.isUnsaved || application.writes.isPending else {
+            return false
+        }
+        var registration = application.registration
+        registration.handles = handles
+        setRegistration(key, registration)
+        save(key, .registration(number), &turn)
+        return true
+    }
+
     private func check(
         _ key: ApplicationKey, _ registration: Registration, _ turn: ApplicationTurn
     ) throws(Refusal) {

@@ -34,8 +34,8 @@ extension ApplicationMachine {
             endedAt: turn.boot)
     }
 
-    /// Memory is short: suspended applications are killed, the least recently used first, and none that is
-    /// not suspended.
+    /// Memory is short: who is awake is told, and suspended applications are killed, the least recently used
+    /// first.
     ///
     /// - Parameters:
     ///   - owner: whose applications; `nil`: everybody's.
@@ -50,7 +50,7 @@ extension ApplicationMachine {
         for key in keys where owner == nil || key.owner == owner {
             guard let application = self[key], let run = application.run else { continue }
             let isSuspended = enforces ? run.phase == .frozen : run.wouldBeSuspended
-            if isSuspended { suspended.append(application) }
+            if isSuspended { suspended.append(application) } else { warn(application, &turn) }
         }
         let chosen = suspended.sorted { $0.lastUse < $1.lastUse }.prefix(max(count, 0)).map(\.key)
         guard enforces else {
@@ -59,6 +59,18 @@ extension ApplicationMachine {
         }
         for key in chosen { end(key, .memoryPressure, tasks, &turn) }
         return chosen
+    }
+
+    private func warn(_ application: ManagedApplication, _ turn: inout ApplicationTurn) {
+        guard application.run?.phase == .running,
+            application.registration.handles(.didReceiveMemoryWarning)
+        else { return }
+        turn.order(
+            application.key,
+            .tell(
+                ApplicationEvent(
+                    .didReceiveMemoryWarning, state: application.state,
+                    previous: application.state)))
     }
 
     // MARK: As the shell reports it

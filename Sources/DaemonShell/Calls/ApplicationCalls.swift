@@ -51,6 +51,18 @@ struct ApplicationCalls {
         keepOpen(ticket, of: key, for: client) { $0.reply(Empty()) }
     }
 
+    func setHandles(_ client: Client, _ call: Call) throws(CallFailure) {
+        let input = try call.read(Applications.SetHandles.Input.self)
+        let key = ApplicationKey(owner: client.caller.owner, id: input.id)
+        let handles = input.handles.map { Callbacks($0.map(Callback.init)) }
+        let ticket = replies.newTicket()
+        let waits = try core.ask { registry, _, actions throws(Refusal) in
+            try registry.setHandles(key, handles, number: ticket.number, &actions)
+        }
+        guard waits else { return client.reply(Empty()) }
+        keepOpen(ticket, of: key, for: client) { $0.reply(Empty()) }
+    }
+
     func adopt(_ client: Client, _ call: Call) throws(CallFailure) {
         let input = try call.read(Applications.Adopt.Input.self)
         let key = ApplicationKey(owner: client.caller.owner, id: input.id)

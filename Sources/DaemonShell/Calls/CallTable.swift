@@ -68,6 +68,7 @@ struct CallTable {
             Applications.Delivered.name: applications.delivered,
             Applications.Push.name: applications.push,
             Applications.SetBadge.name: applications.setBadge,
+            Applications.SetHandles.name: applications.setHandles,
             Applications.SimulateMemoryPressure.name: applications.simulateMemoryPressure,
             Applications.Explain.name: applications.explain,
             Manager.Describe.name: manager.describe,

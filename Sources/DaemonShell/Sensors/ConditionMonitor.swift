@@ -49,7 +49,8 @@ final class ConditionMonitor {
     }
 }
 
-/// Has memory looked at while there are suspended applications, and one of them ended at each sign that it is short.
+/// Has memory looked at while there are applications: at each sign that it is short those that are awake are warned, and
+/// a suspended one is ended.
 final class MemoryPressureMonitor {
     private let core: Core
     private let sensor: PressureSensor

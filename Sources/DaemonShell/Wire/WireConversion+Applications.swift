@@ -14,6 +14,7 @@ extension Applications.Application {
         let isCheap = running?.processes.freezer != .signals
         self.init(application, isCheap ? running : nil, in: registry, at: now)
         lastTermination?.held = []
+        (command, profile, handles) = (nil, nil, nil)
         guard !isCheap else { return }
         frozen = registry.isSuspended(application.key)
         freezer = .signals
@@ -41,6 +42,10 @@ extension Applications.Application {
         lastTermination = application.lastTermination.map {
             Applications.Termination($0, at: boot)
         }
+        let registration = application.registration
+        command = registration.command.map { Work(command: $0).shownCommand }
+        profile = registration.profile
+        handles = registration.handles.map { $0.list.map(Applications.Callback.init) }
     }
 }
 
@@ -148,6 +153,7 @@ extension Applications.Callback {
             case .willPresentNotification: .willPresentNotification
             case .didReceiveNotificationResponse: .didReceiveNotificationResponse
             case .badgeChanged: .badgeChanged
+            case .didReceiveMemoryWarning: .didReceiveMemoryWarning
             }
     }
 }
@@ -168,6 +174,7 @@ extension Callback {
             case .willPresentNotification: .willPresentNotification
             case .didReceiveNotificationResponse: .didReceiveNotificationResponse
             case .badgeChanged: .badgeChanged
+            case .didReceiveMemoryWarning: .didReceiveMemoryWarning
             }
     }
 }

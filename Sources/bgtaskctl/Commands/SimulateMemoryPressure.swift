@@ -1,13 +1,14 @@
 internal import ArgumentParser
 internal import TaskAPI
 
-/// Kills what is suspended.
+/// Warns what is awake, and kills what is suspended.
 struct SimulateMemoryPressure: Verb {
     static let configuration = CommandConfiguration(
-        abstract: "Kill suspended applications, as memory pressure would.",
+        abstract: "Warn and kill applications, as memory pressure would.",
         discussion: """
-            The least recently used one, or as many as --count says, of your own; root reaches those of \
-            everybody. They get no warning. Prints their ids, one a line.
+            Those that are awake get didReceiveMemoryWarning. Of the suspended ones the least recently used one \
+            is killed, or as many as --count says. Of your own; root reaches those of everybody. Prints the ids \
+            of the killed ones, one a line.
 
             Example: bgtaskctl simulate-memory-pressure --count 2
             """

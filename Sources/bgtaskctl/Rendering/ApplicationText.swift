@@ -100,6 +100,9 @@ enum ApplicationText {
         fields.add("freezer", application.freezer.map(words))
         fields.add("units", application.units?.joined(separator: " "))
         fields.add("last run", application.lastTermination.map(TerminationText.story))
+        fields.add("command", application.command.map(CommandText.shown))
+        fields.add("profile", application.profile)
+        fields.add("handles", application.handles?.map(\.rawValue).joined(separator: " "))
         return fields
     }
 

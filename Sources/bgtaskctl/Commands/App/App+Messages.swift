@@ -89,6 +89,38 @@ extension App {
         }
     }
 
+    /// Says what an application implements.
+    struct Handles: Verb {
+        static let configuration = CommandConfiguration(
+            abstract: "Say which callbacks an application implements.",
+            discussion: """
+                It is notified of these and of no others from now on; with none named, of all. A program says so at \
+                its start, where whoever registered it does not know.
+
+                Example: bgtaskctl app handles player didEnterBackground willEnterForeground
+                """
+        )
+
+        @Argument(help: "The application.", completion: .applications) var id: String
+
+        @Argument(help: "The callbacks.") var callbacks: [Applications.Callback] = []
+
+        @OptionGroup var global: GlobalOptions
+
+        func perform(_ session: Session) throws(Failure) -> Int32 {
+            var input = Applications.SetHandles.Input()
+            input.id = id
+            let handled = Applications.Callback.allCases.filter(callbacks.contains)
+            input.handles = handled.isEmpty ? nil : handled
+            let reply = try session.connect().call(Applications.SetHandles.self, input)
+            let what =
+                handled.isEmpty
+                ? "every callback" : handled.map(\.rawValue).joined(separator: ", ")
+            session.console.show(reply, "\(VisibleText.oneLine(id)) handles \(what)\n")
+            return 0
+        }
+    }
+
     /// Says that a message is done with.
     struct Delivered: Verb {
         static let configuration = CommandConfiguration(

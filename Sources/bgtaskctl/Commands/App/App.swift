@@ -19,7 +19,7 @@ struct App: ParsableCommand {
         subcommands: [
             Register.self, Launch.self, Adopt.self, Activate.self, Resign.self, Background.self,
             Terminate.self, Unregister.self, List.self, Show.self, Watch.self, Push.self,
-            Badge.self, Delivered.self, Explain.self,
+            Badge.self, Handles.self, Delivered.self, Explain.self,
         ],
         defaultSubcommand: List.self
     )

@@ -343,7 +343,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         if table[slot].state == .running, table[slot].handlerAt <= now {
             let isShared = table[slot].bound == .applicationBackgroundTime
             if isShared { tellBackgroundTimeExpiring(table[slot], at: now, &actions) }
-            fireHandler(slot, isShared ? .applicationTimeSpent : .budgetSpent, &actions)
+            fireHandler(slot, isShared ? .applicationTimeSpent : .budgetSpent, at: now, &actions)
         }
         guard table[slot].hardAt <= now else { return updateDeadlines(slot) }
         overrun(slot, at: now, &actions)
@@ -377,13 +377,15 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         _ slot: Int, _ reason: Reason, at now: Instant, _ actions: inout [Action]
     ) {
         let isFirst = table[slot].expireEarly(reason, at: now)
-        if isFirst { fireHandler(slot, reason, &actions) }
+        if isFirst { fireHandler(slot, reason, at: now, &actions) }
         // One that was dormant takes a slot again.
         if table[slot].hasApplication { _ = followSlot(slot) }
         updateDeadlines(slot)
     }
 
-    private mutating func fireHandler(_ slot: Int, _ reason: Reason, _ actions: inout [Action]) {
+    private mutating func fireHandler(
+        _ slot: Int, _ reason: Reason, at now: Instant, _ actions: inout [Action]
+    ) {
         let id = table[slot].id
         table[slot].expire(reason)
         counts.handlersFired += 1
@@ -393,7 +395,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         guard table[slot].kind == .run, let handler = table[run: id]?.work.expiration else {
             return
         }
-        if let signal = handler.signal { actions.append(.signal(id, signal)) }
+        if let signal = handler.signal { self.signal(slot, signal, at: now, &actions) }
         if handler.command != nil, advance(slot, on: .handlerLaunched) {
             actions.append(.launchHandler(id))
         }
@@ -655,6 +657,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         let grant = try checkedGrant(
             submission.name, submission.profile, submission.budget, for: submission.owner)
         if let application = submission.application { try check(application, "application") }
+        if submission.work.wakesApplication { try checkPerforms(submission) }
         try submission.check(limits)
         try durability.check()
         let dependencies = try dependencies(of: submission)
@@ -668,8 +671,10 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
             throw .limitReached(limit: "rulesPerNameMax", value: limits.rulesPerNameMax)
         }
         try submission.checkWork(limits, ofOthers: charged.workBytes)
-        try checkBackgroundTime(
-            application: submission.application, owner: submission.owner, at: now)
+        if !submission.work.wakesApplication {
+            try checkBackgroundTime(
+                application: submission.application, owner: submission.owner, at: now)
+        }
         let id = try takeIdentifier(at: now, &actions)
         replace(for: submission, at: now, &actions)
         scheduler.wait(id, after: dependencies)
@@ -677,7 +682,8 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         let isStarted = isFree && mayStartAtOnce(submission, at: now)
         let task = BackgroundTask(
             id: id, owner: submission.owner, kind: .run, name: submission.name,
-            terms: grants.terms(of: grant, submission.application), at: now)
+            terms: grants.terms(of: grant, submission.application),
+            wakesApplication: submission.work.wakesApplication, at: now)
         let run = RunTask(
             work: submission.work, queueing: submission.queueing,
             notBefore: submission.queueing.wait.map { boot(at: now) + $0 },
@@ -894,6 +900,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
             return table[run: id]?.queueing.retry != nil
         case .stopping, .reaping:
             if let signal { hastenStop(slot, by: signal, at: now, &actions) }
+            guard !isConcluded(slot) else { return false }
             let waits = forbidRetry(slot, &actions)
             // It stands for no other task of its name either.
             advance(slot, on: .retryForbidden(isOrdered: false))
@@ -939,7 +946,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         _ slot: Int, by signal: SignalNumber, at now: Instant, _ actions: inout [Action]
     ) {
         let id = table[slot].id
-        guard signal == .kill else { return actions.append(.signal(id, signal)) }
+        guard signal == .kill else { return self.signal(slot, signal, at: now, &actions) }
         guard table[run: id]?.withTeardown({ $0.killNow(at: now) }) == true else { return }
         takeTeardownStep(slot, at: now, &actions)
         if !isConcluded(slot) { updateDeadlines(slot) }
@@ -960,13 +967,15 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     // MARK: - The processes of a run task
 
     /// The main process of a task runs.
+    ///
+    /// - Parameter processID: `nil` where an application does it.
     package mutating func started(
-        _ id: TaskID, as processID: ProcessID, at now: Instant, _ actions: inout [Action]
+        _ id: TaskID, as processID: ProcessID?, at now: Instant, _ actions: inout [Action]
     ) {
         guard let slot = table.slot(of: id), advance(slot, on: .started) else { return }
         scheduler.foundRoom()
         if table[run: id]?.postponed != nil { table[run: id]?.postponed = nil }
-        table[run: id]?.processID = processID
+        if let processID { table[run: id]?.processID = processID }
         actions.append(.tell(.began, id))
     }
 
@@ -1030,12 +1039,21 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     package mutating func mainExited(
         _ id: TaskID, _ exit: ProcessExit, at now: Instant, _ actions: inout [Action]
     ) {
-        guard let slot = table.slot(of: id), let run = table[run: id] else { return }
-        let outcome = run.outcome(on: exit, of: table[slot])
-        guard advance(slot, on: .mainExited(outcome)) else { return }
+        guard let slot = table.slot(of: id), mainEnded(slot, by: exit, at: now, &actions)
+        else { return }
         table[run: id]?.exit = exit
-        table[slot].stopClock(at: now)
         startTeardown(slot, at: now, &actions)
+    }
+
+    /// - Returns: whether that changed anything.
+    private mutating func mainEnded(
+        _ slot: Int, by exit: ProcessExit, at now: Instant, _ actions: inout [Action]
+    ) -> Bool {
+        guard let run = table[run: table[slot].id],
+            advance(slot, on: .mainExited(run.outcome(on: exit, of: table[slot])))
+        else { return false }
+        table[slot].stopClock(at: now)
+        return true
     }
 
     /// The command of a task's expiration handler is over, or could not be started.
@@ -1142,6 +1160,84 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         if untold >= BackgroundTaskRegistry.toldExtensionMin { tellExtended(slot, &actions) }
     }
 
+    // MARK: - Tasks that an application does itself (rule 35 in docs/architecture.md)
+
+    /// The application that does a task itself; `nil` where a command does it.
+    private func performer(of task: BackgroundTask) -> ApplicationKey? {
+        guard table[run: task.id]?.work.wakesApplication == true, let id = task.application
+        else { return nil }
+        return ApplicationKey(owner: task.owner, id: id)
+    }
+
+    private func checkPerforms(_ submission: Submission) throws(Refusal) {
+        guard let id = submission.application else { throw .invalidParameter("command") }
+        try applications.checkPerforms(ApplicationKey(owner: submission.owner, id: id))
+    }
+
+    /// Has the command of a task started, or its application do it.
+    private mutating func launch(_ slot: Int, at now: Instant, _ actions: inout [Action]) {
+        let task = table[slot]
+        guard let key = performer(of: task) else { return actions.append(.launch(task.id)) }
+        let performance = Performance(
+            task: task.id, identifier: task.name, until: task.hardAt)
+        let answer = handle(at: now, &actions) { machine, _, turn in
+            machine.perform(performance, by: key, &turn)
+        }
+        switch answer {
+        case .taken: break
+        case .later(let text): _ = startPostponed(task.id, text, .command, at: now, &actions)
+        case .impossible(let text): startFailed(task.id, text, at: now, &actions)
+        }
+    }
+
+    /// Sends a signal to the processes of a task, or tells its application that the time is nearly over.
+    private mutating func signal(
+        _ slot: Int, _ number: SignalNumber, at now: Instant, _ actions: inout [Action]
+    ) {
+        let task = table[slot]
+        guard let key = performer(of: task) else {
+            return actions.append(.signal(task.id, number))
+        }
+        handle(at: now, &actions) { machine, _, turn in
+            machine.performanceExpires(task.id, by: key, &turn)
+        }
+    }
+
+    /// Kills the processes of a task. Of one that an application does nothing is left at once; who was there at the
+    /// hard limit is ended for it.
+    private mutating func killAll(_ slot: Int, at now: Instant, _ actions: inout [Action]) {
+        let task = table[slot]
+        guard let key = performer(of: task) else { return actions.append(.killAll(task.id)) }
+        let overran = table.phase(slot)?.outcome == .overrun
+        handle(at: now, &actions) { machine, tasks, turn in
+            machine.performanceEnds(task.id, by: key, overran: overran, tasks, &turn)
+        }
+        if case .stopping = table.phase(slot) {
+            _ = mainEnded(slot, by: .signal(.kill), at: now, &actions)
+        }
+        processesGone(task.id, at: now, &actions)
+    }
+
+    /// Something has come about with a task that an application does.
+    private mutating func took(
+        _ news: PerformanceNews, of id: TaskID, at now: Instant, _ actions: inout [Action]
+    ) {
+        switch news {
+        case .told: started(id, as: nil, at: now, &actions)
+        case .notStarted(let text): startFailed(id, text, at: now, &actions)
+        case .done(let isSuccess):
+            guard let slot = table.slot(of: id),
+                mainEnded(slot, by: .status(isSuccess ? 0 : 1), at: now, &actions)
+            else { return }
+            startTeardown(slot, at: now, &actions)
+        case .lost:
+            guard let slot = table.slot(of: id) else { return }
+            table[slot].note(.processExited)
+            guard mainEnded(slot, by: .signal(.kill), at: now, &actions) else { return }
+            startTeardown(slot, at: now, &actions)
+        }
+    }
+
     // MARK: - Stopping a run task
 
     /// Takes the first step of stopping a task whose phase says that it is to be stopped.
@@ -1164,9 +1260,10 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         guard let taken = step ?? nil else { return }
         if taken.isNewlyReported { actions.append(.tell(.stuck, id)) }
         switch taken.order {
-        case .signal(let number): actions.append(.signal(id, number))
-        case .killAll: actions.append(.killAll(id))
+        case .signal(let number): signal(slot, number, at: now, &actions)
+        case .killAll: killAll(slot, at: now, &actions)
         }
+        guard !isConcluded(slot) else { return }
         if taken.elapsed >= stuckAfter { noteStuck(slot, at: now, &actions) }
         if isDraining, taken.elapsed >= TeardownStep.drainWait {
             giveUp(slot, at: now, &actions)
@@ -1219,7 +1316,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         case .started(let id):
             guard let slot = table.slot(of: id) else { return }
             startStored(slot, at: now, &actions)
-            launchIfBegun(slot, &actions)
+            launchIfBegun(slot, at: now, &actions)
         case .startUndone: break
         case .attemptEnded(let id): attemptStored(id, at: now, &actions)
         case .cancelling(let id): retryBanAnswered(id, &actions)
@@ -1314,7 +1411,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         actions.append(.answer(id, nil))
         actions.append(.tell(.queued, id))
         if isStarted {
-            launchIfBegun(slot, &actions)
+            launchIfBegun(slot, at: now, &actions)
         } else {
             failIfBroken(slot, at: now, &actions)
             startQueued(at: now, &actions)
@@ -1351,8 +1448,10 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         if table[slot].hasApplication, followSlot(slot) { startQueued(at: now, &actions) }
     }
 
-    private func launchIfBegun(_ slot: Int, _ actions: inout [Action]) {
-        if table.phase(slot)?.isLaunching == true { actions.append(.launch(table[slot].id)) }
+    private mutating func launchIfBegun(
+        _ slot: Int, at now: Instant, _ actions: inout [Action]
+    ) {
+        if table.phase(slot)?.isLaunching == true { launch(slot, at: now, &actions) }
     }
 
     /// A daemon that stops and keeps nothing gives no turn to a task that waits for one.
@@ -1421,7 +1520,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
             actions.append(.answer(id, .notAccepting(reason)))
             failIfBroken(slot, at: now, &actions)
             beginLaunch(slot, at: now, &actions)
-            return launchIfBegun(slot, &actions)
+            return launchIfBegun(slot, at: now, &actions)
         }
         if let conclusion = phase.conclusion, conclusion.outcome == .completed {
             // Others of its name may wait since it was decided, and do not learn of it from the disk.
@@ -1682,6 +1781,9 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         }
         guard table[slot].state != .expiring else {
             throw .notAccepting("the time of task \(id) is nearly over; it is not paused any more")
+        }
+        guard performer(of: table[slot]) == nil else {
+            throw .notAccepting("an application does task \(id); only commands are paused")
         }
         if stopped.insert(id).inserted {
             actions.append(.signal(id, .stop))
@@ -1997,6 +2099,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
             case .forget: actions.append(.store(.applicationForgotten(key)))
             case .clockChanged(let clock):
                 applicationMoved(key, to: clock, at: now, &actions)
+            case .performance(let task, let news): took(news, of: task, at: now, &actions)
             }
         }
         return try result.get()
@@ -2190,9 +2293,12 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
 
     /// The application has finished with a message.
     package mutating func delivered(
-        _ key: ApplicationKey, _ id: UInt64, at now: Instant
+        _ key: ApplicationKey, _ id: UInt64, isSuccess: Bool = true, at now: Instant,
+        _ actions: inout [Action]
     ) throws(Refusal) {
-        try applications.delivered(key, id, applicationTurn(at: now))
+        try handle(at: now, &actions) { machine, _, turn throws(Refusal) in
+            try machine.delivered(key, id, isSuccess: isSuccess, &turn)
+        }
     }
 
     /// Sets the badge of an application.

@@ -19,7 +19,8 @@ extension Applications {
         case delivered, deferred, dropped
     }
 
-    /// The application has finished with a message for which this has to be called. A second time it changes nothing.
+    /// The application has finished with a message for which this has to be called, or with a task that it performs.
+    /// success: how that task ended; true if absent. A second time it changes nothing.
     package enum Delivered: Method {
         package static let name = "org.bgtaskd.Applications.Delivered"
 
@@ -27,12 +28,14 @@ extension Applications {
         package struct Input: Message {
             package var id = ""
             package var deliveryId = 0
+            package var success: Bool?
 
             package init() {}
 
             package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
                 try fields.field("id", &id)
                 try fields.field("deliveryId", &deliveryId, in: .identifiers)
+                try fields.field("success", &success)
             }
         }
 

@@ -39,7 +39,9 @@ extension Applications {
     /// number counts the events of this stream from 1; a gap is of events that a frozen reader had no room for.
     /// backgroundMs: time spent in the background, with willEnterForeground.
     /// remainingMs: background time left, with didEnterBackground and backgroundTimeExpiring.
-    /// deliveryId: with didReceiveRemoteNotificationFetch and silent messages; for these Delivered has to be called.
+    /// deliveryId: with didReceiveRemoteNotificationFetch, silent messages and performTask; for these Delivered has
+    /// to be called. task and identifier: the task that it is to do and that task's name, with performTask and
+    /// taskExpiring; remainingMs is that task's then.
     /// callback is absent if only the state changed, and in the first events of a stream, which have the present
     /// state. reason: why it was ended, or not frozen.
     package struct Event: Message {
@@ -51,6 +53,8 @@ extension Applications {
         package var backgroundMs: Int?
         package var remainingMs: Int?
         package var deliveryId: Int?
+        package var task: Int?
+        package var identifier: String?
         package var payload: JSONValue?
         package var badge: Int?
         package var reason: String?
@@ -66,6 +70,8 @@ extension Applications {
             try fields.field("backgroundMs", &backgroundMs)
             try fields.field("remainingMs", &remainingMs)
             try fields.field("deliveryId", &deliveryId)
+            try fields.field("task", &task)
+            try fields.field("identifier", &identifier)
             try fields.field("payload", &payload)
             try fields.field("badge", &badge)
             try fields.field("reason", &reason)

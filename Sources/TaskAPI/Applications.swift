@@ -15,13 +15,13 @@ package enum Applications {
             willEnterForeground, willTerminate, backgroundTimeExpiring,
             didReceiveRemoteNotification, didReceiveRemoteNotificationFetch,
             willPresentNotification, didReceiveNotificationResponse, badgeChanged,
-            didReceiveMemoryWarning
+            performTask, taskExpiring, didReceiveMemoryWarning
     }
 
     /// Why an application is no longer running.
     package enum TerminationReason: String, WireEnum {
         case exited, crashed, terminated, memoryPressure, backgroundTimeOverrun,
-            messageOverrun, exitsOnSuspend, interrupted
+            messageOverrun, taskOverrun, exitsOnSuspend, interrupted
     }
 
     /// One `HeldTask`.

@@ -27,6 +27,8 @@ package struct ParameterRule: Equatable, Sendable {
         "directory": "an absolute path without a zero byte",
         "environment": "NAME=VALUE with a name, and without zero bytes",
         "command": "a program and its arguments, without zero bytes",
+        "wake":
+            "beside an application, and without command, directory, environment, input and expiration",
         "signal": "the name of a signal, such as SIGTERM",
         "pid": "a running process of yours",
         "pids": "running processes of yours",

@@ -20,6 +20,14 @@ extension Tasks {
     }
 
     /// A command to run under a time limit. The environment is the daemon's minimal one plus what is given here.
+    /// command: if absent, that of the application that is named, with its directory and its environment; refused if
+    /// there is no such application of the caller's, or it has no command (NoSuchApplication and NotRegistered of
+    /// org.bgtaskd.Applications).
+    /// application: its background time is shared with the task.
+    /// wake: there is no command, and the application does the task itself, on a budget that it shares with nobody: it
+    /// is thawed or started in the background if it has to be, gets performTask with the task's name, and says
+    /// Delivered; before the limit it gets taskExpiring, and in the background it is terminated if it is not done at
+    /// the limit.
     /// directory: an absolute path; the home of its user if absent, or / if that does not exist.
     /// limits are refused by that name (InvalidParameter).
     /// group: uses one of that group's slots besides one of the daemon's; the settings name the groups.
@@ -35,8 +43,9 @@ extension Tasks {
     /// standard input, in base64 (RFC 4648); 1 MiB at most.
     package struct Work: Message {
         package var name = ""
-        package var command: [String] = []
+        package var command: [String]?
         package var application: String?
+        package var wake: Bool?
         package var directory: String?
         package var environment: [String: String]?
         package var profile: String?
@@ -62,6 +71,7 @@ extension Tasks {
             try fields.field("name", &name)
             try fields.field("command", &command, atMost: .arguments)
             try fields.field("application", &application)
+            try fields.field("wake", &wake)
             try fields.field("directory", &directory)
             try fields.field("environment", &environment, atMost: .environment)
             try fields.field("profile", &profile)

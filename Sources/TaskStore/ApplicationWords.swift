@@ -32,6 +32,8 @@ extension Callback {
         case .willPresentNotification: "willPresentNotification"
         case .didReceiveNotificationResponse: "didReceiveNotificationResponse"
         case .badgeChanged: "badgeChanged"
+        case .performTask: "performTask"
+        case .taskExpiring: "taskExpiring"
         case .didReceiveMemoryWarning: "didReceiveMemoryWarning"
         }
     }
@@ -49,6 +51,7 @@ extension TerminationReason {
         case .messageOverrun: 5
         case .exitsOnSuspend: 6
         case .interrupted: 7
+        case .taskOverrun: 8
         }
     }
 

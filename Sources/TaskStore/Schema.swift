@@ -51,7 +51,8 @@ enum Schema {
             ended_at_us INTEGER,                 -- of its last run; NULL: it never ended
             termination_reason INTEGER,          -- 0 exited, 1 crashed, 2 terminated,
                                                  -- 3 memoryPressure, 4 backgroundTimeOverrun,
-                                                 -- 5 messageOverrun, 6 exitsOnSuspend, 7 interrupted
+                                                 -- 5 messageOverrun, 6 exitsOnSuspend,
+                                                 -- 7 interrupted, 8 taskOverrun
             exit_status INTEGER,                 -- of the main process
             exit_signal INTEGER,                 -- that ended it instead
             background_ms INTEGER,               -- in the background until then; NULL: in front

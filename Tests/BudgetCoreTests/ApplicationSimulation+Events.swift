@@ -188,7 +188,8 @@ extension ApplicationSimulation {
         event = "delivered \(name)"
         let owed = held.registry.applications[key(name)]?.run?.deliveries ?? []
         guard let index = owed.indices.randomElement(using: &random) else { return }
-        let result: Void? = try? held.registry.delivered(key(name), owed[index].id, at: now)
+        let result: Void? = try? held.registry.delivered(
+            key(name), owed[index].id, at: now, &actions)
         expect(result != nil, true)
         model.change(name) { $0.owed.remove(at: index) }
         model.planSuspension(name, promptly: true)

@@ -19,6 +19,7 @@ struct LifecycleTests {
 
     static let rows: [Row] = [
         Row(.notRunning, .launched, "didFinishLaunching inactive", "didBecomeActive active"),
+        Row(.notRunning, .launchedInBackground, "didFinishLaunching background"),
         Row(.notRunning, .adopted, "didBecomeActive active"),
         Row(.inactive, .activated, "didBecomeActive active"),
         Row(.background, .activated, "willEnterForeground inactive", "didBecomeActive active"),

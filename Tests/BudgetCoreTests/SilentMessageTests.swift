@@ -32,9 +32,7 @@ struct SilentMessageTests {
         // A second time it changes nothing.
         try stage.delivered()
         #expect(throws: Refusal.invalidParameter("deliveryId")) {
-            try stage.call { registry, now, _ in
-                try registry.delivered(Stage.maps, 999_999, at: now)
-            }
+            try stage.call { try $0.delivered(Stage.maps, 999_999, at: $1, &$2) }
         }
     }
 

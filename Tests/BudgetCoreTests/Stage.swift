@@ -105,7 +105,9 @@ struct Stage {
             return event.badge.map { "badge \($0)" } ?? "(\(event.state))"
         }
         let time = event.background ?? (callback == .backgroundTimeExpiring ? event.remaining : nil)
-        let detail = time.map { " \($0.components.seconds) s" } ?? event.payload.map { " \($0)" }
+        let detail =
+            time.map { " \($0.components.seconds) s" }
+            ?? (event.payload ?? event.identifier).map { " \($0)" }
         return "\(callback)" + (detail ?? event.badge.map { " \($0)" } ?? "")
     }
 
@@ -203,9 +205,21 @@ struct Stage {
         }
     }
 
-    mutating func delivered(_ key: ApplicationKey = maps) throws {
+    mutating func delivered(_ key: ApplicationKey = maps, isSuccess: Bool = true) throws {
         guard let id = deliveries[key] else { return }
-        try call { registry, now, _ in try registry.delivered(key, id, at: now) }
+        try call { try $0.delivered(key, id, isSuccess: isSuccess, at: $1, &$2) }
+    }
+
+    /// Submits a task that an application is to do itself.
+    mutating func perform(
+        _ name: String = "refresh", by key: ApplicationKey = maps, seconds: Int = 60,
+        _ configure: (inout Queueing) -> Void = { _ in }
+    ) throws -> TaskID {
+        var submission = Submission(name: name, owner: key.owner, work: Work(command: []))
+        submission.application = key.id
+        submission.budget = RequestedBudget(seconds: seconds, grace: 5)
+        configure(&submission.queueing)
+        return try call { try $0.submit(submission, at: $1, &$2) }.id
     }
 
     @discardableResult

@@ -143,8 +143,9 @@ struct TransitionTests {
             "memory is short: the suspended one is killed without a word",
             [.launch, .home, .pass(9), .cut, .pressure], killed, .notRunning, .memoryPressure),
         Row(
-            "memory is short: one in the background is left alone",
-            [.launch, .home, .pass(1), .cut, .pressure, .pass(1)], [], .background),
+            "memory is short: one in the background is told, and goes on",
+            [.launch, .home, .pass(1), .cut, .pressure, .pass(1)], ["didReceiveMemoryWarning"],
+            .background),
         Row(
             "memory is short: one that is being frozen or thawed is left alone",
             [

@@ -244,7 +244,9 @@ extension PureDaemon {
         Applications.Delivered.name: { daemon, call in
             let input = try call.decode(Applications.Delivered.Input.self)
             guard let number = UInt64(exactly: input.deliveryId) else { return [] }
-            try daemon.registry.delivered(key(input.id), number, at: daemon.now)
+            try daemon.registry.delivered(
+                key(input.id), number, isSuccess: input.success ?? true, at: daemon.now,
+                &daemon.actions)
             return []
         },
         Applications.SetBadge.name: { daemon, call in
@@ -282,7 +284,7 @@ extension PureDaemon {
 
     private func submit(_ input: Tasks.Work) throws -> [Int] {
         let work = Work(
-            command: input.command, directory: input.directory,
+            command: input.command ?? [], directory: input.directory,
             environment: input.environment ?? [:])
         var submission = Submission(name: input.name, owner: PureDaemon.owner, work: work)
         submission.application = input.application

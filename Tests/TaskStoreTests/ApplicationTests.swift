@@ -125,7 +125,7 @@ struct ApplicationTests {
             ("primary_gid", "-1"), ("supplementary_gids", "[4294967296]"),
             ("supplementary_gids", nil), ("units", "[\"a.service\"]"),
             ("units", "[{\"name\":\"a.service\",\"user\":-1}]"), ("units", "[{\"user\":1}]"),
-            ("termination_reason", "8"), ("termination_reason", nil),
+            ("termination_reason", "9"), ("termination_reason", nil),
             ("exit_status", "4294967296"), ("exit_signal", "-4294967296"),
             ("held", "[{\"id\":-1,\"name\":\"a\",\"ageMs\":1}]"), ("held", "[{\"id\":1}]"),
             ("held", "[{\"id\":1,\"name\":\"a\",\"ageMs\":1,\"graceMs\":\"2\"}]"),

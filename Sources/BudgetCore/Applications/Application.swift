@@ -28,6 +28,10 @@ package enum Callback: UInt8, Sendable, CaseIterable {
     case willPresentNotification
     case didReceiveNotificationResponse
     case badgeChanged
+    /// It is to do a task that was submitted for it.
+    case performTask
+    /// The time of a task that it does is nearly over.
+    case taskExpiring
     /// Memory is short: it is asked to let go of what it can do without.
     case didReceiveMemoryWarning
 }
@@ -101,6 +105,8 @@ package enum TerminationReason: UInt8, Sendable, CaseIterable {
     case backgroundTimeOverrun
     /// A silent message was not answered in its time.
     case messageOverrun
+    /// A task that it was woken for was not done in its time.
+    case taskOverrun
     case exitsOnSuspend
     /// The daemon or the machine stopped under it.
     case interrupted
@@ -116,6 +122,7 @@ extension TerminationReason {
         case .memoryPressure: "memory was short"
         case .backgroundTimeOverrun: "it still held tasks when its background time was over"
         case .messageOverrun: "it did not report in time that it had finished with a message"
+        case .taskOverrun: "it was not done in time with a task that it was woken for"
         case .exitsOnSuspend: "it exits when another would be suspended"
         case .interrupted: "the daemon or the machine stopped"
         }

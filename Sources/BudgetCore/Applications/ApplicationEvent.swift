@@ -8,6 +8,10 @@ package struct ApplicationEvent: Equatable, Sendable {
     /// The background time that is left.
     package var remaining: Duration?
     package var delivery: UInt64?
+    /// The task that it is to do, with `performTask` and `taskExpiring`.
+    package var task: TaskID?
+    /// That task's name.
+    package var identifier: String?
     package var payload: String?
     package var badge: Int?
     package var reason: String?

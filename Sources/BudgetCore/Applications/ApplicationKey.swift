@@ -8,9 +8,9 @@ package struct ApplicationKey: Hashable, Comparable, Sendable {
         self.id = id
     }
 
-    /// The application that a task names; `nil` where it names none.
+    /// The application whose time a task shares; `nil` where it shares none.
     init?(_ task: BackgroundTask) {
-        guard let id = task.application else { return nil }
+        guard task.hasApplication, let id = task.application else { return nil }
         self.init(owner: task.owner, id: id)
     }
 

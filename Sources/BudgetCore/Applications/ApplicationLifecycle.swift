@@ -2,6 +2,8 @@
 enum LifecycleEvent: Sendable, CaseIterable {
     /// Its command runs.
     case launched
+    /// Its command runs, for a task that it is to do.
+    case launchedInBackground
     /// Processes that ran already were taken for it.
     case adopted
     /// It comes to the front.
@@ -39,6 +41,11 @@ enum Lifecycle {
             switch state {
             case .notRunning:
                 [Step(.didFinishLaunching, .inactive), Step(.didBecomeActive, .active)]
+            case .inactive, .active, .background, .suspended: nil
+            }
+        case .launchedInBackground:
+            switch state {
+            case .notRunning: [Step(.didFinishLaunching, .background)]
             case .inactive, .active, .background, .suspended: nil
             }
         case .adopted:

@@ -78,7 +78,9 @@ extension ApplicationMachine {
         guard let application = self[key], application.state == .background,
             let run = application.run, run.phase == .running
         else { return }
-        let isBusy = hasTasks(key) || run.messages.isOwing || hasBackgroundMode(key, turn)
+        let isBusy =
+            hasTasks(key) || run.messages.isOwing || !run.performances.isEmpty
+            || hasBackgroundMode(key, turn)
         let isPrompt = promptly || application.registration.exitsOnSuspend
         let buffer = isPrompt ? .zero : rules.suspendAfter
         let retry = run.freezeFailure == nil ? .zero : ApplicationRun.freezeRetry

@@ -68,6 +68,13 @@ extension ApplicationMachine {
             return Explanation(
                 "enforce", "it would be suspended, but applications.enforce is false")
         }
+        if let until = run.performances.until {
+            let tasks = run.performances.tasks.map { "\($0)" }.joined(separator: ", ")
+            return Explanation(
+                "performTask",
+                "it does tasks that were submitted for it (\(tasks)), and is suspended when they are done",
+                value: run.performances.count, until: until, at: turn.now)
+        }
         let count = taskCount(of: application.key)
         if count > 0 {
             return Explanation(

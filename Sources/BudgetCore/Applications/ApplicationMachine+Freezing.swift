@@ -75,6 +75,7 @@ extension ApplicationMachine {
         if lost > 0 { turn.note(key, .messagesDropped(lost)) }
         let isSuspended = application.state == .suspended
         update(key) { $0.run?.wasNotThawed(reason, isSuspended: isSuspended, at: turn.now) }
+        if isSuspended { dropUntold(key, reason, &turn) }
         answerWaiters(key, .notAccepting(reason), &turn) { $0 != .gone }
     }
 

@@ -4,7 +4,23 @@ extension ApplicationMachine {
     mutating func started(_ key: ApplicationKey, _ turn: inout ApplicationTurn) {
         guard self[key]?.run?.phase == .starting else { return }
         update(key) { $0.run?.runs() }
-        comeToFront(key, on: .launched, &turn)
+        guard self[key]?.run?.comesToFront == false else {
+            return comeToFront(key, on: .launched, &turn)
+        }
+        let duration = wakingTime(key, turn)
+        update(key) { $0.run?.leaveFront(duration, at: turn.now, turn.boot) }
+        move(key, on: .launchedInBackground, &turn)
+        turn.changeClock(key, to: clock(of: key, turn))
+        deliverPending(key, &turn)
+        planSuspension(key, promptly: false, turn)
+        answerWaiters(key, nil, &turn) { $0 == .awake }
+    }
+
+    /// The background time of an application that is woken without having come to the front; `nil`: no limit.
+    private func wakingTime(_ key: ApplicationKey, _ turn: ApplicationTurn) -> Duration? {
+        guard !hasBackgroundMode(key, turn) else { return nil }
+        guard let until = self[key]?.run?.performances.until else { return rules.messageTime }
+        return until == .never ? nil : max(until - turn.now, rules.messageTime)
     }
 
     /// Refuses an adoption that cannot be; asked before the processes are looked at, and again after it.
@@ -100,9 +116,10 @@ extension ApplicationMachine {
     /// frozen.
     mutating func stayAwake(_ key: ApplicationKey, _ turn: inout ApplicationTurn) {
         let wasSuspended = self[key]?.state == .suspended
-        let isTold = self[key]?.run?.messages.hasPending == true
+        let run = self[key]?.run
+        let isTold = run?.messages.hasPending == true || run?.performances.isEmpty == false
         if wasSuspended {
-            let duration = hasBackgroundMode(key, turn) ? nil : rules.messageTime
+            let duration = wakingTime(key, turn)
             update(key) { $0.run?.stay.startTime(duration, at: turn.now) }
             move(key, on: .woken, &turn)
             turn.changeClock(key, to: clock(of: key, turn))

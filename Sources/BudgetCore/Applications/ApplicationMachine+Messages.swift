@@ -50,12 +50,15 @@ extension ApplicationMachine {
         return try send(key, message, route, number: number, &turn)
     }
 
-    /// The application has finished with a message.
+    /// The application has finished with a message, or with a task.
+    ///
+    /// - Parameter isSuccess: of a task that it was told to perform.
     mutating func delivered(
-        _ key: ApplicationKey, _ id: UInt64, _ turn: ApplicationTurn
+        _ key: ApplicationKey, _ id: UInt64, isSuccess: Bool, _ turn: inout ApplicationTurn
     ) throws(Refusal) {
         let application = try known(key)
         guard hasGiven(id) else { throw .invalidParameter("deliveryId") }
+        guard !performed(key, id, isSuccess: isSuccess, &turn) else { return }
         guard application.run?.messages.owes(id) == true else { return }
         update(key) { $0.run?.messages.finish(id) }
         planSuspension(key, promptly: true, turn)
@@ -174,6 +177,7 @@ extension ApplicationMachine {
 
     /// Delivers what waited until the application was awake, and in front also what waits for its hour.
     mutating func deliverPending(_ key: ApplicationKey, _ turn: inout ApplicationTurn) {
+        tellPerformances(key, &turn)
         guard let application = self[key] else { return }
         var pending: [ApplicationMessages.Pending] = []
         var deferred: [PushMessage] = []

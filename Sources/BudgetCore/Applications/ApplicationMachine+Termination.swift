@@ -156,6 +156,7 @@ extension ApplicationMachine {
         _ key: ApplicationKey, _ how: ApplicationRun.End.How, _ termination: Termination?,
         _ turn: inout ApplicationTurn
     ) {
+        losePerformances(key, how, &turn)
         update(key) { $0.record(how, termination) }
         turn.changeClock(key, to: nil)
         save(key, .end, &turn)

@@ -37,6 +37,7 @@ package struct ApplicationRun: Sendable {
     /// Whether it comes to the front when it is awake, rather than for a message alone.
     private(set) var comesToFront = false
     var messages = ApplicationMessages()
+    var performances = Performances()
     var stay = BackgroundStay()
     /// When it is suspended.
     private(set) var suspendAt = Instant.never

@@ -8,6 +8,8 @@ enum ApplicationEffect: Equatable, Sendable {
     case forget
     /// Its tasks have another clock from now on; `nil`: their own budgets alone.
     case clockChanged(ApplicationClock?)
+    /// Something has come about with a task that it performs.
+    case performance(TaskID, PerformanceNews)
 }
 
 /// One event as the machine of the applications handles it: what it is told of the rest of the registry, and what
@@ -73,6 +75,10 @@ struct ApplicationTurn: Sendable {
 
     mutating func note(_ key: ApplicationKey, _ note: ApplicationNote) {
         order(key, .note(note))
+    }
+
+    mutating func report(_ key: ApplicationKey, _ task: TaskID, _ news: PerformanceNews) {
+        effects.append((key, .performance(task, news)))
     }
 
     mutating func save(_ key: ApplicationKey) { effects.append((key, .save)) }

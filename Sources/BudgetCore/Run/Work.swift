@@ -35,6 +35,9 @@ package struct Work: Equatable, Sendable {
         self.submitter = submitter
     }
 
+    /// Whether there is no command, and the application that the task names does the work itself.
+    package var wakesApplication: Bool { command.isEmpty }
+
     /// What it takes in memory, about.
     package var byteCount: Int {
         var count = (directory?.utf8.count ?? 0) + 16

@@ -116,12 +116,13 @@ package struct BackgroundTask: Equatable, Sendable {
     package private(set) var bound: Bound?
     /// Whether its last grant was cut by the lifetime limit.
     package private(set) var isCutByLifetime = false
-    /// Whether its terms name an application; asked for far more often than which.
+    /// Whether it shares the time of the application that its terms name, as all do but those that wake it; asked for
+    /// far more often than which.
     private(set) var hasApplication: Bool
 
     init(
         id: TaskID, owner: OwnerID, kind: TaskKind, name: String, terms: Terms,
-        isCutByLifetime: Bool = false, at now: Instant
+        isCutByLifetime: Bool = false, wakesApplication: Bool = false, at now: Instant
     ) {
         self.id = id
         self.owner = owner
@@ -130,7 +131,7 @@ package struct BackgroundTask: Equatable, Sendable {
         self.terms = terms
         self.isCutByLifetime = isCutByLifetime
         submittedAt = now
-        hasApplication = terms.application != nil
+        hasApplication = terms.application != nil && !wakesApplication
     }
 
     /// One that an earlier daemon left, or that had ended there.
@@ -142,7 +143,8 @@ package struct BackgroundTask: Equatable, Sendable {
                 profile: restored.profile, application: submission.application,
                 budget: restored.budget, grace: restored.grace,
                 lifetimeMax: restored.lifetimeMax),
-            isCutByLifetime: restored.isCutByLifetime, at: restored.submittedAt)
+            isCutByLifetime: restored.isCutByLifetime,
+            wakesApplication: submission.work.wakesApplication, at: restored.submittedAt)
         guard let end = restored.end else { return }
         begunAt = restored.begunAt ?? .never
         usedNanoseconds = end.used.wholeNanoseconds
@@ -336,6 +338,11 @@ package struct BackgroundTask: Equatable, Sendable {
         let isExpiring = state == .expiring
         cutLimit(to: now + grace, isExpiring ? reason : nil)
         return !isExpiring
+    }
+
+    /// Says why it ends as it does, where nothing else has.
+    mutating func note(_ reason: Reason) {
+        if self.reason == nil { self.reason = reason }
     }
 
     /// Its processes are stopped by an order.

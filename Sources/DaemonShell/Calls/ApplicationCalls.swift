@@ -212,8 +212,9 @@ struct ApplicationCalls {
         let input = try call.read(Applications.Delivered.Input.self)
         let key = ApplicationKey(owner: client.caller.owner, id: input.id)
         guard let id = UInt64(exactly: input.deliveryId) else { throw .invalid("deliveryId") }
-        try core.ask { registry, now, _ throws(Refusal) in
-            try registry.delivered(key, id, at: now)
+        try core.ask { registry, now, actions throws(Refusal) in
+            try registry.delivered(
+                key, id, isSuccess: input.success ?? true, at: now, &actions)
         }
         client.reply(Empty())
     }

@@ -75,7 +75,7 @@ final class TaskCalls {
         guard call.byteCount <= 2 * bytesMax else {
             throw .refused(.limitReached(limit: "workBytesMax", value: bytesMax))
         }
-        let work = try call.read(Tasks.Submit.Input.self).work
+        let work = try withRegisteredCommand(call.read(Tasks.Submit.Input.self).work, client)
         if work.limits != nil { throw .invalid("work.limits") }
         var submission = Submission(
             name: work.name, owner: client.caller.owner, work: try Work(checking: work))
@@ -85,6 +85,24 @@ final class TaskCalls {
         submission.budget = work.budget.map(RequestedBudget.init)
         submission.queueing = try Queueing(checking: work)
         try submitAsAccount(submission, client)
+    }
+
+    /// What has no command runs that of the application that it names, unless it wakes it.
+    private func withRegisteredCommand(
+        _ work: Tasks.Work, _ client: Client
+    ) throws(CallFailure) -> Tasks.Work {
+        guard work.command == nil, work.wake != true, let id = work.application else { return work }
+        let key = ApplicationKey(owner: client.caller.owner, id: id)
+        let registration = try core.ask { registry, _, _ throws(Refusal) in
+            try registry.application(key).registration
+        }
+        guard let command = registration.command else { throw .refused(.notRegistered(id)) }
+        var work = work
+        work.command = command
+        work.directory = work.directory ?? registration.directory
+        let environment = registration.environment.merging(work.environment ?? [:]) { $1 }
+        work.environment = environment.isEmpty ? nil : environment
+        return work
     }
 
     /// Submits again what a task of the caller's was submitted with.
@@ -375,10 +393,18 @@ extension RequestedBudget {
 extension Work {
     /// Checks what the kernel could not take, by the path of its parameter.
     init(checking work: Tasks.Work) throws(CallFailure) {
-        try Work.check(work.command, "work.command")
+        if work.wake == true {
+            guard work.application != nil, work.command == nil, work.directory == nil,
+                work.environment == nil, work.input == nil, work.expiration == nil
+            else { throw .invalid("work.wake") }
+            self.init(command: [])
+            return
+        }
+        let command = work.command ?? []
+        try Work.check(command, "work.command")
         try Work.check(directory: work.directory, work.environment, in: "work")
         self.init(
-            command: work.command,
+            command: command,
             directory: work.directory,
             environment: work.environment ?? [:],
             expiration: try ExpirationHandler(checking: work.expiration)

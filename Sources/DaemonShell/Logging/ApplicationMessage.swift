@@ -48,7 +48,8 @@ struct ApplicationMessage {
             .willPresentNotification, .didReceiveNotificationResponse:
             self.init("c6a84e0d73f2491fb5e2d71a3c9b0486", .info, "got a message")
         case .didFinishLaunching, .didBecomeActive, .willResignActive, .didEnterBackground,
-            .willEnterForeground, .willTerminate, .badgeChanged, .didReceiveMemoryWarning, nil:
+            .willEnterForeground, .willTerminate, .badgeChanged, .performTask, .taskExpiring,
+            .didReceiveMemoryWarning, nil:
             return nil
         }
     }

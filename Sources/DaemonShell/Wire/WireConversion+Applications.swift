@@ -85,6 +85,8 @@ extension Applications.Event {
         backgroundMs = event.background?.wholeMilliseconds
         remainingMs = event.remaining?.wholeMilliseconds
         deliveryId = event.delivery.map { Int(clamping: $0) }
+        task = event.task?.number
+        identifier = event.identifier
         payload = event.payload.flatMap(JSONValue.init(parsing:))
         badge = event.badge
         reason = event.reason
@@ -153,6 +155,8 @@ extension Applications.Callback {
             case .willPresentNotification: .willPresentNotification
             case .didReceiveNotificationResponse: .didReceiveNotificationResponse
             case .badgeChanged: .badgeChanged
+            case .performTask: .performTask
+            case .taskExpiring: .taskExpiring
             case .didReceiveMemoryWarning: .didReceiveMemoryWarning
             }
     }
@@ -174,6 +178,8 @@ extension Callback {
             case .willPresentNotification: .willPresentNotification
             case .didReceiveNotificationResponse: .didReceiveNotificationResponse
             case .badgeChanged: .badgeChanged
+            case .performTask: .performTask
+            case .taskExpiring: .taskExpiring
             case .didReceiveMemoryWarning: .didReceiveMemoryWarning
             }
     }
@@ -189,6 +195,7 @@ extension Applications.TerminationReason {
             case .memoryPressure: .memoryPressure
             case .backgroundTimeOverrun: .backgroundTimeOverrun
             case .messageOverrun: .messageOverrun
+            case .taskOverrun: .taskOverrun
             case .exitsOnSuspend: .exitsOnSuspend
             case .interrupted: .interrupted
             }

@@ -131,7 +131,7 @@ extension Tasks.Task {
         status = report?.text
         guard let run = record.run else { return }
         pid = task.state == .ended ? nil : run.processID.map { Int($0.rawValue) }
-        command = run.work.shownCommand
+        command = run.work.wakesApplication ? nil : run.work.shownCommand
         exit = run.exit.map(Tasks.Exit.init)
         status = run.status
         take(run.use)
@@ -187,7 +187,8 @@ extension Tasks.Work {
     fileprivate init(_ task: BackgroundTask, _ run: RunTask) {
         self.init()
         (name, application, profile) = (task.name, task.application, task.profile)
-        (command, directory) = (run.work.command, run.work.directory)
+        if run.work.wakesApplication { wake = true } else { command = run.work.command }
+        directory = run.work.directory
         if !run.work.environment.isEmpty { environment = run.work.environment }
         budget = task.budget.map(Tasks.Budget.init)
         expiration = Tasks.ExpirationHandler(run.work.expiration)

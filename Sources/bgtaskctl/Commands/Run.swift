@@ -8,7 +8,10 @@ internal import Varlink
 struct Run: Verb {
     static let configuration = CommandConfiguration(
         abstract: "Have the daemon run a command under a time limit.",
-        usage: "bgtaskctl run [<options>] [--] <command> ...",
+        usage: """
+            bgtaskctl run [<options>] [--] <command> ...
+            bgtaskctl run [<options>] --wake <id>
+            """,
         discussion: """
             Prints the task's id as the first line, with --follow on standard error. The command runs in \
             the current directory and without this shell's environment, but for what --env adds. When the \
@@ -77,6 +80,12 @@ struct Run: Verb {
             valueName: "command"))
     var onEnd: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "There is no command: this application does the work, woken or started in the background for it.",
+            valueName: "id"), completion: .applications)
+    var wake: String?
+
     @OptionGroup var queue: QueueOptions
 
     @Flag(help: "Wait for the end, and exit with the command's status.")
@@ -98,7 +107,11 @@ struct Run: Verb {
     private var command: [String] { (try? PassedCommand.words(words, of: Run.self)) ?? [] }
 
     func validate() throws {
-        _ = try PassedCommand.words(words, of: Run.self)
+        if let wake {
+            try checkAlone(wake)
+        } else {
+            _ = try PassedCommand.words(words, of: Run.self)
+        }
         if borrow.name == nil, queue.unique != nil || queue.minimumInterval != nil {
             // The name of the program, such as sh, is that of commands that have nothing to do with this one.
             throw ValidationError(
@@ -108,6 +121,24 @@ struct Run: Verb {
         // What is read of a pipe can be read once.
         _ = try EnvironmentOption.variables(environment)
         _ = try handler()
+    }
+
+    /// Refuses what a command has, beside an application that does the work itself.
+    private func checkAlone(_ wake: String) throws {
+        if let word = words.first {
+            throw ValidationError(
+                "with --wake the application does the work, and there is no command; take \(VisibleText.oneLine(word)) away"
+            )
+        }
+        let mine: [(String, Bool)] = [
+            ("--application", borrow.application != nil), ("--directory", directory != nil),
+            ("--env", !environment.isEmpty), ("--env-file", !envFile.isEmpty),
+            ("--env-all", envAll), ("--input", input != nil), ("--on-expiry", onExpiry != nil),
+            ("--on-expiry-run", onExpiryRun != nil), ("--follow", follow),
+        ]
+        if let (option, _) = mine.first(where: { $0.1 }) {
+            throw ValidationError("\(option) is for a command, and with --wake there is none")
+        }
     }
 
     var refusalStatus: Int32 { wait || follow ? ExitStatus.ours : ExitStatus.refused }
@@ -125,7 +156,7 @@ struct Run: Verb {
             try submit(onEnd, after: submitted, submission.work, connection, session.console)
         }
         if signals == nil { tellMissing(submission.work, session.console) }
-        if input == nil, InputOption.isIgnored {
+        if input == nil, wake == nil, InputOption.isIgnored {
             session.console.notice(
                 "the command does not get what is piped here; --input - does that, and </dev/null says that none is meant"
             )
@@ -186,7 +217,7 @@ struct Run: Verb {
                 "there is no folder \(VisibleText.oneLine(directory)); the task fails if it is not there when the task starts"
             )
         }
-        guard let program = work.command.first,
+        guard let program = work.command?.first,
             let complaint = ProgramSearch.complaint(
                 about: program, in: work.directory ?? "/", path: work.environment?["PATH"])
         else { return }
@@ -211,12 +242,16 @@ struct Run: Verb {
         _ connection: DaemonConnection
     ) throws(Failure) -> Tasks.Work {
         var work = Tasks.Work()
-        work.name = borrow.name(for: command)
-        work.command = command
-        work.application = borrow.owner
         work.profile = borrow.profile
         try queue.apply(to: &work, connection)
         work.budget = try borrow.budget(from: connection)
+        if let wake {
+            (work.name, work.application, work.wake) = (borrow.name ?? wake, wake, true)
+            return work
+        }
+        work.name = borrow.name(for: command)
+        work.command = command
+        work.application = borrow.owner
         guard directory != nil || Surroundings.isDirectoryText else {
             throw Failure("the name of the current directory is not UTF-8; give --directory")
         }

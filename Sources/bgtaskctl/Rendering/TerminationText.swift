@@ -23,7 +23,8 @@ enum TerminationText {
         case .exited, .exitsOnSuspend: "ended"
         case .crashed: "crashed"
         case .interrupted: "interrupted"
-        case .terminated, .memoryPressure, .backgroundTimeOverrun, .messageOverrun: "terminated"
+        case .terminated, .memoryPressure, .backgroundTimeOverrun, .messageOverrun, .taskOverrun:
+            "terminated"
         }
     }
 
@@ -35,6 +36,7 @@ enum TerminationText {
         case .memoryPressure: ", because memory was short while it was suspended"
         case .backgroundTimeOverrun: ", because its background time was over"
         case .messageOverrun: ", because it did not finish with a silent message in time"
+        case .taskOverrun: ", because it was not done in time with a task that it was woken for"
         case .exitsOnSuspend: ", because it ends when another would be suspended"
         case .interrupted: ", because the daemon or the machine stopped"
         }

@@ -56,7 +56,7 @@ struct TransitionLines {
     private static func colour(_ callback: Applications.Callback?) -> Style.Colour? {
         switch callback {
         case .willTerminate: .red
-        case .backgroundTimeExpiring: .yellow
+        case .backgroundTimeExpiring, .taskExpiring: .yellow
         default: nil
         }
     }
@@ -67,6 +67,9 @@ struct TransitionLines {
         if let away = event.backgroundMs { details.append("away \(TimeText.span(away))") }
         if let left = event.remainingMs { details.append("\(TimeText.span(left)) left") }
         if let badge = event.badge { details.append("badge \(badge)") }
+        if let task = event.task, let identifier = event.identifier {
+            details.append("task \(task), \(VisibleText.oneLine(identifier))")
+        }
         if let delivery = event.deliveryId { details.append("delivery \(delivery)") }
         if let payload = event.payload {
             let text = VisibleText.json(payload.text)

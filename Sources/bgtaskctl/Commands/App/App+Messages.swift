@@ -124,10 +124,10 @@ extension App {
     /// Says that a message is done with.
     struct Delivered: Verb {
         static let configuration = CommandConfiguration(
-            abstract: "Say for an application that it is done with a message.",
+            abstract: "Say for an application that it is done with a message or a task.",
             discussion: """
-                To be called for silent messages and for those with a fetch; app watch names the delivery. A second \
-                time changes nothing.
+                To be called for silent messages, for those with a fetch, and for tasks that it does itself; app watch \
+                names the delivery. A second time changes nothing.
 
                 Example: bgtaskctl app delivered player 12
                 """
@@ -137,12 +137,16 @@ extension App {
 
         @Argument(help: "The delivery.") var delivery: Int
 
+        @Flag(help: "It was a task, and that has failed.")
+        var failed = false
+
         @OptionGroup var global: GlobalOptions
 
         func perform(_ session: Session) throws(Failure) -> Int32 {
             var input = Applications.Delivered.Input()
             input.id = id
             input.deliveryId = delivery
+            if failed { input.success = false }
             let reply = try session.connect().call(Applications.Delivered.self, input)
             session.console.show(
                 reply, "\(VisibleText.oneLine(id)) is done with delivery \(delivery)\n")

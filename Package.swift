@@ -257,7 +257,8 @@ let package = Package(
             ],
             path: "Tests/System",
             exclude: [
-                "bounded-test", "debian-root", "fuzz-live", "package-moves", "systemd-box",
+                "bounded-test", "debian-root", "fuzz-live", "own-box",
+                "package-moves", "systemd-box",
                 "torture", "torture-vm",
                 "torture_check.py",
                 "torture_load.py",

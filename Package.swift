@@ -257,7 +257,7 @@ let package = Package(
             ],
             path: "Tests/System",
             exclude: [
-                "bounded-test", "debian-root", "fuzz-live", "own-box",
+                "bounded-test", "clients_page.py", "debian-root", "fuzz-live", "own-box",
                 "package-moves", "systemd-box",
                 "torture", "torture-vm",
                 "torture_check.py",

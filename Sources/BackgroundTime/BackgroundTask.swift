@@ -1,5 +1,5 @@
 internal import Synchronization
-internal import TaskAPI
+package import TaskAPI
 
 /// A task under a time limit, for as long as its work runs; see ``withBackgroundTask(named:budget:grace:profile:application:socket:withoutDaemon:_:)``.
 public final class BackgroundTask: Sendable {
@@ -97,7 +97,7 @@ public final class BackgroundTask: Sendable {
 
     // MARK: - What its holder says
 
-    func begun(as id: Int) { state.withLock { $0.id = id } }
+    package func begun(as id: Int) { state.withLock { $0.id = id } }
 
     /// Has the work cancelled when the time is nearly over, which it may be already.
     func onExpiration(_ cancel: @escaping @Sendable () -> Void) {
@@ -108,7 +108,7 @@ public final class BackgroundTask: Sendable {
         if isExpired { cancel() }
     }
 
-    func take(_ event: Tasks.Event) {
+    package func take(_ event: Tasks.Event) {
         switch event.kind {
         case .expiring: expire(.expiring(reason: event.reason))
         case .extended: continuation.yield(.extended)
@@ -120,7 +120,7 @@ public final class BackgroundTask: Sendable {
     }
 
     /// The daemon has gone.
-    func lost() { expire(.ended(outcome: nil)) }
+    package func lost() { expire(.ended(outcome: nil)) }
 
     private func expire(_ event: Event) {
         let cancel = state.withLock { state in
@@ -144,6 +144,8 @@ public final class BackgroundTask: Sendable {
         continuation.finish()
     }
 }
+
+extension BackgroundTask: HeldTask {}
 
 extension BackgroundTask.Remaining {
     init(_ remaining: Tasks.Remaining) {

@@ -2,10 +2,10 @@ internal import Glibc
 internal import TaskAPI
 
 /// Where the daemon is.
-enum DaemonSocket {
+package enum DaemonSocket {
     /// Finds its socket as bgtaskctl(1) does: what is given, `BGTASK_SOCKET`, the system's daemon where it has one (and
     /// for root always), or the user's own.
-    static func path(_ given: String?) -> String {
+    package static func path(_ given: String?) -> String {
         if let chosen = given ?? Environment.value("BGTASK_SOCKET") { return chosen }
         let system = DaemonSocketPath.system
         if geteuid() == 0 || access(system, F_OK) == 0 { return system }
@@ -15,9 +15,9 @@ enum DaemonSocket {
 }
 
 /// The variables of this process.
-enum Environment {
+package enum Environment {
     /// The value of one; `nil` where it is not set or empty.
-    static func value(_ name: String) -> String? {
+    package static func value(_ name: String) -> String? {
         guard let value = getenv(name) else { return nil }
         let text = String(cString: value)
         return text.isEmpty ? nil : text

@@ -46,6 +46,32 @@ struct VarlinkClientTests {
         #expect(throws: ClientError.badAddress("")) { try VarlinkClient(address: "") }
     }
 
+    @Test("a service that takes no connections is given up after its timeout")
+    func connectTimeout() throws {
+        let name = "@bgtaskd-full-\(getpid())"
+        let listener = socket(
+            AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        defer { close(listener) }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { path in
+            for (index, byte) in name.utf8.enumerated() where index > 0 { path[index] = byte }
+        }
+        let length = MemoryLayout<sockaddr_un>.offset(of: \.sun_path) ?? 2
+        let result = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(listener, $0, socklen_t(length + name.utf8.count))
+            }
+        }
+        try #require(result == 0 && listen(listener, 0) == 0)
+        // Of those that nobody has taken it keeps one.
+        let first = try VarlinkClient(address: name, connectTimeout: .seconds(60))
+        #expect(throws: ClientError.timedOut) {
+            _ = try VarlinkClient(address: name, connectTimeout: .milliseconds(20))
+        }
+        #expect(first.callsWaiting == 0)
+    }
+
     @Test("a service that does not answer is given up after the timeout")
     func timeout() throws {
         let (ours, theirs) = try pair()

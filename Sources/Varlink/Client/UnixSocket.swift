@@ -13,11 +13,16 @@ struct UnixSocket: ~Copyable {
     }
 
     /// Connects to a path, or to an abstract name after `@`.
-    static func connected(to path: String) throws(ClientError) -> UnixSocket {
+    ///
+    /// - Parameter timeout: how long a service is waited for whose queue of connections is full; without end where `nil`.
+    static func connected(
+        to path: String, timeout: Duration? = nil
+    ) throws(ClientError) -> UnixSocket {
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         let descriptor = socket(AF_UNIX, type, 0)
         guard descriptor >= 0 else { throw .cannotConnect(path: path, errno: errno) }
         let unconnected = UnixSocket(adopting: descriptor)
+        if let timeout { unconnected.limitConnecting(to: timeout) }
         try unconnected.connect(path: path)
         return unconnected
     }
@@ -33,8 +38,18 @@ struct UnixSocket: ~Copyable {
             }
         }
         if result == 0 { return }
+        // Its time is over: without a limit there is no such answer (unix(7), SO_SNDTIMEO).
+        if errno == EAGAIN { throw .timedOut }
         guard errno == EINTR else { throw .cannotConnect(path: path, errno: errno) }
         try finishConnecting(path: path)
+    }
+
+    private func limitConnecting(to timeout: Duration) {
+        let (seconds, attoseconds) = timeout.components
+        var time = timeval(
+            tv_sec: Int(seconds), tv_usec: Int(attoseconds / 1_000_000_000_000))
+        setsockopt(
+            descriptor, SOL_SOCKET, SO_SNDTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
     }
 
     /// Waits for a connect that a signal interrupted: it goes on by itself (connect(2)).

@@ -16,14 +16,17 @@ package final class VarlinkClient {
     ///   - address: `unix:/path`, a plain path, or an abstract name after `@`; what follows `;` after
     ///     `unix:` is ignored.
     ///   - timeout: how long a reply, or the end of a write, is waited for; without end where `nil`.
+    ///   - connectTimeout: how long a service is waited for that takes no connection; without end where `nil`.
     ///   - limits: what the client keeps of the replies.
     /// - Throws: where there is no service at the address.
     package init(
         address: String,
         timeout: Duration? = nil,
+        connectTimeout: Duration? = nil,
         limits: ConnectionLimits = ConnectionLimits()
     ) throws(ClientError) {
-        socket = try UnixSocket.connected(to: VarlinkClient.path(of: address))
+        socket = try UnixSocket.connected(
+            to: VarlinkClient.path(of: address), timeout: connectTimeout)
         self.timeout = timeout
         connection = ClientConnection(limits: limits)
     }

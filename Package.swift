@@ -58,6 +58,7 @@ let package = Package(
         .executable(name: "bgtaskctl", targets: ["bgtaskctl"]),
         .executable(name: "bgtask-supervisor", targets: ["bgtask-supervisor"]),
         .library(name: "BackgroundTime", targets: ["BackgroundTime"]),
+        .library(name: "BackgroundTasksKit", targets: ["BackgroundTasksKit"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -77,6 +78,10 @@ let package = Package(
         ),
         .target(
             name: "BackgroundTime", dependencies: ["JSON", "TaskAPI", "Varlink"],
+            swiftSettings: swiftSettings),
+        .target(
+            name: "BackgroundTasksKit",
+            dependencies: ["BackgroundTime", "JSON", "TaskAPI", "Varlink"],
             swiftSettings: swiftSettings),
         .target(name: "Settings", swiftSettings: swiftSettings),
         .target(name: "CLinux", cSettings: cSettings),
@@ -220,6 +225,12 @@ let package = Package(
             swiftSettings: swiftSettings
         ),
         .executableTarget(
+            name: "background-tasks-check",
+            dependencies: ["BackgroundTasksKit"],
+            path: "Tests/Helpers/background-tasks-check",
+            swiftSettings: swiftSettings
+        ),
+        .executableTarget(
             name: "process-test-child",
             path: "Tests/Helpers/process-test-child",
             cSettings: cSettings
@@ -307,7 +318,8 @@ let package = Package(
         .testTarget(
             name: "ExampleTests",
             dependencies: [
-                "TaskAPI", "TestKit", "Varlink", "background-time-check", "badge-example",
+                "TaskAPI", "TestKit", "Varlink", "background-tasks-check",
+                "background-time-check", "badge-example",
                 "bgtask-supervisor",
                 "bgtaskctl", "bgtaskd", "countdown-example", "hold-example", "poller-example",
                 "upload-example",

@@ -29,8 +29,17 @@ final class LaunchedExample {
     ///   - settings: of the daemon. By them nothing is suspended by the passing of time alone, since a
     ///     slow machine may take any time for what a test waits for.
     ///   - arguments: of the example, made from the daemon's folder.
-    init(
+    convenience init(
         _ name: String, _ language: Language, _ containment: String, settings: String = "",
+        arguments: (_ folder: String) throws -> [String]
+    ) throws {
+        try self.init(
+            name, language.program(name), containment, settings: settings, arguments: arguments)
+    }
+
+    /// Launches a program that is no example.
+    init(
+        _ name: String, _ program: String, _ containment: String, settings: String = "",
         arguments: (_ folder: String) throws -> [String]
     ) throws {
         id = name
@@ -48,7 +57,7 @@ final class LaunchedExample {
         var register = Applications.Register.Input()
         register.registration.id = name
         register.registration.command =
-            ["/bin/sh", "-c", "exec \"$@\" >\"$0\" 2>&1", lines.path, language.program(name)]
+            ["/bin/sh", "-c", "exec \"$@\" >\"$0\" 2>&1", lines.path, program]
             + (try arguments(daemon.folder))
         _ = try orders.call(Applications.Register.self, register)
         var watch = Applications.Watch.Input()
@@ -105,11 +114,20 @@ final class LaunchedExample {
         _ kind: Applications.MessageKind, _ action: Applications.UserAction = .none,
         message: String, badge: Int? = nil
     ) throws -> Applications.Push.Output {
+        try push(
+            kind, action, payload: .object([(key: "message", value: .string(message))]),
+            badge: badge)
+    }
+
+    func push(
+        _ kind: Applications.MessageKind, _ action: Applications.UserAction = .none,
+        payload: JSONValue, badge: Int? = nil
+    ) throws -> Applications.Push.Output {
         var push = Applications.Push.Input()
         push.id = id
         push.kind = kind
         push.action = action
-        push.payload = .object([(key: "message", value: .string(message))])
+        push.payload = payload
         push.badge = badge
         return try orders.call(Applications.Push.self, push)
     }
@@ -121,6 +139,17 @@ final class LaunchedExample {
         try orders.call(
             Applications.SimulateMemoryPressure.self, Applications.SimulateMemoryPressure.Input()
         ).terminated
+    }
+
+    /// Runs the expiration handler of its own task of this name, as if its time were nearly over.
+    func simulateExpiration(of name: String) throws {
+        var list = Tasks.List.Input()
+        (list.name, list.application) = (name, id)
+        for task in try orders.call(Tasks.List.self, list).tasks ?? [] {
+            var input = Tasks.Reference()
+            input.id = task.id
+            _ = try orders.call(Tasks.SimulateExpiration.self, input)
+        }
     }
 
     /// How its own tasks of this name have ended, the newest first.

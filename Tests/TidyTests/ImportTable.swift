@@ -8,6 +8,10 @@ enum ImportTable {
         "Varlink": ["Glibc", "JSON"],
         "TaskAPI": ["JSON", "Varlink"],
         "BackgroundTime": ["Glibc", "JSON", "Synchronization", "TaskAPI", "Varlink"],
+        "BackgroundTasksKit": [
+            "BackgroundTime", "Dispatch", "Foundation", "Glibc", "JSON", "Synchronization",
+            "TaskAPI", "Varlink",
+        ],
         "Settings": ["Glibc"],
         "CLinux": [],
         "LinuxSystem": ["CLinux", "Glibc"],

@@ -90,6 +90,19 @@ struct BackgroundTasksKitTests {
         try program.wait { try program.connectionCount == 1 }
     }
 
+    @Test("the handler of a task that has ended is not called any more")
+    func late() throws {
+        let program = try CheckedProgram()
+        #expect(try program.perform("wait") == "waits, expired: false")
+        #expect(try program.perform("late one") == "begun true")
+        try program.order(Tasks.SimulateExpiration.self, program.task("one", .running))
+        // What is told after it means that it has come.
+        try program.order(Tasks.SimulateExpiration.self, program.task("waiting", .running))
+        #expect(try program.lines.next() == "waits, expired: true")
+        #expect(try program.perform("") == "ended")
+        #expect(try program.lines.next() == "no handler was called")
+    }
+
     @Test("a task that is still there at the limit is taken back, and another one can begin")
     func overrun() throws {
         let program = try CheckedProgram(

@@ -27,12 +27,25 @@ func say(_ line: String) {
     case "end":
         UIApplication.shared.endBackgroundTask(held.removeFirst())
         say("ended")
+    case "late":
+        // The main thread waits here, so that the handler comes behind the end.
+        perform("begin \(name)")
+        _ = readLine()
+        perform("end")
+        DispatchQueue.main.async { say("no handler was called") }
     case "remaining":
         let left = UIApplication.shared.backgroundTimeRemaining
         say(left == .greatestFiniteMagnitude ? "no limit" : "a limit")
     case "activity":
         ProcessInfo.processInfo.performExpiringActivity(withReason: "activity") {
             say("activity, expired: \($0)")
+        }
+    case "wait":
+        // As in extensions: the block lasts until its time is nearly over.
+        let isOver = DispatchSemaphore(value: 0)
+        ProcessInfo.processInfo.performExpiringActivity(withReason: "waiting") { expired in
+            say("waits, expired: \(expired)")
+            if expired { isOver.signal() } else { isOver.wait() }
         }
     case "hold":
         let activity = ProcessInfo.processInfo.beginActivity(options: .background, reason: name)

@@ -143,33 +143,27 @@ let package = Package(
             path: "Examples/HoldExample",
             swiftSettings: swiftSettings
         ),
-        .target(
-            name: "ApplicationKit",
-            dependencies: ["TaskAPI", "Varlink"],
-            path: "Examples/ApplicationKit",
-            swiftSettings: swiftSettings
-        ),
         .executableTarget(
             name: "upload-example",
-            dependencies: ["ApplicationKit", "TaskAPI"],
+            dependencies: ["BackgroundTasksKit"],
             path: "Examples/UploadExample",
             swiftSettings: swiftSettings
         ),
         .executableTarget(
             name: "countdown-example",
-            dependencies: ["ApplicationKit", "TaskAPI"],
+            dependencies: ["BackgroundTasksKit"],
             path: "Examples/CountdownExample",
             swiftSettings: swiftSettings
         ),
         .executableTarget(
             name: "poller-example",
-            dependencies: ["ApplicationKit", "TaskAPI"],
+            dependencies: ["BackgroundTasksKit"],
             path: "Examples/PollerExample",
             swiftSettings: swiftSettings
         ),
         .executableTarget(
             name: "badge-example",
-            dependencies: ["ApplicationKit", "JSON", "TaskAPI", "Varlink"],
+            dependencies: ["BackgroundTasksKit"],
             path: "Examples/BadgeExample",
             swiftSettings: swiftSettings
         ),

@@ -1,5 +1,4 @@
-internal import ApplicationKit
-internal import Glibc
+import BackgroundTasksKit
 
 /// A copy that goes on where it was stopped: `DESTINATION.part` is what is there already.
 struct Upload {
@@ -14,14 +13,14 @@ struct Upload {
         let (sent, size) = try copyPiece()
         say("sent \(sent) of \(size) bytes")
         guard sent >= size else { return false }
-        guard rename(partial, destination) == 0 else { throw Failure.ofSystem }
+        guard rename(partial, destination) == 0 else { throw Failure() }
         return true
     }
 
     private func copyPiece() throws -> (sent: Int, size: Int) {
-        guard let source = fopen(source, "r") else { throw Failure.ofSystem }
+        guard let source = fopen(source, "r") else { throw Failure() }
         defer { fclose(source) }
-        guard let partial = fopen(partial, "a") else { throw Failure.ofSystem }
+        guard let partial = fopen(partial, "a") else { throw Failure() }
         defer { fclose(partial) }
 
         fseek(source, 0, SEEK_END)
@@ -32,7 +31,12 @@ struct Upload {
         let count = fread(&bytes, 1, bytes.count, source)
         guard ferror(source) == 0, fwrite(bytes, 1, count, partial) == count,
             fflush(partial) == 0
-        else { throw Failure.ofSystem }
+        else { throw Failure() }
         return (ftell(partial), size)
     }
+}
+
+/// What a call of the system has failed with.
+struct Failure: Error, CustomStringConvertible {
+    let description = String(cString: strerror(errno))
 }

@@ -80,17 +80,24 @@ struct ExampleTests {
     }
 
     @Test(
-        "an example of an application that nobody launched says so in one line",
+        "an example of an application says in one line how it is called",
         arguments: ["upload", "countdown", "poller", "badge"], Language.allCases)
-    func notLaunched(name: String, language: Language) throws {
-        let arguments = ["upload": ["a", "b"], "poller": ["a"], "badge": ["a"]][name] ?? []
-        let (status, text) = try Program(language.program(name), arguments).waitForEnd()
-        #expect(status == 1)
-        #expect(text.split(separator: "\n").count == 1, "\(text)")
-        #expect(text.contains("there is no BGTASK_APPLICATION"), "\(text)")
+    func usage(name: String, language: Language) throws {
         let usage = try Program(language.program(name), Array(repeating: "1", count: 9))
             .waitForEnd()
         #expect(usage.status == 1)
+        #expect(usage.text.split(separator: "\n").count == 1, "\(usage.text)")
         #expect(usage.text.hasPrefix("usage: \(name)"), "\(usage.text)")
+    }
+
+    @Test(
+        "an example in Python that nobody launched says so in one line",
+        arguments: ["upload", "countdown", "poller", "badge"])
+    func notLaunched(name: String) throws {
+        let arguments = ["upload": ["a", "b"], "poller": ["a"], "badge": ["a"]][name] ?? []
+        let (status, text) = try Program(Language.python.program(name), arguments).waitForEnd()
+        #expect(status == 1)
+        #expect(text.split(separator: "\n").count == 1, "\(text)")
+        #expect(text.contains("there is no BGTASK_APPLICATION"), "\(text)")
     }
 }

@@ -2,7 +2,7 @@
 public enum UIBackgroundFetchResult: UInt, Sendable { case newData, noData, failed }
 
 /// Who is told what happens to the application. Each callback may be left out.
-@preconcurrency @MainActor public protocol UIApplicationDelegate: AnyObject {
+@MainActor public protocol UIApplicationDelegate: AnyObject {
     /// The program runs; the state is the one in which it was launched.
     func application(
         _ application: UIApplication,

@@ -133,7 +133,7 @@ struct BackgroundTasksKitTests {
         let program = try CheckedProgram()
         #expect(try program.perform("activity") == "activity, expired: false")
         try program.wait { try program.tasks("activity").map(\.outcome) == [.completed] }
-        #expect(try program.perform("hold two") == "holds")
+        #expect(try program.perform("hold two") == "held")
         #expect(try program.tasks("two").map(\.outcome) == [.completed])
     }
 
@@ -217,7 +217,7 @@ struct BackgroundTasksKitTests {
         #expect(try program.perform("remaining") == "no limit")
         #expect(try program.perform("end") == "ended")
         #expect(try program.perform("activity") == "activity, expired: true")
-        #expect(try program.perform("hold two") == "holds")
+        #expect(try program.perform("hold two") == "held")
         #expect(try program.perform("refresh refresh") == "unavailable")
         #expect(try program.perform("export") == "unavailable")
         #expect(try program.perform("pending") == "")

@@ -49,8 +49,8 @@ func say(_ line: String) {
         }
     case "hold":
         let activity = ProcessInfo.processInfo.beginActivity(options: .background, reason: name)
-        say("holds")
         ProcessInfo.processInfo.endActivity(activity)
+        say("held")
     case "refresh":
         let request = BGAppRefreshTaskRequest(identifier: name)
         request.earliestBeginDate = seconds.map { Date(timeIntervalSinceNow: $0) }

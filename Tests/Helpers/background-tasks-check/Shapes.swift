@@ -56,3 +56,15 @@ func scheduleAsync() async -> Int {
     } catch {}
     return isRestricted ? 0 : pending.count
 }
+
+final class AsyncDelegate: UIResponder, UIApplicationDelegate {
+    private let started: Date
+
+    required init() { started = Date() }
+
+    func application(
+        _ application: UIApplication, didReceiveRemoteNotification userInfo: [AnyHashable: Any]
+    ) async -> UIBackgroundFetchResult {
+        userInfo["message"] == nil || started.timeIntervalSinceNow > 0 ? .noData : .newData
+    }
+}

@@ -11,6 +11,8 @@ internal import Varlink
     private let role = ProcessRole.current
     private var signals: [any DispatchSourceSignal] = []
     private var events: ReplyReader<Applications.Watch>?
+    /// The scheduled tasks that it performs, by the tasks' numbers.
+    private var performed: [Int: BGTaskScheduler.Launched] = [:]
 
     private init(_ delegate: any UIApplicationDelegate) { self.delegate = delegate }
 
@@ -89,6 +91,11 @@ internal import Varlink
             UNUserNotificationCenter.current().willPresent(Message(event))
         case .didReceiveNotificationResponse:
             UNUserNotificationCenter.current().didReceiveResponse(to: Message(event))
+        case .performTask: perform(event)
+        case .taskExpiring: event.task.flatMap { performed[$0] }?.expire()
+        case .didReceiveMemoryWarning:
+            delegate.applicationDidReceiveMemoryWarning(application)
+            post(UIApplication.didReceiveMemoryWarningNotification)
         case .didFinishLaunching, .backgroundTimeExpiring, .badgeChanged: break
         // The present state, which the first event tells, is that of a time to which the others lead.
         case nil where event.number == 1: return
@@ -143,6 +150,27 @@ internal import Varlink
         DispatchQueue.main.asyncAfter(deadline: .now() + wait) {
             MainActor.assumeIsolated { () -> Void in self.terminate() }
         }
+    }
+
+    // MARK: - Scheduled tasks
+
+    /// Performs a task for which the application was woken, or that came while it is awake.
+    private func perform(_ event: Applications.Event) {
+        guard let number = event.task, let identifier = event.identifier else { return }
+        let delivery = Message(event)
+        performed[number] = BGTaskScheduler.shared.launch(identifier, kind(of: number)) { success in
+            delivery.isDone(success)
+            DispatchQueue.main.async { MainActor.assumeIsolated { self.performed[number] = nil } }
+        }
+        if performed[number] == nil { delivery.isDone(false) }
+    }
+
+    /// What was asked for, by the profile that it was submitted with.
+    private func kind(of number: Int) -> BGTaskKind {
+        var input = Tasks.Reference()
+        input.id = number
+        let profile = try? Daemon.endpoint.call(Tasks.Show.self, input).task.profile
+        return BGTaskKind.allCases.first { $0.profile == profile } ?? .processing
     }
 
     // MARK: - A process for a scheduled task

@@ -4,7 +4,7 @@ internal import JSON
 internal import Synchronization
 internal import TaskAPI
 
-/// A message that was sent to the application.
+/// A message that was sent to the application, or a task that it is to perform.
 final class Message: Sendable {
     private let event: Applications.Event
     private let isTold = Mutex(false)
@@ -23,7 +23,9 @@ final class Message: Sendable {
     var badge: Int? { event.badge }
 
     /// The program has finished with it: from here on it may be suspended again.
-    func isDone() {
+    ///
+    /// - Parameter success: of a task that it was told to perform.
+    func isDone(_ success: Bool? = nil) {
         guard let delivery = event.deliveryId,
             isTold.withLock({ isTold in
                 defer { isTold = true }
@@ -31,7 +33,7 @@ final class Message: Sendable {
             })
         else { return }
         var input = Applications.Delivered.Input()
-        (input.id, input.deliveryId) = (event.application, delivery)
+        (input.id, input.deliveryId, input.success) = (event.application, delivery, success)
         _ = try? Daemon.endpoint.call(Applications.Delivered.self, input)
     }
 }

@@ -7,6 +7,8 @@ enum TaskLaunch {
     /// In a process of its own, beside one that runs already: the same program with the same arguments, which finds the
     /// task in these variables and ends with it. See ``ProcessRole`` and ``ApplicationRun``.
     case ownProcess
+    /// In the registered application itself, which is thawed or started in the background for it.
+    case wake(String)
 
     static let identifierVariable = "BGTASK_LAUNCH_IDENTIFIER"
     static let kindVariable = "BGTASK_LAUNCH_KIND"
@@ -14,7 +16,8 @@ enum TaskLaunch {
     /// How a process asks for it.
     init(for role: ProcessRole) {
         switch role {
-        case .program, .application, .scheduledTask: self = .ownProcess
+        case .program, .scheduledTask: self = .ownProcess
+        case .application(let id): self = .wake(id)
         }
     }
 
@@ -33,6 +36,7 @@ enum TaskLaunch {
             work.environment = [
                 TaskLaunch.identifierVariable: identifier, TaskLaunch.kindVariable: kind.rawValue,
             ]
+        case .wake(let id): (work.application, work.wake) = (id, true)
         }
         return work
     }
@@ -41,6 +45,7 @@ enum TaskLaunch {
     func isOwn(_ task: Tasks.Task) -> Bool {
         switch self {
         case .ownProcess: task.command?.first == TaskLaunch.program
+        case .wake(let id): task.command == nil && task.application == id
         }
     }
 

@@ -76,6 +76,39 @@ struct ApplicationKitTests {
         #expect(termination?.held.map(\.name) == ["save"])
     }
 
+    @Test("a scheduled task wakes it, is done by itself, and does not bring it to the front")
+    func wakes() throws {
+        let program = try launch("wakes")
+        #expect(try program.lines.next() == "submitted")
+        try program.order(Applications.EnterBackground.self)
+        try program.suspend()
+        try program.simulateLaunch(of: "refresh")
+        #expect(
+            try program.lines.next(3) == ["refreshes, background", "submitted", "a limit"])
+        #expect(try program.present.state == .background)
+        try program.simulateExpiration(of: "refresh")
+        #expect(try program.lines.next(2) == ["expiring", "behind its completion"])
+        try program.suspend()
+        #expect(try program.outcomes(of: "refresh").contains(.expired))
+
+        // It is started in the background where it has ended.
+        try program.order(Applications.Terminate.self)
+        try program.simulateLaunch(of: "refresh")
+        #expect(
+            try program.lines.next(3) == ["refreshes, background", "submitted", "a limit"])
+        #expect(try program.present.state == .background)
+    }
+
+    @Test("it hears that memory is short")
+    func memory() throws {
+        let program = try launch("memory")
+        #expect(try program.simulateMemoryPressure() == [])
+        #expect(
+            try program.lines.next(2) == [
+                "memory warning", "posted UIApplicationDidReceiveMemoryWarningNotification",
+            ])
+    }
+
     @Test("messages reach the delegates, and it is suspended when it is done with one")
     func messages() throws {
         let program = try launch("messages")

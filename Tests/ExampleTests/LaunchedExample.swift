@@ -143,12 +143,23 @@ final class LaunchedExample {
 
     /// Runs the expiration handler of its own task of this name, as if its time were nearly over.
     func simulateExpiration(of name: String) throws {
+        try order(Tasks.SimulateExpiration.self, of: name, .running)
+    }
+
+    /// Has its queued task of this name start, whatever it waits for.
+    func simulateLaunch(of name: String) throws {
+        try order(Tasks.SimulateLaunch.self, of: name, .queued)
+    }
+
+    private func order<M: Varlink.Method>(
+        _ method: M.Type, of name: String, _ state: Tasks.State
+    ) throws where M.Input == Tasks.Reference {
         var list = Tasks.List.Input()
-        (list.name, list.application) = (name, id)
+        (list.name, list.application, list.states) = (name, id, [state])
         for task in try orders.call(Tasks.List.self, list).tasks ?? [] {
             var input = Tasks.Reference()
             input.id = task.id
-            _ = try orders.call(Tasks.SimulateExpiration.self, input)
+            _ = try orders.call(method, input)
         }
     }
 

@@ -97,7 +97,7 @@ extension ApplicationMachine {
         var removed: Performance?
         update(key) { removed = $0.run?.performances.remove(task) }
         guard removed != nil, let application = self[key] else { return }
-        planSuspension(key, promptly: true, turn)
+        planSuspension(key, promptly: false, turn)
         guard overran, !application.state.isInFront else { return }
         overrun(key, .taskOverrun, tasks, &turn)
     }
@@ -112,7 +112,8 @@ extension ApplicationMachine {
         update(key) { done = $0.run?.performances.remove(delivery: delivery) }
         guard let done else { return false }
         turn.report(key, done.task, .done(isSuccess: isSuccess))
-        planSuspension(key, promptly: true, turn)
+        // Programs do more behind that, such as to submit the next one.
+        planSuspension(key, promptly: false, turn)
         return true
     }
 

@@ -17,6 +17,7 @@ final class AppDelegate: UIResponder, UIApplicationDelegate {
         _ application: UIApplication,
         willFinishLaunchingWithOptions launchOptions: [UIApplication.LaunchOptionsKey: Any]?
     ) -> Bool {
+        if scenario == "memory" { observe(UIApplication.didReceiveMemoryWarningNotification) }
         guard scenario == "lifecycle" else { return true }
         say("willFinishLaunching \(application.applicationState)")
         for name in [
@@ -26,13 +27,15 @@ final class AppDelegate: UIResponder, UIApplicationDelegate {
             UIApplication.didEnterBackgroundNotification,
             UIApplication.willEnterForegroundNotification,
             UIApplication.willTerminateNotification,
-        ] {
-            let observer = NotificationCenter.default.addObserver(
-                forName: name, object: application, queue: nil
-            ) { say("posted \($0.name.rawValue)") }
-            observers.append(observer)
-        }
+        ] { observe(name) }
         return true
+    }
+
+    private func observe(_ name: Notification.Name) {
+        let observer = NotificationCenter.default.addObserver(
+            forName: name, object: UIApplication.shared, queue: nil
+        ) { say("posted \($0.name.rawValue)") }
+        observers.append(observer)
     }
 
     func application(
@@ -50,8 +53,13 @@ final class AppDelegate: UIResponder, UIApplicationDelegate {
         return true
     }
 
+    func applicationDidReceiveMemoryWarning(_ application: UIApplication) {
+        say("memory warning")
+    }
+
     func applicationDidBecomeActive(_ application: UIApplication) {
         tell("didBecomeActive")
+        if scenario == "wakes" { perform("refresh refresh 3600") }
         guard scenario == "overruns" else { return }
         backgroundTask = application.beginBackgroundTask(withName: "save") { say("expiring") }
         say("holds \(backgroundTask != .invalid)")

@@ -192,8 +192,8 @@ public final class BGTaskScheduler: NSObject, @unchecked Sendable {
             throw Error(.notPermitted)
         }
         let reports = TaskReports()
-        let task = BGContinuedProcessingTask(request, reports) { _ in
-            if let id = reports.finish() { HeldTasks.shared.end(id) }
+        let task = BGContinuedProcessingTask(request, reports) { success in
+            if let id = reports.finish() { HeldTasks.shared.end(id, isSuccess: success) }
         }
         do throws(BackgroundTimeError) {
             let id = try HeldTasks.shared.begin(

@@ -37,9 +37,16 @@ final class HeldTasks: Sendable {
     }
 
     /// Ends a task; one that has ended, or never was, is left alone.
-    func end(_ id: Int) {
+    ///
+    /// - Parameter isSuccess: whether its work was done.
+    func end(_ id: Int, isSuccess: Bool = true) {
         guard let work = tasks.withLock({ $0.removeValue(forKey: id) }) else { return }
         work.end()
+        if !isSuccess {
+            var input = Tasks.Complete.Input()
+            (input.id, input.success) = (id, false)
+            _ = try? holder.call(Tasks.Complete.self, input)
+        }
         _ = try? holder.end(id)
     }
 

@@ -530,6 +530,27 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         return outcome
     }
 
+    /// A task says that its work is done, and how: a held one ends, and so does one that an application does. A command
+    /// may do more for its grace, and is killed then; its outcome does not depend on its exit any more.
+    package mutating func complete(
+        _ id: TaskID, isSuccess: Bool, by caller: Caller, at now: Instant,
+        _ actions: inout [Action]
+    ) throws(Refusal) {
+        let slot = try liveSlot(id, for: caller, at: now, &actions)
+        if case .outlived(let outcome) = table.phase(slot) { throw .alreadyEnded(id, outcome) }
+        let outcome = table[slot].outcomeInGrace ?? (isSuccess ? .completed : .failed)
+        guard table[slot].kind == .run else {
+            return publishEnd(slot, outcome, reason: table[slot].reason, at: now, &actions)
+        }
+        guard performer(of: table[slot]) == nil else {
+            return took(.done(isSuccess: isSuccess), of: id, at: now, &actions)
+        }
+        let grace = min(table[slot].grace, table[slot].hardAt - now)
+        advance(slot, on: .stopped(Teardown(outcome, TeardownStep.completion(grace: grace))))
+        letGoOn(id, &actions)
+        startTeardown(slot, at: now, &actions)
+    }
+
     private func outcomeOfEnded(_ id: TaskID, for caller: Caller) throws(Refusal) -> Outcome? {
         guard let end = ended.brief(of: id), end.owner == caller.owner else {
             throw .noSuchTask(id)
@@ -932,7 +953,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         let steps = TeardownStep.cancellation(by: signal, grace: grace)
         advance(
             slot,
-            on: .cancelled(Teardown(.cancelled, steps, retryBan: isRetried ? .ordered : .none)))
+            on: .stopped(Teardown(.cancelled, steps, retryBan: isRetried ? .ordered : .none)))
         table[slot].cancel(reason, at: now)
         letGoOn(id, &actions)
         actions.append(.tell(.cancelling, id))
@@ -1260,6 +1281,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         guard let taken = step ?? nil else { return }
         if taken.isNewlyReported { actions.append(.tell(.stuck, id)) }
         switch taken.order {
+        case .wait: break
         case .signal(let number): signal(slot, number, at: now, &actions)
         case .killAll: killAll(slot, at: now, &actions)
         }

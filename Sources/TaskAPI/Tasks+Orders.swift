@@ -93,6 +93,26 @@ extension Tasks {
         package typealias Output = Empty
     }
 
+    /// Say of a task that its work is done, and how.
+    package enum Complete: Method {
+        package static let name = "org.bgtaskd.Tasks.Complete"
+
+        /// What `Complete` is asked.
+        package struct Input: Message {
+            package var id = 0
+            package var success: Bool?
+
+            package init() {}
+
+            package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
+                try fields.field("id", &id, in: .identifiers)
+                try fields.field("success", &success)
+            }
+        }
+
+        package typealias Output = Empty
+    }
+
     /// Forget tasks that have ended.
     package enum Clean: Method {
         package static let name = "org.bgtaskd.Tasks.Clean"

@@ -27,7 +27,7 @@ struct Bgtaskctl: ParsableCommand {
                 name: "Running",
                 subcommands: [
                     Run.self, Restart.self, Hold.self, Begin.self, End.self, Extend.self,
-                    Remaining.self, Report.self,
+                    Remaining.self, Report.self, Complete.self,
                 ]),
             CommandGroup(
                 name: "Looking",

@@ -15,9 +15,9 @@ struct RunPhaseTests {
     /// Events: ad admitted, ss startStored, sN startNotStored, wN withdrawalNotStored, ar attemptRecorded,
     /// aN attemptNotRecorded, er endRecorded, ba retryBanAnswered; sl slotTaken, ns notStarted, lo lost;
     /// go started, sf startFailed, me mainExited, hl handlerLaunched, he handlerExited, pg processesGone;
-    /// wd withdrawn, ca cancelled, cb cancelledBetween, ov overran, rf retryForbidden, gu givenUp.
+    /// wd withdrawn, sd stopped, cb cancelledBetween, ov overran, rf retryForbidden, gu givenUp.
     static let table = """
-        .. ad ss sN wN ar aN er ba sl ns lo go sf me hl he pg wd ca cb ov rf gu
+        .. ad ss sN wN ar aN er ba sl ns lo go sf me hl he pg wd sd cb ov rf gu
         sq wa .  .  .  .  .  .  .  .  .  .  =  =  =  .  =  =  Wq .  .  .  .  .
         sn .  la .  .  .  .  .  .  .  .  .  =  =  =  .  =  =  Wn .  .  .  .  .
         re wa .  .  .  =  =  .  .  .  .  rd =  =  =  .  =  =  .  .  .  .  .  .
@@ -71,7 +71,7 @@ struct RunPhaseTests {
             .attemptNotRecorded, .endRecorded, .retryBanAnswered, .slotTaken, .notStarted,
             .lost(conclusion), .started, .startFailed(conclusion), .mainExited(.completed),
             .handlerLaunched, .handlerExited, .processesGone(conclusion), .withdrawn(conclusion),
-            .cancelled(
+            .stopped(
                 Teardown(.cancelled, TeardownStep.cancellation(by: .terminate, grace: .seconds(5)))),
             .cancelledBetween(reason), .overran(teardown), .retryForbidden(isOrdered: true),
             .givenUp(conclusion),
@@ -125,7 +125,7 @@ struct RunPhaseTests {
         case .handlerExited: "he"
         case .processesGone: "pg"
         case .withdrawn: "wd"
-        case .cancelled: "ca"
+        case .stopped: "sd"
         case .cancelledBetween: "cb"
         case .overran: "ov"
         case .retryForbidden: "rf"

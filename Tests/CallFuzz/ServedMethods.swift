@@ -14,6 +14,7 @@ package enum ServedMethods {
             Tasks.ResumeGroup.self, Tasks.Change.self, Tasks.PauseOwner.self,
             Tasks.ResumeOwner.self, Tasks.SetSlots.self, Tasks.Restart.self,
             Tasks.ShowSubmission.self, Tasks.Clean.self, Tasks.Report.self,
+            Tasks.Complete.self,
             Applications.Register.self, Applications.Launch.self, Applications.Adopt.self,
             Applications.Activate.self, Applications.Resign.self, Applications.EnterBackground.self,
             Applications.Terminate.self, Applications.Unregister.self, Applications.Show.self,

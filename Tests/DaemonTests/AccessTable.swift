@@ -60,6 +60,7 @@ enum AccessTable {
         Tasks.Restart.name: task(.notAccepting, .notAccepting, .notAccepting, .fine),
         Tasks.ShowSubmission.name: task(.notAccepting, .fine, .notAccepting, .fine),
         Tasks.Report.name: task(.fine, .fine, .ended, .ended),
+        Tasks.Complete.name: task(.fine, .fine, .ended, .ended),
         Tasks.Clean.name: .everybody(.fine),
         Tasks.Begin.name: .everybody(.fine),
         Tasks.Submit.name: .everybody(.fine),

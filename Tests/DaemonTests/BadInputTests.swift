@@ -255,6 +255,7 @@ struct BadInputTests {
             Tasks.SimulateLaunch.name, Tasks.Wait.name, Tasks.Watch.name,
             Tasks.Output.name, Tasks.End.name, Tasks.Change.name, Tasks.Restart.name,
             Tasks.ShowSubmission.name, Tasks.Report.name,
+            Tasks.Complete.name,
         ])
     func identifiers(method: String) throws {
         let daemon = try DaemonProcess(.supervisor)

@@ -241,6 +241,13 @@ extension PureDaemon {
                 at: daemon.now, &daemon.actions)
             return []
         },
+        Tasks.Complete.name: { daemon, call in
+            let input = try call.decode(Tasks.Complete.Input.self)
+            try daemon.registry.complete(
+                id(input.id), isSuccess: input.success ?? true, by: caller, at: daemon.now,
+                &daemon.actions)
+            return []
+        },
         Applications.Delivered.name: { daemon, call in
             let input = try call.decode(Applications.Delivered.Input.self)
             guard let number = UInt64(exactly: input.deliveryId) else { return [] }

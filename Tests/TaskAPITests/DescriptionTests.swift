@@ -26,6 +26,7 @@ struct DescriptionTests {
             text.differences(of: Tasks.Restart.self),
             text.differences(of: Tasks.Clean.self),
             text.differences(of: Tasks.Report.self),
+            text.differences(of: Tasks.Complete.self),
             text.differences(of: Tasks.ShowSubmission.self),
             text.differences(of: Tasks.ResumeOwner.self),
             text.differences(of: Tasks.SetSlots.self),

@@ -104,8 +104,8 @@ enum RunEvent: Equatable, Sendable {
 
     /// It is cancelled before it has begun.
     case withdrawn(Conclusion)
-    /// It is cancelled after it has begun.
-    case cancelled(Teardown)
+    /// It is cancelled after it has begun, or says that its work is done.
+    case stopped(Teardown)
     /// It is cancelled between two attempts.
     case cancelledBetween(Reason)
     /// It was there at its hard limit.
@@ -138,7 +138,7 @@ extension RunPhase {
         case .started, .startFailed, .mainExited, .handlerLaunched, .handlerExited,
             .processesGone:
             nextOnNews(event)
-        case .withdrawn, .cancelled, .cancelledBetween, .overran, .retryForbidden, .givenUp:
+        case .withdrawn, .stopped, .cancelledBetween, .overran, .retryForbidden, .givenUp:
             nextOnOrder(event)
         }
     }
@@ -240,9 +240,9 @@ extension RunPhase {
             (.withdrawn(let conclusion), .starting):
             .goes(to: .withdrawing(conclusion, from: self))
 
-        case (.cancelled(let teardown), .launching), (.cancelled(let teardown), .running):
+        case (.stopped(let teardown), .launching), (.stopped(let teardown), .running):
             .goes(to: .stopping(teardown))
-        case (.cancelled(let teardown), .outlived): .goes(to: .reaping(teardown))
+        case (.stopped(let teardown), .outlived): .goes(to: .reaping(teardown))
 
         case (.cancelledBetween(let reason), .recordingAttempt(let conclusion, _)):
             .goes(to: .recordingAttempt(conclusion, cancelledBy: reason))

@@ -1,6 +1,8 @@
 /// One step of stopping the processes of a task. Escalation is data, which `Teardown` walks.
 package struct TeardownStep: Equatable, Sendable {
     package enum Order: Equatable, Sendable {
+        /// Nothing is done: it ends by itself, or waits in vain.
+        case wait
         case signal(SignalNumber)
         case killAll
     }
@@ -29,6 +31,11 @@ package struct TeardownStep: Equatable, Sendable {
         let marks = [isDraining ? drainWait : nil, stuckAfter].compactMap { $0 }
         let next = marks.filter { $0 > elapsed }.min()
         return next.map { min(wait, $0 - elapsed) } ?? wait
+    }
+
+    /// What follows where a task has said that its work is done: its grace, kill of the group.
+    static func completion(grace: Duration) -> [TeardownStep] {
+        [TeardownStep(order: .wait, wait: grace), killAll]
     }
 
     /// What `cancel` does: a signal, the task's grace, kill of the group.

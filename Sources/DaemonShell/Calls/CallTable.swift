@@ -36,6 +36,7 @@ struct CallTable {
             Tasks.Cancel.name: tasks.cancel,
             Tasks.Clean.name: tasks.clean,
             Tasks.Report.name: tasks.report,
+            Tasks.Complete.name: tasks.complete,
             Tasks.Change.name: changes.change,
             Tasks.PauseOwner.name: changes.pauseOwner,
             Tasks.ResumeOwner.name: changes.resumeOwner,

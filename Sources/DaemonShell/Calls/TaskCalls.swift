@@ -317,6 +317,16 @@ final class TaskCalls {
         client.reply(Empty())
     }
 
+    func complete(_ client: Client, _ call: Call) throws(CallFailure) {
+        let input = try call.read(Tasks.Complete.Input.self)
+        let id = try TaskID(named: input.id)
+        try core.ask { registry, now, actions throws(Refusal) in
+            try registry.complete(
+                id, isSuccess: input.success ?? true, by: client.caller, at: now, &actions)
+        }
+        client.reply(Empty())
+    }
+
     func clean(_ client: Client, _ call: Call) throws(CallFailure) {
         let input = try call.read(Tasks.Clean.Input.self)
         var ids: [TaskID] = []

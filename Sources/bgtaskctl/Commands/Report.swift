@@ -37,18 +37,9 @@ struct Report: Verb {
 
     func perform(_ session: Session) throws(Failure) -> Int32 {
         var input = Tasks.Report.Input()
-        input.id = try task()
+        input.id = try OwnTask.number(id)
         (input.text, input.completed, input.total) = (text, completed, total)
         _ = try session.connect().call(Tasks.Report.self, input)
         return 0
-    }
-
-    private func task() throws(Failure) -> Int {
-        if let id { return id }
-        guard let own = Surroundings.value("BGTASK_ID").flatMap(Int.init) else {
-            throw Failure(
-                "say which task with --id; BGTASK_ID is not set", status: ExitStatus.usage)
-        }
-        return own
     }
 }

@@ -29,7 +29,7 @@ __all__ = [
     "Error", "Event", "Expired", "Explanation", "InvalidParameter", "LimitReached",
     "MethodNotFound", "NoSuchGroup", "NoSuchProfile", "NoSuchTask", "NotAccepting", "Output",
     "OutputGone", "PermissionDenied", "Progress", "Refused", "Remaining", "Submitted", "Task", "TooLittleTime",
-    "aio", "background_task", "cancel", "clean", "explain", "extend", "history", "output",
+    "aio", "background_task", "cancel", "clean", "complete", "explain", "extend", "history", "output",
     "remaining", "report", "restart", "show", "submit", "tasks", "wait", "watch",
 ]
 
@@ -110,6 +110,11 @@ def report(
 ) -> None:
     """Says how far a task has come; see `Client.report`."""
     Client().report(id, text, completed=completed, total=total)
+
+
+def complete(id: int, *, success: bool = True) -> None:
+    """Says that the work of a task is done; see `Client.complete`."""
+    Client().complete(id, success=success)
 
 
 def clean(ids: Sequence[int]) -> None:

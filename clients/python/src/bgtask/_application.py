@@ -4,12 +4,14 @@ from __future__ import annotations
 import os
 import queue
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from . import _types
 from ._client import BackgroundTask, Client, _Connection
 from ._errors import Disconnected, Error
+from ._types import Submitted
 
 _APPLICATIONS = "org.bgtaskd.Applications."
 
@@ -24,8 +26,11 @@ class ApplicationEvent:
     callback: str | None
     #: Of a message: what its sender has put into it.
     payload: Mapping[str, Any] | None
-    #: Of a message: the number by which the program says that it is done with it.
+    #: Of a message or a task: the number by which the program says that it is done with it.
     delivery_id: int | None
+    #: Of `performTask` and `taskExpiring`: the task that the application is to do, and that task's name.
+    task: int | None
+    identifier: str | None
     #: On the return to the front: how long it was away, in seconds.
     away: float | None
     #: All that the daemon told, as the interface has it.
@@ -40,7 +45,7 @@ class ApplicationEvent:
         away = wire.get("backgroundMs")
         return cls(
             wire["state"], wire.get("callback"), wire.get("payload"), wire.get("deliveryId"),
-            None if away is None else away / 1000, wire)
+            wire.get("task"), wire.get("identifier"), None if away is None else away / 1000, wire)
 
 
 class Application:
@@ -86,11 +91,27 @@ class Application:
         """Sets the number that the user sees on the application."""
         self._client.call(_APPLICATIONS + "SetBadge", id=self.id, badge=number)
 
-    def delivered(self, event: ApplicationEvent) -> None:
-        """Says that it is done with a message; of other events nothing is said."""
+    def handles(self, callbacks: Sequence[str] | None) -> None:
+        """Says which callbacks the program implements; None: all. It is told nothing else from now on."""
+        self._client.call(
+            _APPLICATIONS + "SetHandles", id=self.id,
+            handles=None if callbacks is None else list(callbacks))
+
+    def submit(
+        self, name: str, *, budget: float | None = None, grace: float | None = None, **options: Any
+    ) -> Submitted:
+        """Submits a task that the application does itself: it gets `performTask` with this name, woken or started in
+        the background for it, and says `delivered`. Options: as of `Client.submit`, but for those of a command."""
+        work = _types.queueing(name, budget=_types.budget(budget, grace), **options)
+        work.update(application=self.id, wake=True)
+        return Submitted._of(self._client.call("Submit", work=work))
+
+    def delivered(self, event: ApplicationEvent, *, success: bool = True) -> None:
+        """Says that it is done with a message, or with a task and how; of other events nothing is said."""
         if event.delivery_id is not None:
             self._client.call(
-                _APPLICATIONS + "Delivered", id=self.id, deliveryId=event.delivery_id)
+                _APPLICATIONS + "Delivered", id=self.id, deliveryId=event.delivery_id,
+                success=None if success else False)
 
     def close(self) -> None:
         """Is told nothing more."""

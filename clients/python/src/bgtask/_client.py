@@ -186,6 +186,10 @@ class Client:
         """Says how far a task has come, for those who look at it; what is left out stays as it was."""
         self.call("Report", id=id, text=text, completed=completed, total=total)
 
+    def complete(self, id: int, *, success: bool = True) -> None:
+        """Says that the work of a task is done, and how; a command may go on for its grace."""
+        self.call("Complete", id=id, success=success)
+
     def clean(self, ids: Sequence[int]) -> None:
         """Removes tasks that have ended from the lists and the history, 500 at most."""
         self.call("Clean", ids=list(ids))

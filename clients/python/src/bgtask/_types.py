@@ -172,38 +172,48 @@ def budget(duration: float | None, grace: float | None) -> dict[str, int] | None
 
 
 def work(
-    command: Sequence[str], *, name: str | None = None, budget: dict[str, int] | None = None,
-    profile: str | None = None, directory: str | os.PathLike[str] | None = None,
-    env: Mapping[str, str] | None = None, input: bytes | str | None = None,
-    group: str | None = None, priority: int | None = None, delay: float | None = None,
-    when: Sequence[str] = (), minimum_interval: float | None = None, unique: str | None = None,
-    attempts: int | None = None, retry_delay: float | None = None,
-    retry_interrupted: bool = False, after: Sequence[int] = (), after_any: Sequence[int] = (),
-    slots: int | None = None, paused: bool = False, on_expiry: str | None = None,
-    application: str | None = None,
+    command: Sequence[str], *, name: str | None = None,
+    directory: str | os.PathLike[str] | None = None, env: Mapping[str, str] | None = None,
+    input: bytes | str | None = None, on_expiry: str | None = None,
+    application: str | None = None, **options: Any,
 ) -> dict[str, Any]:
     """A command as the interface has it; see `Client.submit`."""
     if isinstance(command, (str, bytes)) or not command:
         raise ValueError("a command is a list: the program and its arguments")
+    by_name = (options.get("unique"), options.get("minimum_interval"))
+    if name is None and by_name != (None, None):
+        raise ValueError("unique and minimum_interval are about the tasks of one name, and need it")
+    data = input.encode() if isinstance(input, str) else input
+    return queueing(name or os.path.basename(command[0]), **options) | _given({
+        "command": list(command), "directory": os.path.abspath(directory or os.getcwd()),
+        "environment": dict(env) if env else None,
+        "input": base64.b64encode(data).decode() if data else None, "application": application,
+        "expiration": None if on_expiry is None else {"signal": on_expiry},
+    })
+
+
+def queueing(
+    name: str, *, budget: dict[str, int] | None = None, profile: str | None = None,
+    group: str | None = None, priority: int | None = None, delay: float | None = None,
+    when: Sequence[str] = (), minimum_interval: float | None = None, unique: str | None = None,
+    attempts: int | None = None, retry_delay: float | None = None,
+    retry_interrupted: bool = False, after: Sequence[int] = (), after_any: Sequence[int] = (),
+    slots: int | None = None, paused: bool = False,
+) -> dict[str, Any]:
+    """Work as the interface has it, but for what does it."""
     if attempts is None and (retry_delay is not None or retry_interrupted):
         raise ValueError("retry_delay and retry_interrupted need attempts")
-    if name is None and (unique is not None or minimum_interval is not None):
-        raise ValueError("unique and minimum_interval are about the tasks of one name, and need it")
-    retry = None
-    if attempts is not None:
-        retry = {"attempts": attempts, "delayMs": milliseconds(retry_delay),
-                 "onInterruption": retry_interrupted or None}
-    data = input.encode() if isinstance(input, str) else input
-    asked = {
-        "name": name or os.path.basename(command[0]), "command": list(command), "budget": budget,
-        "profile": profile, "directory": os.path.abspath(directory or os.getcwd()),
-        "environment": dict(env) if env else None,
-        "input": base64.b64encode(data).decode() if data else None,
-        "group": group, "priority": priority, "earliestBeginMs": milliseconds(delay),
-        "conditions": list(when) or None, "minimumIntervalMs": milliseconds(minimum_interval),
-        "unique": unique, "after": list(after) or None, "afterAny": list(after_any) or None,
-        "slots": slots, "paused": paused or None, "application": application,
-        "expiration": None if on_expiry is None else {"signal": on_expiry},
-        "retry": None if retry is None else {k: v for k, v in retry.items() if v is not None},
-    }
+    retry = None if attempts is None else _given({
+        "attempts": attempts, "delayMs": milliseconds(retry_delay),
+        "onInterruption": retry_interrupted or None})
+    return _given({
+        "name": name, "budget": budget, "profile": profile, "group": group, "priority": priority,
+        "earliestBeginMs": milliseconds(delay), "conditions": list(when) or None,
+        "minimumIntervalMs": milliseconds(minimum_interval), "unique": unique,
+        "after": list(after) or None, "afterAny": list(after_any) or None, "slots": slots,
+        "paused": paused or None, "retry": retry,
+    })
+
+
+def _given(asked: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in asked.items() if value is not None}

@@ -47,9 +47,11 @@ let programLinkerSettings: [LinkerSetting] =
             .when(configuration: .release))
     ]
 
-let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+/// What the programs alone use is left out where a package depends on the libraries with `traits: []`.
+let logging = Target.Dependency.product(
+    name: "Logging", package: "swift-log", condition: .when(traits: ["Daemon"]))
 let argumentParser = Target.Dependency.product(
-    name: "ArgumentParser", package: "swift-argument-parser")
+    name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Daemon"]))
 
 let package = Package(
     name: "bgtaskd",
@@ -59,6 +61,10 @@ let package = Package(
         .executable(name: "bgtask-supervisor", targets: ["bgtask-supervisor"]),
         .library(name: "BackgroundTime", targets: ["BackgroundTime"]),
         .library(name: "BackgroundTasksKit", targets: ["BackgroundTasksKit"]),
+    ],
+    traits: [
+        .default(enabledTraits: ["Daemon"]),
+        .trait(name: "Daemon", description: "The programs: bgtaskd and bgtaskctl."),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),

@@ -231,6 +231,12 @@ let package = Package(
             swiftSettings: swiftSettings
         ),
         .executableTarget(
+            name: "task-scheduler-check",
+            dependencies: ["BackgroundTime"],
+            path: "Tests/Helpers/task-scheduler-check",
+            swiftSettings: swiftSettings
+        ),
+        .executableTarget(
             name: "process-test-child",
             path: "Tests/Helpers/process-test-child",
             cSettings: cSettings
@@ -322,7 +328,7 @@ let package = Package(
                 "background-time-check", "badge-example",
                 "bgtask-supervisor",
                 "bgtaskctl", "bgtaskd", "countdown-example", "hold-example", "poller-example",
-                "upload-example",
+                "task-scheduler-check", "upload-example",
             ],
             swiftSettings: swiftSettings
         ),

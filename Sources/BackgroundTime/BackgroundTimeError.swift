@@ -11,6 +11,8 @@ public enum BackgroundTimeError: Error, Equatable, Sendable, CustomStringConvert
     case refused(name: String, reason: String?)
     /// The task has ended, or never began.
     case noTask
+    /// The Swift task that waited was cancelled.
+    case cancelled
 
     /// One sentence, for a person.
     public var description: String {
@@ -20,6 +22,7 @@ public enum BackgroundTimeError: Error, Equatable, Sendable, CustomStringConvert
         case .refused(let name, let reason):
             "bgtaskd refuses this: \(name)" + (reason.map { " (\($0))" } ?? "")
         case .noTask: "there is no task any more"
+        case .cancelled: "nobody waits any more"
         }
     }
 

@@ -41,7 +41,7 @@ struct BudgetRequest {
 
 extension Duration {
     /// Rounded up, so that a short time is not none; what no number has is the most.
-    fileprivate var milliseconds: Int {
+    var milliseconds: Int {
         let (seconds, attoseconds) = components
         let part = (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
         let (product, overflows) = seconds.multipliedReportingOverflow(by: 1000)

@@ -52,6 +52,9 @@ let logging = Target.Dependency.product(
     name: "Logging", package: "swift-log", condition: .when(traits: ["Daemon"]))
 let argumentParser = Target.Dependency.product(
     name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Daemon"]))
+let serviceLifecycle = Target.Dependency.product(
+    name: "ServiceLifecycle", package: "swift-service-lifecycle",
+    condition: .when(traits: ["ServiceLifecycle"]))
 
 let package = Package(
     name: "bgtaskd",
@@ -61,14 +64,19 @@ let package = Package(
         .executable(name: "bgtask-supervisor", targets: ["bgtask-supervisor"]),
         .library(name: "BackgroundTime", targets: ["BackgroundTime"]),
         .library(name: "BackgroundTasksKit", targets: ["BackgroundTasksKit"]),
+        .library(name: "BackgroundTimeLifecycle", targets: ["BackgroundTimeLifecycle"]),
     ],
     traits: [
         .default(enabledTraits: ["Daemon"]),
         .trait(name: "Daemon", description: "The programs: bgtaskd and bgtaskctl."),
+        .trait(
+            name: "ServiceLifecycle",
+            description: "What BackgroundTimeLifecycle has for swift-service-lifecycle."),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
         .target(name: "Containers", swiftSettings: swiftSettings),
@@ -84,6 +92,9 @@ let package = Package(
         ),
         .target(
             name: "BackgroundTime", dependencies: ["JSON", "TaskAPI", "Varlink"],
+            swiftSettings: swiftSettings),
+        .target(
+            name: "BackgroundTimeLifecycle", dependencies: ["BackgroundTime", serviceLifecycle],
             swiftSettings: swiftSettings),
         .target(
             name: "BackgroundTasksKit",

@@ -28,6 +28,8 @@ public final class BackgroundTask: Sendable {
         var hasEnded = false
         /// Has the work cancelled.
         var cancel: (@Sendable () -> Void)?
+        /// Is told when its time has changed, or it has ended.
+        var tell: (@Sendable () -> Void)?
     }
 
     /// The name that it was begun with.
@@ -90,6 +92,14 @@ public final class BackgroundTask: Sendable {
         _ = try await holder.call(Tasks.Report.self, input)
     }
 
+    /// Whether its time is over, though its work may go on.
+    package var hasEnded: Bool { state.withLock { $0.hasEnded } }
+
+    /// Has somebody told when its budget begins anew, and when it ends other than by its work.
+    package func onChange(_ tell: @escaping @Sendable () -> Void) {
+        state.withLock { $0.tell = tell }
+    }
+
     private func number() throws(BackgroundTimeError) -> Int {
         guard let id else { throw .noTask }
         return id
@@ -111,7 +121,9 @@ public final class BackgroundTask: Sendable {
     package func take(_ event: Tasks.Event) {
         switch event.kind {
         case .expiring: expire(.expiring(reason: event.reason))
-        case .extended: continuation.yield(.extended)
+        case .extended:
+            continuation.yield(.extended)
+            state.withLock { $0.tell }?()
         case .ended:
             state.withLock { $0.outcome = event.task.outcome?.rawValue }
             expire(.ended(outcome: event.task.outcome?.rawValue))
@@ -130,7 +142,10 @@ public final class BackgroundTask: Sendable {
             return state.cancel
         }
         continuation.yield(event)
-        if case .ended = event { continuation.finish() }
+        if case .ended = event {
+            continuation.finish()
+            state.withLock { $0.tell }?()
+        }
         cancel?()
     }
 
@@ -138,7 +153,7 @@ public final class BackgroundTask: Sendable {
     func end(_ outcome: String?) {
         state.withLock { state in
             state.hasEnded = true
-            state.cancel = nil
+            (state.cancel, state.tell) = (nil, nil)
             state.outcome = outcome ?? state.outcome
         }
         continuation.finish()

@@ -1,11 +1,11 @@
 import Foundation
 import TestKit
 
-/// Where the examples are.
+/// Where this repository is, and its examples.
 enum Place {
-    static let examples = URL(fileURLWithPath: #filePath)
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        .appendingPathComponent("Examples").path
+    static let top = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().path
+    static let examples = top + "/Examples"
 }
 
 /// A program that a test runs, with both of its streams in one; ended with the value.
@@ -42,6 +42,9 @@ final class Program {
         process.terminate()
         process.waitUntilExit()
     }
+
+    /// Sends it a signal.
+    func signal(_ number: Int32) { kill(process.processIdentifier, number) }
 
     /// Gives it something to read.
     func say(_ text: String) {

@@ -8,6 +8,9 @@ enum ImportTable {
         "Varlink": ["Glibc", "JSON"],
         "TaskAPI": ["JSON", "Varlink"],
         "BackgroundTime": ["Glibc", "JSON", "Synchronization", "TaskAPI", "Varlink"],
+        "BackgroundTimeLifecycle": [
+            "BackgroundTime", "Glibc", "ServiceLifecycle", "Synchronization",
+        ],
         "BackgroundTasksKit": [
             "BackgroundTime", "Dispatch", "Foundation", "Glibc", "JSON", "Synchronization",
             "TaskAPI", "Varlink",

@@ -85,6 +85,7 @@ public struct BackgroundCommand: Sendable {
     /// - Parameters:
     ///   - command: the program, and its arguments.
     ///   - name: that of the program if not given.
+    ///   - budget: all of its time; the profile's if not given.
     public init(_ command: [String], name: String? = nil, budget: Duration? = nil) {
         self.command = command
         self.name = name ?? command.first?.split(separator: "/").last.map(String.init) ?? ""

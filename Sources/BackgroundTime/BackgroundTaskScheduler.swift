@@ -39,6 +39,7 @@ public struct BackgroundTaskScheduler: Sendable {
     /// Submits an ended command of one's own again, as it was submitted.
     ///
     /// - Parameters:
+    ///   - id: the command that has ended.
     ///   - after: tasks that must have completed before it starts.
     ///   - afterAny: tasks that must have ended, however.
     public func restart(
@@ -94,7 +95,9 @@ public struct BackgroundTaskScheduler: Sendable {
 
     /// A task, live or ended.
     ///
-    /// - Parameter all: whether it may be another user's; for operators.
+    /// - Parameters:
+    ///   - id: its number.
+    ///   - all: whether it may be another user's; for operators.
     public func show(
         _ id: Int, all: Bool = false
     ) async throws(BackgroundTimeError) -> BackgroundTaskInfo {
@@ -103,7 +106,12 @@ public struct BackgroundTaskScheduler: Sendable {
 
     /// Tasks that have not ended, or with `ended` those too that the daemon remembers.
     ///
-    /// - Parameter all: those of all users; for operators.
+    /// - Parameters:
+    ///   - name: those of this name.
+    ///   - group: those of this group.
+    ///   - states: those in one of these states.
+    ///   - ended: those too that have ended.
+    ///   - all: those of all users; for operators.
     public func tasks(
         named name: String? = nil, group: String? = nil, states: [BackgroundTaskInfo.State] = [],
         ended: Bool = false, all: Bool = false
@@ -118,6 +126,9 @@ public struct BackgroundTaskScheduler: Sendable {
     /// Commands that have ended, the newest first, as far back as the history goes.
     ///
     /// - Parameters:
+    ///   - name: those of this name.
+    ///   - group: those of this group.
+    ///   - outcomes: those that ended in one of these ways.
     ///   - since: those that ended within this time.
     ///   - all: those of all users; for operators.
     public func history(
@@ -185,8 +196,11 @@ public struct BackgroundTaskScheduler: Sendable {
 
     /// What a command has printed, as far as it is kept; with `follow` until it has ended.
     ///
-    /// - Parameter from: where it begins, in bytes: ``BackgroundTaskOutput/next`` of the last piece that was read, after a
-    ///   connection that broke.
+    /// - Parameters:
+    ///   - id: the command.
+    ///   - follow: until it has ended.
+    ///   - from: where it begins, in bytes: ``BackgroundTaskOutput/next`` of the last piece that was read, after a connection
+    ///     that broke.
     public func output(
         of id: Int, follow: Bool = false, from: Int = 0
     ) -> BackgroundTaskSequence<BackgroundTaskOutput> {
@@ -207,7 +221,10 @@ public struct BackgroundTaskScheduler: Sendable {
 
     /// Stops a task: a command gets SIGTERM, or `signal`, and its grace.
     ///
-    /// - Parameter reason: for people.
+    /// - Parameters:
+    ///   - id: the task.
+    ///   - signal: such as `SIGKILL`, which kills at once.
+    ///   - reason: for people.
     public func cancel(
         _ id: Int, signal: String? = nil, reason: String? = nil
     ) async throws(BackgroundTimeError) {

@@ -46,7 +46,7 @@ extension BGTaskScheduler {
 
         init(_ error: BackgroundTimeError) {
             switch error {
-            case .daemonNotFound, .disconnected, .noTask: code = .unavailable
+            case .daemonNotFound, .disconnected, .noTask, .cancelled: code = .unavailable
             case .refused("NotAccepting", _): code = .unavailable
             case .refused("LimitReached", _): code = .tooManyPendingTaskRequests
             case .refused: code = .notPermitted

@@ -156,7 +156,9 @@ internal import Varlink
 
     /// Performs a task for which the application was woken, or that came while it is awake.
     private func perform(_ event: Applications.Event) {
-        guard let number = event.task, let identifier = event.identifier else { return }
+        guard let number = event.task, let identifier = event.identifier,
+            performed[number] == nil
+        else { return }
         let delivery = Message(event)
         performed[number] = BGTaskScheduler.shared.launch(identifier, kind(of: number)) { success in
             delivery.isDone(success)

@@ -426,6 +426,11 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     ) {
         guard drain == nil else { return }
         drain = Drain(keepsQueue: keepsQueue)
+        // An application hears that the time of its tasks is over before it hears that it ends.
+        for slot in table.slots(of: nil)
+        where table.phase(slot)?.isUnderWay == true && performer(of: table[slot]) != nil {
+            fireEarly(slot, .shutdown, at: now, &actions)
+        }
         drainApplications(at: now, &actions)
         for slot in table.slots(of: nil) {
             switch table.phase(slot) {
@@ -576,7 +581,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         try checkGain(of: task, asked: asked, granted: granted, at: now)
         table[slot].runAgain()
         extend(slot, to: granted, asked: asked)
-        tellExtended(slot, &actions)
+        tellExtended(slot, at: now, &actions)
         return table[slot].remaining(at: now)
     }
 
@@ -600,8 +605,16 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         updateDeadlines(slot)
     }
 
-    private mutating func tellExtended(_ slot: Int, _ actions: inout [Action]) {
+    private mutating func tellExtended(
+        _ slot: Int, at now: Instant, _ actions: inout [Action]
+    ) {
         let id = table[slot].id
+        if let key = performer(of: table[slot]) {
+            let until = table[slot].hardAt
+            handle(at: now, &actions) { machine, _, turn in
+                machine.performanceExtended(id, until: until, by: key, &turn)
+            }
+        }
         table[run: id]?.untoldExtension = .zero
         actions.append(.tell(.extended, id))
     }
@@ -1178,7 +1191,9 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         extend(slot, to: granted, asked: asked)
         let untold = (table[run: id]?.untoldExtension ?? .zero) + (granted - task.ownHardAt)
         table[run: id]?.untoldExtension = untold
-        if untold >= BackgroundTaskRegistry.toldExtensionMin { tellExtended(slot, &actions) }
+        if untold >= BackgroundTaskRegistry.toldExtensionMin {
+            tellExtended(slot, at: now, &actions)
+        }
     }
 
     // MARK: - Tasks that an application does itself (rule 35 in docs/architecture.md)
@@ -1201,14 +1216,10 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         guard let key = performer(of: task) else { return actions.append(.launch(task.id)) }
         let performance = Performance(
             task: task.id, identifier: task.name, until: task.hardAt)
-        let answer = handle(at: now, &actions) { machine, _, turn in
+        let reason = handle(at: now, &actions) { machine, _, turn in
             machine.perform(performance, by: key, &turn)
         }
-        switch answer {
-        case .taken: break
-        case .later(let text): _ = startPostponed(task.id, text, .command, at: now, &actions)
-        case .impossible(let text): startFailed(task.id, text, at: now, &actions)
-        }
+        if let reason { took(.notStarted(reason), of: task.id, at: now, &actions) }
     }
 
     /// Sends a signal to the processes of a task, or tells its application that the time is nearly over.
@@ -1219,8 +1230,11 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         guard let key = performer(of: task) else {
             return actions.append(.signal(task.id, number))
         }
+        // What it has left: its grace, where that is not cut.
+        let end = table.phase(slot)?.teardown?.nextStepAt ?? (now + task.grace)
+        let until = min(task.hardAt, end)
         handle(at: now, &actions) { machine, _, turn in
-            machine.performanceExpires(task.id, by: key, &turn)
+            machine.performanceExpires(task.id, until: until, by: key, &turn)
         }
     }
 
@@ -1245,18 +1259,37 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     ) {
         switch news {
         case .told: started(id, as: nil, at: now, &actions)
+        // A daemon that stops interrupts it, as if it had begun.
+        case .notStarted where drain != nil: took(.lost, of: id, at: now, &actions)
         case .notStarted(let text): startFailed(id, text, at: now, &actions)
         case .done(let isSuccess):
-            guard let slot = table.slot(of: id),
-                mainEnded(slot, by: .status(isSuccess ? 0 : 1), at: now, &actions)
+            guard let slot = table.slot(of: id) else { return }
+            if !isSuccess { note(slot, "said that it failed") }
+            guard mainEnded(slot, by: .status(isSuccess ? 0 : 1), at: now, &actions)
             else { return }
             startTeardown(slot, at: now, &actions)
         case .lost:
             guard let slot = table.slot(of: id) else { return }
-            table[slot].note(.processExited)
+            note(slot, "ended before it was done")
             guard mainEnded(slot, by: .signal(.kill), at: now, &actions) else { return }
             startTeardown(slot, at: now, &actions)
         }
+    }
+
+    /// Says why a task fails that an application does, unless that is known.
+    private mutating func note(_ slot: Int, _ predicate: String) {
+        guard let key = performer(of: table[slot]) else { return }
+        table[slot].note(.recorded("application \(key.id) \(predicate)"))
+    }
+
+    /// What an application is to be told that begins to listen to itself: the tasks that it performs.
+    package func performanceEvents(of key: ApplicationKey, at now: Instant) -> [ApplicationEvent] {
+        applications.performanceEvents(key, at: now)
+    }
+
+    /// How many tasks an application performs, which do not share its time.
+    package func performanceCount(of key: ApplicationKey) -> Int {
+        applications[key]?.run?.performances.count ?? 0
     }
 
     // MARK: - Stopping a run task

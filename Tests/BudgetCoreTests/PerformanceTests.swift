@@ -88,6 +88,7 @@ struct PerformanceTests {
         stage.pass(.seconds(10))
         #expect(stage.state() == .notRunning)
         #expect(stage.last()?.reason == .taskOverrun)
+        #expect(stage.last()?.held.map(\.id) == [id])
     }
 
     @Test("a cancelled one is told, and has its grace; the application is not ended for it")
@@ -109,7 +110,7 @@ struct PerformanceTests {
         let id = try stage.perform()
         stage.call { $0.applicationExited(Stage.maps, .status(0), at: $1, &$2) }
         #expect(task(id, stage)?.outcome == .failed)
-        #expect(task(id, stage)?.reason == .processExited)
+        #expect(task(id, stage)?.reason == .recorded("application maps ended before it was done"))
     }
 
     @Test("one that cannot be started has not done it, and the reason is its own")
@@ -173,25 +174,102 @@ struct PerformanceTests {
         }
     }
 
-    @Test("one that is being ended does it when it can be started again")
+    @Test("one that is being ended does it when it is started again")
     func later() throws {
         var stage = try stage(.background)
         stage.held = [.kill]
         try stage.terminate()
         let id = try stage.perform()
-        #expect(task(id, stage)?.state == .queued)
+        #expect(stage.take() == ["willTerminate", "SIGTERM"])
         stage.held = []
         stage.call { $0.applicationGone(Stage.maps, at: $1, &$2) }
-        stage.pass(.seconds(3))
+        #expect(
+            stage.take() == [
+                "(notRunning)", "start", "didFinishLaunching", "performTask refresh",
+            ])
         #expect(task(id, stage)?.state == .running)
         #expect(stage.state() == .background)
+    }
+
+    @Test("who begins to listen anew is told again of what is not done, and of nothing else")
+    func toldAgain() throws {
+        var stage = try stage(.suspended)
+        let one = try stage.perform("one")
+        _ = try stage.perform("two")
+        try stage.delivered()
+        stage.pass(.seconds(56))
+        let events = stage.clerk.registry.performanceEvents(of: Stage.maps, at: stage.clerk.now)
+        #expect(events.map(\.callback) == [.performTask, .taskExpiring])
+        #expect(events.allSatisfy { $0.task == one && $0.delivery != nil })
+    }
+
+    @Test("who does not handle it any more when it is awake has not done it")
+    func handlesNoMore() throws {
+        var stage = try stage(.suspended)
+        stage.held = [.thaw]
+        let id = try stage.perform()
+        _ = try stage.call { registry, _, actions throws(Refusal) in
+            try registry.setHandles(Stage.maps, [], number: 99, &actions)
+        }
+        let thaw = try #require(stage.thaws[Stage.maps])
+        stage.call { $0.applicationThawed(Stage.maps, thaw, at: $1, &$2) }
+        #expect(task(id, stage)?.outcome == .failed)
+        #expect(
+            task(id, stage)?.reason
+                == .notStarted("application maps does not handle performTask"))
+    }
+
+    @Test(
+        "what time is left is told as it is: after an extension, early, and in a cancelled one's grace"
+    )
+    func timeLeft() throws {
+        var stage = try stage(.suspended)
+        let id = try stage.perform()
+        func left() -> Duration? { stage.events[Stage.maps]?.last?.remaining }
+        #expect(left() == .seconds(60))
+        stage.pass(.seconds(50))
+        _ = try stage.call { try $0.extend(id, by: Clerk.ann, at: $1, &$2) }
+        #expect(stage.application()?.remaining(at: stage.clerk.now) == .seconds(60))
+        try stage.call { try $0.simulateExpiration(id, by: Clerk.ann, at: $1, &$2) }
+        #expect(left() == .seconds(5))
+        let other = try stage.perform()
+        _ = try stage.call { try $0.cancel(other, by: Clerk.ann, text: nil, at: $1, &$2) }
+        #expect(left() == .seconds(5))
+    }
+
+    @Test(
+        "an application in the background whose time is over may begin tasks while it performs one")
+    func begins() throws {
+        var stage = try stage(.background)
+        try stage.begin("long")
+        stage.pass(.seconds(170))
+        try stage.end("long")
+        _ = try stage.perform(seconds: 100)
+        try stage.begin("inside")
+        stage.pass(.seconds(50))
+        #expect(stage.state() == .background)
+    }
+
+    @Test("it is not suspended before its time behind a task, whatever ends meanwhile")
+    func behind() throws {
+        var stage = try stage(.suspended)
+        _ = try stage.perform()
+        try stage.begin("inside")
+        try stage.delivered()
+        try stage.end("inside")
+        stage.pass(.seconds(4))
+        #expect(stage.state() == .background)
+        stage.pass(.seconds(1))
+        #expect(stage.state() == .suspended)
     }
 
     @Test("a stop of the daemon interrupts it")
     func drained() throws {
         var stage = try stage(.suspended)
         let id = try stage.perform()
+        _ = stage.take()
         stage.call { $0.drain(keepsQueue: true, at: $1, &$2) }
+        #expect(stage.take() == ["taskExpiring refresh", "willTerminate", "SIGTERM"])
         stage.pass(.seconds(10))
         #expect(task(id, stage)?.outcome == .interrupted)
     }

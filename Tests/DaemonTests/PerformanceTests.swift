@@ -1,5 +1,6 @@
 import JSON
 import TaskAPI
+import TestKit
 import Testing
 import Varlink
 
@@ -53,12 +54,14 @@ struct PerformanceTests {
         let running = try task(id, client)
         #expect(running.state == .running && running.application == "app")
         #expect(running.command == nil && running.pid == nil)
-        #expect(try client.applicationRules("app").first == "performTask")
+        #expect(try client.applicationRules("app").contains("performTask"))
+        #expect(try client.application("app").tasks == 1)
         try deliver(told, client)
         // A second time it changes nothing.
         try deliver(told, client, false)
         let done = try ended(id, client)
         #expect(done.outcome == .completed && done.exit == nil)
+        #expect(try client.application("app").tasks == 0)
         try client.waitForState(.suspended, of: "app")
 
         let next = try submit(client, "backup")
@@ -129,6 +132,30 @@ struct PerformanceTests {
         }
         _ = try ended(id, client)
         #expect(try daemon.text(of: id) == "one three in /usr\n")
+    }
+
+    @Test(
+        "an application that listens late, or anew, is told of all that it has not done",
+        arguments: [false, true])
+    func listens(anew: Bool) throws {
+        let daemon = try DaemonProcess(.supervisor, settings: Self.settings + "queue.slots = 400")
+        let client = try daemon.connect()
+        // It connects when it is let go, after 300 tasks have come.
+        let bgtaskctl = Programs.path("bgtaskctl")
+        let waits = daemon.waits(for: "listen")
+        try client.register(
+            "app",
+            [
+                "sh", "-c",
+                (anew ? "timeout 1 \(bgtaskctl) app watch app >/dev/null; " : "") + waits
+                    + "; exec \(bgtaskctl) app watch app >\(daemon.folder.path)/told",
+            ])
+        for number in 0..<300 { _ = try submit(client, "t\(number)") }
+        try daemon.letGo("listen")
+        let path = daemon.folder.path + "/told"
+        try eventually("it was told of all") {
+            Files.text(path).split(separator: "\n").count { $0.contains("performTask") } == 300
+        }
     }
 
     @Test("what could not be done is refused by its name")

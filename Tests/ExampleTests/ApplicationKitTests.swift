@@ -88,11 +88,11 @@ struct ApplicationKitTests {
         #expect(try program.present.state == .background)
         try program.simulateExpiration(of: "refresh")
         #expect(try program.lines.next(2) == ["expiring", "behind its completion"])
-        try program.suspend()
-        #expect(try program.outcomes(of: "refresh").contains(.expired))
+        try program.waitForOutcome(.expired, of: "refresh")
 
         // It is started in the background where it has ended.
         try program.order(Applications.Terminate.self)
+        #expect(try program.lines.next() == "willTerminate background")
         try program.simulateLaunch(of: "refresh")
         #expect(
             try program.lines.next(3) == ["refreshes, background", "submitted", "a limit"])

@@ -163,6 +163,20 @@ final class LaunchedExample {
         }
     }
 
+    /// Waits until a task of this name has ended like this.
+    func waitForOutcome(_ outcome: Tasks.Outcome, of name: String) throws {
+        let begin = ContinuousClock.now
+        while try !outcomes(of: name).contains(outcome) {
+            guard begin.duration(to: .now) < .seconds(60) else {
+                throw Failure.hasNotEnded(name)
+            }
+        }
+    }
+
+    private enum Failure: Error {
+        case hasNotEnded(String)
+    }
+
     /// How its own tasks of this name have ended, the newest first.
     func outcomes(of name: String) throws -> [Tasks.Outcome?] {
         var list = Tasks.List.Input()

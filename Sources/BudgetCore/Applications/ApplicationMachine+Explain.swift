@@ -8,6 +8,9 @@ extension ApplicationMachine {
         var explanations: [Explanation] = []
         if let run = application.run {
             explanations.append(explain(application, run, turn))
+            if let until = run.performances.until {
+                explanations.append(explain(run.performances, until, turn))
+            }
             if let reason = run.freezeFailure {
                 explanations.append(
                     Explanation(
@@ -46,7 +49,9 @@ extension ApplicationMachine {
         case .freezing: return Explanation("freeze", "its processes are being frozen")
         case .thawing: return Explanation("thaw", "its processes are being thawed")
         case .frozen:
-            return Explanation("suspended", "it is frozen until it is activated or gets a message")
+            return Explanation(
+                "suspended",
+                "it is frozen until it is activated, gets a message or has a task to do")
         case .running: break
         }
         switch application.state {
@@ -58,6 +63,18 @@ extension ApplicationMachine {
         }
     }
 
+    private func explain(
+        _ performances: Performances, _ until: Instant, _ turn: ApplicationTurn
+    ) -> Explanation {
+        let named = performances.tasks.prefix(Self.namedMax).map { "\($0)" }
+        let text = named.joined(separator: ", ") + (performances.count > Self.namedMax ? ", …" : "")
+        return Explanation(
+            "performTask", "it does tasks that were submitted for it: \(text)",
+            value: performances.count, until: until, at: turn.now)
+    }
+
+    private static let namedMax = 10
+
     private func explainBackground(
         _ application: ManagedApplication, _ run: ApplicationRun, _ turn: ApplicationTurn
     ) -> Explanation {
@@ -68,12 +85,8 @@ extension ApplicationMachine {
             return Explanation(
                 "enforce", "it would be suspended, but applications.enforce is false")
         }
-        if let until = run.performances.until {
-            let tasks = run.performances.tasks.map { "\($0)" }.joined(separator: ", ")
-            return Explanation(
-                "performTask",
-                "it does tasks that were submitted for it (\(tasks)), and is suspended when they are done",
-                value: run.performances.count, until: until, at: turn.now)
+        if !run.performances.isEmpty {
+            return Explanation("background", "it is awake for what it has to do")
         }
         let count = taskCount(of: application.key)
         if count > 0 {

@@ -43,6 +43,7 @@ extension ApplicationMachine {
             return turn.order(key, .answer(number, refusal))
         }
         guard refusal == nil else {
+            dropUntold(key, "application \(key.id) could not be taken over", &turn)
             update(key) { $0.giveUpAdoption() }
             turn.order(key, .release)
             turn.order(key, .answer(number, refusal))

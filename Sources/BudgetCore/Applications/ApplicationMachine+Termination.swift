@@ -26,7 +26,8 @@ extension ApplicationMachine {
         _ tasks: borrowing some HeldTaskSource & ~Copyable, _ turn: ApplicationTurn
     ) -> Termination {
         var held: [HeldTask] = []
-        for id in self.tasks(of: application.key).prefix(Termination.heldMax) {
+        let performed = application.run?.performances.tasks ?? []
+        for id in (self.tasks(of: application.key) + performed).prefix(Termination.heldMax) {
             if let task = tasks.heldTask(id, at: turn.now) { held.append(task) }
         }
         return Termination(
@@ -170,7 +171,9 @@ extension ApplicationMachine {
             move(key, on: .gone, reason: reason.text, &turn)
         }
         var dropped: [PushMessage] = []
+        var untold: [Performance] = []
         update(key) {
+            untold = $0.run?.performances.takeUntold() ?? []
             $0.run = nil
             dropped = $0.silent.takeAll()
         }
@@ -184,6 +187,7 @@ extension ApplicationMachine {
             turn.note(key, .notStarted(reason))
             answerWaiters(key, .cannotStart(key.id, reason), &turn) { _ in true }
         }
+        performAgain(untold, by: key, &turn)
     }
 
     // MARK: The end of the daemon

@@ -41,6 +41,8 @@ package struct ApplicationRun: Sendable {
     var stay = BackgroundStay()
     /// When it is suspended.
     private(set) var suspendAt = Instant.never
+    /// It is not suspended before.
+    private(set) var awakeUntil: Instant?
     /// Whether it would be suspended, if that was enforced.
     package private(set) var wouldBeSuspended = false
     /// Why it was not frozen when it should have been.
@@ -110,6 +112,7 @@ package struct ApplicationRun: Sendable {
         comesToFront = false
         stay.leave()
         suspendAt = .never
+        awakeUntil = nil
         wouldBeSuspended = false
         freezeFailure = nil
         messages.forgetDeliveries()
@@ -124,7 +127,12 @@ package struct ApplicationRun: Sendable {
 
     // MARK: Suspending
 
-    mutating func planSuspension(at suspendAt: Instant) { self.suspendAt = suspendAt }
+    mutating func planSuspension(at suspendAt: Instant) {
+        self.suspendAt = max(suspendAt, awakeUntil ?? suspendAt)
+    }
+
+    /// It is not suspended before that, whatever ends meanwhile.
+    mutating func isAwake(until: Instant) { awakeUntil = until }
 
     /// It has something to do: it is not suspended, nor would it be.
     mutating func staysAwake() {

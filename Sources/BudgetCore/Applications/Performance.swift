@@ -3,10 +3,10 @@ struct Performance: Equatable, Sendable {
     let task: TaskID
     /// The task's name, by which the application knows what to do.
     let identifier: String
-    /// When the task is to be stopped, as it was when it began; `never`: no limit.
-    let until: Instant
+    /// When the task is to be stopped; `never`: no limit.
+    fileprivate(set) var until: Instant
     /// The delivery that the application was told by; `nil` before it is awake.
-    fileprivate(set) var delivery: UInt64?
+    var delivery: UInt64?
     /// Whether the task's handler has fired.
     fileprivate(set) var isExpiring = false
 }
@@ -33,8 +33,8 @@ struct Performances: Sendable {
     var until: Instant? { entries.map(\.until).max() }
     var tasks: [TaskID] { entries.map(\.task) }
 
-    /// Whether one of them was told by this delivery.
-    func has(delivery: UInt64) -> Bool { entries.contains { $0.delivery == delivery } }
+    /// Those that the application was told of.
+    var told: [Performance] { entries.filter { $0.delivery != nil } }
 
     mutating func add(_ performance: Performance) { entries.append(performance) }
 
@@ -50,13 +50,19 @@ struct Performances: Sendable {
         return entries[index]
     }
 
-    /// The handler of a task has fired.
+    /// The handler of a task has fired, and until then it has to be done.
     ///
     /// - Returns: the performance as it is then.
-    mutating func expired(_ task: TaskID) -> Performance? {
+    mutating func expired(_ task: TaskID, until: Instant) -> Performance? {
         guard let index = index(of: task) else { return nil }
-        entries[index].isExpiring = true
+        (entries[index].isExpiring, entries[index].until) = (true, until)
         return entries[index]
+    }
+
+    /// A task has more time than it had.
+    mutating func extended(_ task: TaskID, until: Instant) {
+        guard let index = index(of: task) else { return }
+        (entries[index].isExpiring, entries[index].until) = (false, until)
     }
 
     mutating func remove(_ task: TaskID) -> Performance? {
@@ -73,7 +79,11 @@ struct Performances: Sendable {
         return untold
     }
 
-    mutating func takeAll() -> [Performance] { exchange(&entries, with: []) }
+    mutating func takeTold() -> [Performance] {
+        let told = told
+        entries.removeAll { $0.delivery != nil }
+        return told
+    }
 
     private func index(of task: TaskID) -> Int? { entries.firstIndex { $0.task == task } }
 }

@@ -86,7 +86,8 @@ struct EventBacklog {
     private(set) var isTaken = false
 
     mutating func add(_ event: ApplicationEvent) {
-        guard !isTaken else { return }
+        // Tasks that it performs it is told of by themselves.
+        guard !isTaken, event.task == nil else { return }
         let bytes = byteCount + (event.payload?.utf8.count ?? 0)
         guard missed == 0, events.count < EventBacklog.countMax, bytes <= EventBacklog.bytesMax
         else { return missed += 1 }

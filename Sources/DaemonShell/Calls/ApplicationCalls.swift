@@ -180,10 +180,12 @@ struct ApplicationCalls {
 
     /// Tells an application that watches itself what it has missed since its start.
     private func tellBacklog(of key: ApplicationKey, to client: Client, _ stream: EventStream) {
-        guard let application = applications[key], client.origin == application.origin,
-            let (events, missed) = application.takeBacklog()
+        guard let application = applications[key], client.origin == application.origin
         else { return }
-        for event in events {
+        let (events, missed) = application.takeBacklog() ?? ([], 0)
+        // The tasks that it performs it is told of each time that it begins to listen.
+        let all = events + core.registry.performanceEvents(of: key, at: core.now)
+        for event in all {
             let message = SharedMessage(Applications.Event(event, of: key))
             streams.deliver(.event(message), to: client, of: stream)
         }

@@ -100,8 +100,9 @@ final class TaskCalls {
         var work = work
         work.command = command
         work.directory = work.directory ?? registration.directory
-        let environment = registration.environment.merging(work.environment ?? [:]) { $1 }
-        work.environment = environment.isEmpty ? nil : environment
+        var environment = registration.environment.merging(work.environment ?? [:]) { $1 }
+        environment["BGTASK_APPLICATION"] = id
+        work.environment = environment
         return work
     }
 

@@ -34,14 +34,15 @@ struct JournalMessage {
         case .handlerFired:
             self.init(
                 "1bf92097fb474945ad55a2b5bf32f8df", .notice,
-                JournalMessage.warning(of: record.run?.work.expiration))
+                JournalMessage.warning(of: record.run?.work))
         default: self.init(happening, quiet: quiet)
         }
     }
 
     /// How a task was warned. Its reason is a field: the limit is near, or the daemon stops, and more.
-    private static func warning(of handler: ExpirationHandler?) -> String {
-        guard let handler else { return "was warned by an event" }
+    private static func warning(of work: Work?) -> String {
+        guard let work, !work.wakesApplication else { return "was warned by an event" }
+        let handler = work.expiration
         let ways = [
             handler.signal.map { "sent \(SignalName.name(of: $0.rawValue))" },
             handler.command.map { _ in "its expiration command runs" },

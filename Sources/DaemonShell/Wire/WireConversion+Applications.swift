@@ -32,7 +32,9 @@ extension Applications.Application {
         remainingMs = application.remaining(at: now)?.roundedUpMilliseconds
         backgroundMs = application.background(at: boot)?.wholeMilliseconds
         badge = application.record.badge
-        tasks = registry.taskCount(of: application.key)
+        tasks =
+            registry.taskCount(of: application.key)
+            + registry.performanceCount(of: application.key)
         if let running {
             pids = running.processIDs.map(Int.init)
             frozen = running.processes.isFrozen

@@ -114,7 +114,9 @@ enum TaskColumn: String, CaseIterable, Sendable {
 
     private static func doing(_ task: Tasks.Task) -> String? {
         if let command = task.command { return CommandText.shown(command) }
-        guard task.kind == .held else { return nil }
+        guard task.kind == .held else {
+            return task.application.map { "(done by application \($0))" }
+        }
         return task.pid.map { "(held by process \($0))" } ?? "(held)"
     }
 

@@ -89,13 +89,13 @@ extension App {
         }
     }
 
-    /// Says what an application implements.
+    /// Says what an application implements, or shows it.
     struct Handles: Verb {
         static let configuration = CommandConfiguration(
-            abstract: "Say which callbacks an application implements.",
+            abstract: "Say which callbacks an application implements, or show them.",
             discussion: """
-                It is notified of these and of no others from now on; with none named, of all. A program says so at \
-                its start, where whoever registered it does not know.
+                It is notified of those that are named and of no others from now on. A program says so at its start, \
+                where whoever registered it does not know.
 
                 Example: bgtaskctl app handles player didEnterBackground willEnterForeground
                 """
@@ -105,19 +105,43 @@ extension App {
 
         @Argument(help: "The callbacks.") var callbacks: [Applications.Callback] = []
 
+        @Flag(name: .customLong("all"), help: "All callbacks.")
+        var everything = false
+
         @OptionGroup var global: GlobalOptions
 
+        func validate() throws {
+            if everything, !callbacks.isEmpty {
+                throw ValidationError("name callbacks or give --all, not both")
+            }
+        }
+
         func perform(_ session: Session) throws(Failure) -> Int32 {
+            let connection = try session.connect()
+            guard everything || !callbacks.isEmpty else { return try show(connection, session) }
             var input = Applications.SetHandles.Input()
             input.id = id
             let handled = Applications.Callback.allCases.filter(callbacks.contains)
-            input.handles = handled.isEmpty ? nil : handled
-            let reply = try session.connect().call(Applications.SetHandles.self, input)
-            let what =
-                handled.isEmpty
-                ? "every callback" : handled.map(\.rawValue).joined(separator: ", ")
-            session.console.show(reply, "\(VisibleText.oneLine(id)) handles \(what)\n")
+            input.handles = everything ? nil : handled
+            let reply = try connection.call(Applications.SetHandles.self, input)
+            session.console.show(reply, line(input.handles))
             return 0
+        }
+
+        private func show(
+            _ connection: DaemonConnection, _ session: Session
+        ) throws(Failure) -> Int32 {
+            var input = Applications.Reference()
+            input.id = id
+            let application = try connection.call(Applications.Show.self, input).application
+            session.console.show(application, line(application.handles))
+            return 0
+        }
+
+        private func line(_ handles: [Applications.Callback]?) -> String {
+            let what =
+                handles?.map(\.rawValue).joined(separator: ", ") ?? "every callback"
+            return "\(VisibleText.oneLine(id)) handles \(what.isEmpty ? "nothing" : what)\n"
         }
     }
 

@@ -45,6 +45,12 @@ internal import TaskAPI
     /// Memory is short.
     public nonisolated static let didReceiveMemoryWarningNotification = Notification.Name(
         "UIApplicationDidReceiveMemoryWarningNotification")
+    /// Never posted: nothing tells of it.
+    public nonisolated static let significantTimeChangeNotification = Notification.Name(
+        "UIApplicationSignificantTimeChangeNotification")
+    /// Never posted: the status stays as it is.
+    public nonisolated static let backgroundRefreshStatusDidChangeNotification = Notification.Name(
+        "UIApplicationBackgroundRefreshStatusDidChangeNotification")
 
     // MARK: State
 
@@ -71,6 +77,25 @@ internal import TaskAPI
 
     /// Does nothing: ``BGTaskScheduler`` has taken its place.
     public func setMinimumBackgroundFetchInterval(_ minimumBackgroundFetchInterval: TimeInterval) {}
+
+    // MARK: Messages
+
+    /// There is no token: who sends a message names the application itself, and it comes without this too.
+    public var isRegisteredForRemoteNotifications: Bool { false }
+
+    /// Has the delegate told that there is no token, as on the Simulator.
+    public func registerForRemoteNotifications() {
+        let error = NSError(
+            domain: NSCocoaErrorDomain, code: 3010,
+            userInfo: [NSLocalizedDescriptionKey: "messages are sent without a token here"])
+        Task {
+            delegate?.application(
+                self, didFailToRegisterForRemoteNotificationsWithError: error)
+        }
+    }
+
+    /// Does nothing.
+    public func unregisterForRemoteNotifications() {}
 
     // MARK: Background time, for any thread
 

@@ -1,3 +1,5 @@
+public import Foundation
+
 /// What has become of a message.
 public enum UIBackgroundFetchResult: UInt, Sendable { case newData, noData, failed }
 
@@ -24,6 +26,16 @@ public enum UIBackgroundFetchResult: UInt, Sendable { case newData, noData, fail
     func applicationWillTerminate(_ application: UIApplication)
 
     func applicationDidReceiveMemoryWarning(_ application: UIApplication)
+
+    /// Never called.
+    func application(
+        _ application: UIApplication,
+        didRegisterForRemoteNotificationsWithDeviceToken deviceToken: Data)
+
+    /// There is no token: what ``UIApplication/registerForRemoteNotifications()`` leads to.
+    func application(
+        _ application: UIApplication,
+        didFailToRegisterForRemoteNotificationsWithError error: any Error)
 
     /// A message has come; `completionHandler` says that it is done with.
     func application(
@@ -63,6 +75,17 @@ extension UIApplicationDelegate {
     public func applicationWillTerminate(_ application: UIApplication) {}
     /// Does nothing.
     public func applicationDidReceiveMemoryWarning(_ application: UIApplication) {}
+
+    /// Does nothing.
+    public func application(
+        _ application: UIApplication,
+        didRegisterForRemoteNotificationsWithDeviceToken deviceToken: Data
+    ) {}
+    /// Does nothing.
+    public func application(
+        _ application: UIApplication,
+        didFailToRegisterForRemoteNotificationsWithError error: any Error
+    ) {}
 
     /// Calls the one that is `async`.
     public func application(

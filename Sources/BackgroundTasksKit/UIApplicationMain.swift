@@ -13,6 +13,7 @@ extension UIApplicationDelegate where Self: UIResponder {
 ///   - principalClassName: not looked at; ``UIApplication`` is not replaced.
 ///   - delegateClassName: as `NSStringFromClass` has it, of a ``UIResponder``.
 /// - Returns: never, but with 1 where there is no such class.
+@discardableResult
 @preconcurrency @MainActor public func UIApplicationMain(
     _ argc: Int32, _ argv: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>,
     _ principalClassName: String?, _ delegateClassName: String?

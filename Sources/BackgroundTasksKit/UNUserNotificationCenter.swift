@@ -14,6 +14,14 @@ public struct UNAuthorizationOptions: OptionSet, Sendable {
     public static let sound = UNAuthorizationOptions(rawValue: 2)
     /// A text.
     public static let alert = UNAuthorizationOptions(rawValue: 4)
+    /// Messages in the car.
+    public static let carPlay = UNAuthorizationOptions(rawValue: 8)
+    /// A sound where the user wants none.
+    public static let criticalAlert = UNAuthorizationOptions(rawValue: 16)
+    /// The program has a page of settings for messages.
+    public static let providesAppNotificationSettings = UNAuthorizationOptions(rawValue: 32)
+    /// Silent messages, for which the user is not asked.
+    public static let provisional = UNAuthorizationOptions(rawValue: 64)
 }
 
 /// How a message is to be shown that came in front. What shows messages is not this program, so nobody looks at it.
@@ -81,9 +89,20 @@ public final class UNUserNotificationCenter: NSObject, @unchecked Sendable {
     }
 
     /// Grants what is asked for.
+    @discardableResult
     public func requestAuthorization(options: UNAuthorizationOptions = []) async throws -> Bool {
         true
     }
+
+    /// Gives what is granted.
+    public func getNotificationSettings(
+        completionHandler: @escaping (UNNotificationSettings) -> Void
+    ) {
+        completionHandler(UNNotificationSettings())
+    }
+
+    /// What is granted.
+    public func notificationSettings() async -> UNNotificationSettings { UNNotificationSettings() }
 
     // MARK: What the daemon tells
 

@@ -90,6 +90,13 @@ struct BackgroundTasksKitTests {
         try program.wait { try program.connectionCount == 1 }
     }
 
+    @Test("everything is granted, but there is no token for messages")
+    func grants() throws {
+        let program = try CheckedProgram()
+        #expect(try program.perform("settings") == "granted true, badge true")
+        #expect(try program.perform("register") == "no token: NSCocoaErrorDomain 3010")
+    }
+
     @Test("the handler of a task that has ended is not called any more")
     func late() throws {
         let program = try CheckedProgram()

@@ -57,6 +57,14 @@ final class AppDelegate: UIResponder, UIApplicationDelegate {
         say("memory warning")
     }
 
+    func application(
+        _ application: UIApplication,
+        didFailToRegisterForRemoteNotificationsWithError error: any Error
+    ) {
+        let error = error as NSError
+        say("no token: \(error.domain) \(error.code)")
+    }
+
     func applicationDidBecomeActive(_ application: UIApplication) {
         tell("didBecomeActive")
         if scenario == "wakes" { perform("refresh refresh 3600") }

@@ -84,6 +84,12 @@ func say(_ line: String) {
         continued?.progress.completedUnitCount = 8
         continued?.setTaskCompleted(success: true)
         say("finished")
+    case "register": UIApplication.shared.registerForRemoteNotifications()
+    case "settings":
+        UNUserNotificationCenter.current().getNotificationSettings { settings in
+            let isGranted = settings.authorizationStatus == .authorized
+            say("granted \(isGranted), badge \(settings.badgeSetting == .enabled)")
+        }
     default: say("no such command")
     }
 }

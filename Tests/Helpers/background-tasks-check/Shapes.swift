@@ -68,3 +68,21 @@ final class AsyncDelegate: UIResponder, UIApplicationDelegate {
         userInfo["message"] == nil || started.timeIntervalSinceNow > 0 ? .noData : .newData
     }
 }
+
+extension UNUserNotificationCenter {
+    static var isDenied: Bool {
+        get async { await current().notificationSettings().authorizationStatus == .denied }
+    }
+}
+
+/// As a main.swift has it, which leaves the result alone.
+@MainActor func runByName() {
+    UIApplicationMain(
+        CommandLine.argc, CommandLine.unsafeArgv, NSStringFromClass(UIApplication.self),
+        NSStringFromClass(AsyncDelegate.self))
+}
+
+let watchedNotifications = [
+    UIApplication.significantTimeChangeNotification,
+    UIApplication.backgroundRefreshStatusDidChangeNotification,
+]

@@ -140,6 +140,7 @@ internal import Varlink
     private func terminate() -> Never {
         delegate.applicationWillTerminate(application)
         post(UIApplication.willTerminateNotification)
+        HeldTasks.shared.tellEnds()
         exit(0)
     }
 

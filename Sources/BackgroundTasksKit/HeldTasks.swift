@@ -10,6 +10,8 @@ final class HeldTasks: Sendable {
 
     private let holder = TaskHolder(Daemon.endpoint)
     private let tasks = Mutex<[Int: HeldWork]>([:])
+    /// Those that the program has ended, and the daemon does not know.
+    private let ended = Mutex<[(id: Int, isSuccess: Bool)]>([])
 
     /// Begins a task.
     ///
@@ -38,16 +40,35 @@ final class HeldTasks: Sendable {
 
     /// Ends a task; one that has ended, or never was, is left alone.
     ///
+    /// With the end of its last task an application is frozen at once. That must not happen in the middle of a callback,
+    /// which may go on to begin another task: the daemon is told when the callback is over. Where the time is nearly
+    /// over, it is told at once.
+    ///
     /// - Parameter isSuccess: whether its work was done.
     func end(_ id: Int, isSuccess: Bool = true) {
         guard let work = tasks.withLock({ $0.removeValue(forKey: id) }) else { return }
-        work.end()
-        if !isSuccess {
-            var input = Tasks.Complete.Input()
-            (input.id, input.success) = (id, false)
-            _ = try? holder.call(Tasks.Complete.self, input)
+        let isUrgent = work.end()
+        ended.withLock { $0.append((id, isSuccess)) }
+        guard !isUrgent, Thread.isMainThread, ProcessRole.current.application != nil else {
+            return tellEnds()
         }
-        _ = try? holder.end(id)
+        DispatchQueue.main.async { [self] in tellEnds() }
+    }
+
+    /// Tells the daemon what has ended.
+    func tellEnds() {
+        let all = ended.withLock { ended in
+            defer { ended = [] }
+            return ended
+        }
+        for (id, isSuccess) in all {
+            if !isSuccess {
+                var input = Tasks.Complete.Input()
+                (input.id, input.success) = (id, false)
+                _ = try? holder.call(Tasks.Complete.self, input)
+            }
+            _ = try? holder.end(id)
+        }
     }
 
     /// Says how far a task has come.
@@ -124,7 +145,15 @@ private final class HeldWork: HeldTask {
         }
     }
 
-    func end() { state.withLock { $0 = .ended } }
+    /// The program has ended it.
+    ///
+    /// - Returns: whether its time was nearly over.
+    func end() -> Bool {
+        state.withLock { state in
+            defer { state = .ended }
+            return state != .armed
+        }
+    }
 
     func begun(as id: Int) { number.withLock { $0 = id } }
 

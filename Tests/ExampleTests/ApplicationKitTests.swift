@@ -63,6 +63,21 @@ struct ApplicationKitTests {
         #expect(try program.outcomes(of: "save") == [.expired])
     }
 
+    @Test("a callback that ends a task and begins the next one is not interrupted")
+    func chains() throws {
+        let program = try launch("chains")
+        try program.order(Applications.EnterBackground.self)
+        #expect(try program.lines.next() == "holds true")
+        try program.waitForEnd(of: "first")
+        #expect(try program.outcomes(of: "first") == [.completed])
+        #expect(try program.present.tasks == 1)
+        #expect(try program.present.state == .background)
+        // What willTerminate ends has ended before the program.
+        try program.order(Applications.Terminate.self)
+        #expect(try program.lines.next() == "willTerminate background")
+        #expect(try program.outcomes(of: "second") == [.completed])
+    }
+
     @Test("who still holds a task at the limit is terminated")
     func overruns() throws {
         let program = try launch(

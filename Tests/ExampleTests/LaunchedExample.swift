@@ -151,6 +151,17 @@ final class LaunchedExample {
         try order(Tasks.SimulateLaunch.self, of: name, .queued)
     }
 
+    /// Waits until its own tasks of this name have ended.
+    func waitForEnd(of name: String) throws {
+        var list = Tasks.List.Input()
+        (list.name, list.application) = (name, id)
+        for task in try orders.call(Tasks.List.self, list).tasks ?? [] {
+            var input = Tasks.Wait.Input()
+            input.id = task.id
+            _ = try orders.call(Tasks.Wait.self, input)
+        }
+    }
+
     private func order<M: Varlink.Method>(
         _ method: M.Type, of name: String, _ state: Tasks.State
     ) throws where M.Input == Tasks.Reference {

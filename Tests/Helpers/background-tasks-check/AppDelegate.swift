@@ -80,6 +80,11 @@ final class AppDelegate: UIResponder, UIApplicationDelegate {
 
     func applicationDidEnterBackground(_ application: UIApplication) {
         tell("didEnterBackground")
+        if scenario == "chains" {
+            application.endBackgroundTask(application.beginBackgroundTask(withName: "first"))
+            backgroundTask = application.beginBackgroundTask(withName: "second")
+            say("holds \(backgroundTask != .invalid)")
+        }
         guard scenario == "holds" else { return }
         backgroundTask = application.beginBackgroundTask(withName: "save") { [weak self] in
             guard let self else { return }
@@ -93,6 +98,7 @@ final class AppDelegate: UIResponder, UIApplicationDelegate {
 
     func applicationWillTerminate(_ application: UIApplication) {
         say("willTerminate \(application.applicationState)")
+        if scenario == "chains" { application.endBackgroundTask(backgroundTask) }
     }
 
     func application(

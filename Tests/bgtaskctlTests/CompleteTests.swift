@@ -45,6 +45,22 @@ import Varlink
         #expect(daemon.parameters(of: Tasks.Submit.self).map(\.text) == [work])
     }
 
+    @Test("an application without a command runs the one that it is registered with")
+    func registered() throws {
+        let daemon = try FakeDaemon { daemon in
+            var reply = Tasks.Submit.Output()
+            (reply.id, reply.receipt) = (7, .accepted)
+            daemon.expect(Tasks.Submit.self, reply: reply)
+        }
+        let run = try CommandRun(
+            [CommandRun.program, "run", "--application", "player", "--env", "A=b"],
+            ["BGTASK_SOCKET=\(daemon.path)"])
+        #expect(run.finish() == 0)
+        let work =
+            #"{"work":{"name":"player","application":"player","environment":{"A":"b"}}}"#
+        #expect(daemon.parameters(of: Tasks.Submit.self).map(\.text) == [work])
+    }
+
     @Test(
         "what a command has is refused beside --wake, by its name",
         arguments: [

@@ -158,7 +158,7 @@ extension ApplicationMachine {
     /// Programs do more behind a task, such as to submit the next one.
     private mutating func afterPerformance(_ key: ApplicationKey, _ turn: ApplicationTurn) {
         let until = turn.now + rules.suspendAfter
-        update(key) { $0.run?.isAwake(until: until) }
+        update(key) { $0.run?.staysAwake(until: until) }
         planSuspension(key, promptly: false, turn)
     }
 

@@ -132,7 +132,7 @@ package struct ApplicationRun: Sendable {
     }
 
     /// It is not suspended before that, whatever ends meanwhile.
-    mutating func isAwake(until: Instant) { awakeUntil = until }
+    mutating func staysAwake(until: Instant) { awakeUntil = until }
 
     /// It has something to do: it is not suspended, nor would it be.
     mutating func staysAwake() {

@@ -10,6 +10,7 @@ struct Run: Verb {
         abstract: "Have the daemon run a command under a time limit.",
         usage: """
             bgtaskctl run [<options>] [--] <command> ...
+            bgtaskctl run [<options>] --application <id>
             bgtaskctl run [<options>] --wake <id>
             """,
         discussion: """
@@ -109,7 +110,7 @@ struct Run: Verb {
     func validate() throws {
         if let wake {
             try checkAlone(wake)
-        } else {
+        } else if !runsRegistered {
             _ = try PassedCommand.words(words, of: Run.self)
         }
         if borrow.name == nil, queue.unique != nil || queue.minimumInterval != nil {
@@ -122,6 +123,9 @@ struct Run: Verb {
         _ = try EnvironmentOption.variables(environment)
         _ = try handler()
     }
+
+    /// Whether it is the command that an application is registered with.
+    private var runsRegistered: Bool { words.isEmpty && borrow.application?.isEmpty == false }
 
     /// Refuses what a command has, beside an application that does the work itself.
     private func checkAlone(_ wake: String) throws {
@@ -249,16 +253,15 @@ struct Run: Verb {
             (work.name, work.application, work.wake) = (borrow.name ?? wake, wake, true)
             return work
         }
-        work.name = borrow.name(for: command)
-        work.command = command
         work.application = borrow.owner
-        guard directory != nil || Surroundings.isDirectoryText else {
-            throw Failure("the name of the current directory is not UTF-8; give --directory")
+        if runsRegistered {
+            work.name = borrow.name ?? borrow.owner ?? ""
+        } else {
+            work.name = borrow.name(for: command)
+            work.command = command
         }
-        guard let place = directory.map(Surroundings.absolute) ?? Surroundings.directory else {
-            throw Failure("the current directory does not exist any more; give --directory")
-        }
-        work.directory = place
+        // The daemon knows that of a registered command.
+        if !runsRegistered || directory != nil { work.directory = try place() }
         work.input = try input.map { file throws(Failure) in try InputOption.read(file) }
         do {
             let variables = try EnvironmentOption.variables(
@@ -269,6 +272,16 @@ struct Run: Verb {
             throw Failure("\(error)")
         }
         return work
+    }
+
+    private func place() throws(Failure) -> String {
+        guard directory != nil || Surroundings.isDirectoryText else {
+            throw Failure("the name of the current directory is not UTF-8; give --directory")
+        }
+        guard let place = directory.map(Surroundings.absolute) ?? Surroundings.directory else {
+            throw Failure("the current directory does not exist any more; give --directory")
+        }
+        return place
     }
 
     private func handler() throws -> Tasks.ExpirationHandler? {

@@ -45,7 +45,7 @@ enum TaskLaunch {
     func isOwn(_ task: Tasks.Task) -> Bool {
         switch self {
         case .ownProcess: task.command?.first == TaskLaunch.program
-        case .wake(let id): task.command == nil && task.application == id
+        case .wake(let id): task.wake == true && task.application == id
         }
     }
 

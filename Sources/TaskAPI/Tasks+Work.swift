@@ -171,6 +171,7 @@ extension Tasks {
         package var unique: Unique?
         package var retry: Retry?
         package var progress: Progress?
+        package var wake: Bool?
 
         package init() {}
 
@@ -212,6 +213,7 @@ extension Tasks {
             try fields.field("unique", &unique)
             try fields.field("retry", &retry)
             try fields.field("progress", &progress)
+            try fields.field("wake", &wake)
         }
     }
 

@@ -131,7 +131,7 @@ extension Tasks.Task {
         status = report?.text
         guard let run = record.run else { return }
         pid = task.state == .ended ? nil : run.processID.map { Int($0.rawValue) }
-        command = run.work.wakesApplication ? nil : run.work.shownCommand
+        if run.work.wakesApplication { wake = true } else { command = run.work.shownCommand }
         exit = run.exit.map(Tasks.Exit.init)
         status = run.status
         take(run.use)

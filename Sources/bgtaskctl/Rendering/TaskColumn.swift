@@ -114,9 +114,8 @@ enum TaskColumn: String, CaseIterable, Sendable {
 
     private static func doing(_ task: Tasks.Task) -> String? {
         if let command = task.command { return CommandText.shown(command) }
-        guard task.kind == .held else {
-            return task.application.map { "(done by application \($0))" }
-        }
+        if task.wake == true { return "(done by application \(task.application ?? ""))" }
+        guard task.kind == .held else { return nil }
         return task.pid.map { "(held by process \($0))" } ?? "(held)"
     }
 

@@ -76,10 +76,10 @@ enum TaskText {
         if let ended = task.endedMs { fields.add("ended", WallClock.text(millisecondsAgo: ended)) }
         fields.add("attempt", AttemptText.count(task))
         fields.add("pid", task.pid.map(String.init))
-        let isWoken = task.kind == .run && task.command == nil
+        let isWoken = task.wake == true
         fields.add(
             "command",
-            task.command.map(CommandText.shown) ?? (isWoken ? "(done by the application)" : nil))
+            isWoken ? "(done by the application)" : task.command.map(CommandText.shown))
         fields.add("exit", task.exit.map(exit))
         fields.add("cpu", task.cpuMs.map(TimeText.span))
         fields.add("memory peak", task.memoryPeakBytes.map(SizeText.bytes))

@@ -19,7 +19,7 @@ enum ExitStatus {
         case .completed: 0
         // One that has said that it failed may exit with 0.
         case .failed:
-            task.exit.map { max(status(of: $0), refused) } ?? (isWoken(task) ? refused : ours)
+            task.exit.map { max(status(of: $0), refused) } ?? (task.wake == true ? refused : ours)
         case .expired, .overrun: timeUp
         case .cancelled, .abandoned, .interrupted, nil: ours
         }
@@ -40,7 +40,7 @@ enum ExitStatus {
         switch task.outcome {
         case .completed: return nil
         case .failed where task.exit != nil: return nil
-        case .failed where isWoken(task): return "\(subject) failed" + because(task)
+        case .failed where task.wake == true: return "\(subject) failed" + because(task)
         case .failed: return "\(subject) could not be started" + because(task)
         case .expired:
             let used = task.usedMs.map { ", after \(TimeText.span($0))\(limit)" } ?? ""
@@ -49,11 +49,6 @@ enum ExitStatus {
         case .cancelled, .abandoned, .interrupted: return "\(subject) was " + stopped(task)
         case nil: return "\(subject) has not ended"
         }
-    }
-
-    /// Whether an application does it itself.
-    private static func isWoken(_ task: Tasks.Task) -> Bool {
-        task.kind == .run && task.command == nil
     }
 
     /// The outcome and its reason, which may begin with the outcome's own word.

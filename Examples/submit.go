@@ -32,9 +32,10 @@ func main() {
 	}
 	defer daemon.Close()
 
+	command := os.Args[1:]
 	work := tasks.Work{
 		Name:    "submit.go",
-		Command: os.Args[1:],
+		Command: &command,
 		Budget:  &tasks.Budget{DurationMs: 60_000, GraceMs: 5_000},
 	}
 	id, receipt, _, _, err := tasks.Submit().Call(ctx, daemon, work)

@@ -12,9 +12,8 @@ extension Applications.Application {
         in registry: borrowing BackgroundTaskRegistry, at now: Instant
     ) {
         let isCheap = running?.processes.freezer != .signals
-        self.init(application, isCheap ? running : nil, in: registry, at: now)
+        self.init(brief: application, isCheap ? running : nil, in: registry, at: now)
         lastTermination?.held = []
-        (command, profile, handles) = (nil, nil, nil)
         guard !isCheap else { return }
         frozen = registry.isSuspended(application.key)
         freezer = .signals
@@ -22,6 +21,18 @@ extension Applications.Application {
 
     init(
         _ application: ManagedApplication, _ running: RunningApplication?,
+        in registry: borrowing BackgroundTaskRegistry, at now: Instant
+    ) {
+        self.init(brief: application, running, in: registry, at: now)
+        let registration = application.registration
+        command = registration.command.map { Work(command: $0).shownCommand }
+        profile = registration.profile
+        handles = registration.handles.map { $0.list.map(Applications.Callback.init) }
+    }
+
+    /// Without what it is registered with.
+    private init(
+        brief application: ManagedApplication, _ running: RunningApplication?,
         in registry: borrowing BackgroundTaskRegistry, at now: Instant
     ) {
         self.init()
@@ -44,10 +55,6 @@ extension Applications.Application {
         lastTermination = application.lastTermination.map {
             Applications.Termination($0, at: boot)
         }
-        let registration = application.registration
-        command = registration.command.map { Work(command: $0).shownCommand }
-        profile = registration.profile
-        handles = registration.handles.map { $0.list.map(Applications.Callback.init) }
     }
 }
 

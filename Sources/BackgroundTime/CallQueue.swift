@@ -12,28 +12,18 @@ final class CallQueue: Sendable {
         case harmful
     }
 
-    private static let all = Mutex<[String: CallQueue]>([:])
+    private static let all = PerDaemon { CallQueue($0) }
 
-    static func at(_ path: String) -> CallQueue {
-        all.withLock { queues in
-            if let queue = queues[path] { return queue }
-            let queue = CallQueue(path)
-            queues[path] = queue
-            return queue
-        }
-    }
+    static func at(_ path: String) -> CallQueue { all.at(path) }
 
-    /// How long an answer is waited for.
-    private static let timeout = Duration.seconds(10)
-
-    private let path: String
+    private let daemon: DaemonEndpoint
     private let thread = WorkThread()
     /// Calls that are under way.
     private let count = Mutex(0)
     /// The connection, while there is one.
     private let connection = Mutex<VarlinkClient?>(nil)
 
-    private init(_ path: String) { self.path = path }
+    private init(_ daemon: DaemonEndpoint) { self.daemon = daemon }
 
     /// Calls a method.
     func call<M: Method & SendableMetatype>(
@@ -75,7 +65,7 @@ final class CallQueue: Sendable {
         } catch {
             // What is answered next would be taken for the answer to another call.
             if case .remote = error {} else { client = nil }
-            throw BackgroundTimeError(error, at: path)
+            throw BackgroundTimeError(error, at: daemon.path)
         }
     }
 
@@ -86,7 +76,7 @@ final class CallQueue: Sendable {
         if let client {
             open = client
         } else {
-            open = try VarlinkClient(address: path, timeout: Self.timeout)
+            open = try daemon.connected()
             client = open
         }
         try open.send(method, input)

@@ -1,28 +1,16 @@
-internal import Synchronization
 internal import TaskAPI
 internal import Varlink
 
 /// A ``TaskHolder`` that keeps none of Swift's threads waiting.
 final class Holder: Sendable {
-    /// How long an answer is waited for.
-    private static let timeout = Duration.seconds(10)
-    private static let all = Mutex<[String: Holder]>([:])
+    private static let all = PerDaemon { Holder($0) }
 
-    static func at(_ path: String) -> Holder {
-        all.withLock { holders in
-            if let holder = holders[path] { return holder }
-            let holder = Holder(path)
-            holders[path] = holder
-            return holder
-        }
-    }
+    static func at(_ path: String) -> Holder { all.at(path) }
 
     private let thread = WorkThread()
     private let tasks: TaskHolder
 
-    private init(_ path: String) {
-        tasks = TaskHolder(DaemonEndpoint(path: path, timeout: Self.timeout))
-    }
+    private init(_ daemon: DaemonEndpoint) { tasks = TaskHolder(daemon) }
 
     /// Begins a task.
     func begin(

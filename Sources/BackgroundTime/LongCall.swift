@@ -19,7 +19,7 @@ struct LongCall<M: Method & SendableMetatype, Element: Sendable>: Sendable {
     private static var vainMax: Int { 3 }
     private static var soon: Duration { .seconds(1) }
 
-    private let path: String
+    private let daemon: DaemonEndpoint
     private let loss: Loss
     private let hasMore: Bool
     private let ask: @Sendable () -> M.Input
@@ -33,7 +33,7 @@ struct LongCall<M: Method & SendableMetatype, Element: Sendable>: Sendable {
         _ path: String, _ loss: Loss, hasMore: Bool = true, ask: @escaping @Sendable () -> M.Input,
         elements: @escaping @Sendable (M.Output) -> [Element]
     ) {
-        (self.path, self.loss, self.hasMore) = (path, loss, hasMore)
+        (self.daemon, self.loss, self.hasMore) = (.patient(path), loss, hasMore)
         (self.ask, self.elements) = (ask, elements)
     }
 
@@ -47,7 +47,7 @@ struct LongCall<M: Method & SendableMetatype, Element: Sendable>: Sendable {
                 try serve(stream)
                 stream.finish(nil)
             } catch {
-                stream.finish(BackgroundTimeError(error, at: path))
+                stream.finish(BackgroundTimeError(error, at: daemon.path))
             }
         }
         if !hasThread {
@@ -57,7 +57,7 @@ struct LongCall<M: Method & SendableMetatype, Element: Sendable>: Sendable {
     }
 
     private func serve(_ stream: ReplyStream<Element>) throws(ClientError) {
-        var connection = try VarlinkClient(address: path)
+        var connection = try daemon.listening()
         var vain = 0
         while true {
             let begin = ContinuousClock.now
@@ -70,7 +70,7 @@ struct LongCall<M: Method & SendableMetatype, Element: Sendable>: Sendable {
                 case .once:
                     guard !hasAnswered, vain == 0 else { throw error }
                     vain = 1
-                    connection = try VarlinkClient(address: path)
+                    connection = try daemon.listening()
                 case .acrossRestarts(let notice, let deadline):
                     vain = begin.duration(to: .now) < Self.soon ? vain + 1 : 0
                     guard vain < Self.vainMax else { throw error }
@@ -103,7 +103,7 @@ struct LongCall<M: Method & SendableMetatype, Element: Sendable>: Sendable {
         let end = ContinuousClock.now.advanced(by: Self.patience)
         while true {
             do throws(ClientError) {
-                return try VarlinkClient(address: path)
+                return try daemon.listening()
             } catch {
                 if stream.isStopped { return nil }
                 if let deadline, ContinuousClock.now >= deadline { return nil }

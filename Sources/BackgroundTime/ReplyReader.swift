@@ -13,8 +13,7 @@ package final class ReplyReader<M: Varlink.Method & SendableMetatype>: @unchecke
 
     /// Connects and calls the method, whose replies wait until the start.
     init(_ method: M.Type, _ input: M.Input, at daemon: DaemonEndpoint) throws(ClientError) {
-        // A reply may take any time.
-        let client = try VarlinkClient(address: daemon.path, connectTimeout: daemon.timeout)
+        let client = try daemon.listening()
         try client.send(method, input, more: true)
         self.client = client
         descriptor = Mutex(client.descriptor)

@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 
 /// Processes that run already, started by others, in units of a service manager.
@@ -20,6 +21,21 @@ package final class AdoptedProcesses: ProcessSet, WatchOwner {
     private var isOver = false
     /// Whether they have been told to end: then nobody in the units is left behind.
     private var isEnding = false
+    /// Has the groups read again and again, while the last of them end.
+    private var looks: Looks?
+
+    private static let roleOfLooks = Int.max
+    private static let lookNanoseconds = 100_000_000
+
+    private final class Looks {
+        let timer: OwnedDescriptor
+        let token: WatchList.Token
+
+        init(_ timer: consuming OwnedDescriptor, _ token: WatchList.Token) {
+            self.timer = timer
+            self.token = token
+        }
+    }
 
     private struct Watched<Subject> {
         let subject: Subject
@@ -96,7 +112,12 @@ package final class AdoptedProcesses: ProcessSet, WatchOwner {
 
     func ready(role: Int, _ events: inout [ProcessEvent]) {
         if isOver { return }
-        if role >= 0 { processEnded(role) } else { readGroup(role) }
+        switch role {
+        case Self.roleOfLooks: readGroups()
+        case 0...: processEnded(role)
+        default: readGroup(role)
+        }
+        if processes.isEmpty, isEnding { beginLooking() }
         let isFrozen = !groups.isEmpty && groups.values.allSatisfy(\.isFrozen)
         let isEmpty = !groups.values.contains { $0.isPopulated }
         let isGone = isEmpty || processes.isEmpty && !isEnding
@@ -108,6 +129,38 @@ package final class AdoptedProcesses: ProcessSet, WatchOwner {
             end()
             events.append(ProcessEvent(task: identifier, what: .gone))
         }
+    }
+
+    /// Reads the groups now and each 100 ms.
+    ///
+    /// The kernel holds back what it tells of a group for up to 10 ms (cgroup_file_notify), and nothing comes of it where
+    /// the manager removes the group within them, as it does once its main process has ended.
+    private func beginLooking() {
+        guard looks == nil else { return }
+        readGroups()
+        do throws(SystemError) {
+            let timer = OwnedDescriptor(
+                try systemCall("timerfd_create") {
+                    timerfd_create(CLOCK_MONOTONIC, Int32(TFD_CLOEXEC | TFD_NONBLOCK))
+                })
+            var times = itimerspec()
+            times.it_value.tv_nsec = Self.lookNanoseconds
+            times.it_interval.tv_nsec = Self.lookNanoseconds
+            timerfd_settime(timer.rawValue, 0, &times, nil)
+            let token = try host.watches.add(
+                timer.rawValue, .input, owner: self, role: Self.roleOfLooks)
+            looks = Looks(timer, token)
+        } catch {
+            // Without a descriptor for it, what the kernel tells has to do.
+        }
+    }
+
+    private func readGroups() {
+        if let looks {
+            var expirations: UInt64 = 0
+            _ = read(looks.timer.rawValue, &expirations, MemoryLayout<UInt64>.size)
+        }
+        for role in groups.keys { readGroup(role) }
     }
 
     private func processEnded(_ role: Int) {
@@ -136,5 +189,7 @@ package final class AdoptedProcesses: ProcessSet, WatchOwner {
             host.watches.remove(group.token, group.subject.eventsDescriptor)
         }
         groups = [:]
+        if let looks { host.watches.remove(looks.token, looks.timer.rawValue) }
+        looks = nil
     }
 }

@@ -131,6 +131,27 @@ extension LinuxTests {
             try harness.waitFor { has(.gone) }
         }
 
+        /// The kernel tells of a group at most once in 10 ms, and never of one that is removed within them.
+        @Test("a unit that its manager removes at once is gone, though the kernel does not tell")
+        func removedAtOnce() throws {
+            for _ in 1...20 {
+                let (task, processIDs) = try start("sleep", "1000", in: "quick.service")
+                let adopted = try adopt(processIDs)
+                defer { adopted.close() }
+                try slice.freeze(true, "quick.service")
+                try harness.waitFor { has(.frozen(true)) }
+                try adopted.kill()
+                // What the kernel tells of the thaw is read before the group is empty.
+                while !slice.remove("quick.service") {
+                    try harness.host.poll(into: &harness.events)
+                }
+                try harness.waitFor { has(.gone) }
+                try harness.waitUntilGone(task)
+                task.close()
+                harness.events.removeAll { $0.task == 7 }
+            }
+        }
+
         @Test("the end of those that were given is the end, whatever else is left in the unit")
         func givenAreGone() throws {
             let (task, processIDs) = try start(
@@ -288,4 +309,9 @@ final class ScratchSlice {
     func freeze(_ frozen: Bool, _ group: String) throws {
         try writeText(frozen ? "1" : "0", to: "\(folder)/\(group)/cgroup.freeze")
     }
+
+    /// Removes a group that is empty.
+    ///
+    /// - Returns: whether it was.
+    func remove(_ group: String) -> Bool { rmdir("\(folder)/\(group)") == 0 }
 }

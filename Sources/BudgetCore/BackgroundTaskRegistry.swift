@@ -387,7 +387,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         _ slot: Int, _ reason: Reason, at now: Instant, _ actions: inout [Action]
     ) {
         let id = table[slot].id
-        table[slot].expire(reason)
+        table[slot].expire(reason, at: now)
         counts.handlersFired += 1
         actions.append(.tell(.handlerFired, id))
         // Who is stopped cannot use its grace.
@@ -1532,8 +1532,9 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         else { return }
         let attempt = EndedAttempt(
             attempt: run.attempt, outcome: conclusion.outcome, reason: conclusion.reason,
-            exit: run.exit, endedAt: conclusion.endedAt,
-            used: table[slot].used(at: conclusion.endedAt), use: run.use)
+            exit: run.exit, startedAt: table[slot].startedAt, warnedAt: table[slot].warnedAt,
+            endedAt: conclusion.endedAt, used: table[slot].used(at: conclusion.endedAt),
+            use: run.use)
         let notBefore = conclusion.endedAtBoot + delay
         reports.forget(id)
         stopped.remove(id)

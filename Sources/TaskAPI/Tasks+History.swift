@@ -3,7 +3,7 @@ package import Varlink
 extension Tasks {
     /// Run tasks that have ended, newest end first, as far back as the history on disk goes; sinceMs: ended within
     /// this time. With more: one task a reply. Without: tasks holds at most 1000, and truncated says that there are
-    /// others.
+    /// others. attempts: with the attempts of each that are over.
     package enum History: Method {
         package static let name = "org.bgtaskd.Tasks.History"
 
@@ -14,6 +14,7 @@ extension Tasks {
             package var group: String?
             package var outcomes: [Outcome]?
             package var sinceMs: Int?
+            package var attempts: Bool?
             package var all: Bool?
 
             package init() {}
@@ -24,6 +25,7 @@ extension Tasks {
                 try fields.field("group", &group)
                 try fields.field("outcomes", &outcomes, atMost: .members)
                 try fields.field("sinceMs", &sinceMs, in: .milliseconds)
+                try fields.field("attempts", &attempts)
                 try fields.field("all", &all)
             }
         }

@@ -213,6 +213,7 @@ extension Tasks {
             package var ended: Bool?
             package var outcomes: [Outcome]?
             package var sinceMs: Int?
+            package var attempts: Bool?
             package var all: Bool?
 
             package init() {}
@@ -225,6 +226,7 @@ extension Tasks {
                 try fields.field("ended", &ended)
                 try fields.field("outcomes", &outcomes, atMost: .members)
                 try fields.field("sinceMs", &sinceMs, in: .milliseconds)
+                try fields.field("attempts", &attempts)
                 try fields.field("all", &all)
             }
         }

@@ -100,6 +100,7 @@ extension Tasks {
     }
 
     /// One attempt that is over. usedMs: how long its clock has run, if that is known. endedMs: since its end.
+    /// startedMs, warnedMs: since its start and since its expiration handler was run, as those of Task.
     package struct Attempt: Message {
         package var attempt = 0
         package var outcome = Outcome.completed
@@ -109,6 +110,8 @@ extension Tasks {
         package var endedMs = 0
         package var cpuMs: Int?
         package var memoryPeakBytes: Int?
+        package var startedMs: Int?
+        package var warnedMs: Int?
 
         package init() {}
 
@@ -121,18 +124,24 @@ extension Tasks {
             try fields.field("endedMs", &endedMs)
             try fields.field("cpuMs", &cpuMs)
             try fields.field("memoryPeakBytes", &memoryPeakBytes)
+            try fields.field("startedMs", &startedMs)
+            try fields.field("warnedMs", &warnedMs)
         }
     }
 
     /// ageMs: since the start (since the submission while queued), up to the end. endedMs: since the end.
     /// usedMs: how long its clock has run, if that is known: not of one that was lost with the daemon. attempt:
     /// counts from 1. attemptsMax: how many it may have, if it is tried again. attempts: the newest ten that are
-    /// over, the oldest first; in the replies of Show and Wait and in events of kind attempt.
+    /// over, the oldest first; in the replies of Show and Wait, in events of kind attempt, and where List and History
+    /// are asked for them.
     /// cpuMs, memoryPeakBytes: what the processes of a command used, once it has ended, if that is known. Show has
     /// them of a running one too, if its processes are in a cgroup.
     /// status: what the task last reported of itself. waiting: the rule that holds a queued task back, the first of
     /// several; notBeforeMs: how long it is held back at least, if one of them is a rule of time. stuck: its
     /// processes were killed long ago and are still there; it uses no slot any more.
+    /// submittedMs: since the submission, or since the begin of a held task. startedMs: since the start of this
+    /// attempt; absent while it waits, and if it never started. warnedMs: since its expiration handler was last run;
+    /// absent if it was not in this attempt. All three count to now, like endedMs.
     package struct Task: Message {
         package var id = 0
         package var name = ""
@@ -172,6 +181,9 @@ extension Tasks {
         package var retry: Retry?
         package var progress: Progress?
         package var wake: Bool?
+        package var submittedMs: Int?
+        package var startedMs: Int?
+        package var warnedMs: Int?
 
         package init() {}
 
@@ -214,6 +226,9 @@ extension Tasks {
             try fields.field("retry", &retry)
             try fields.field("progress", &progress)
             try fields.field("wake", &wake)
+            try fields.field("submittedMs", &submittedMs)
+            try fields.field("startedMs", &startedMs)
+            try fields.field("warnedMs", &warnedMs)
         }
     }
 

@@ -12,6 +12,7 @@ struct EndRow {
     var usedMs: Int64?
     var cpuMs: Int64?
     var memoryPeakBytes: Int64?
+    var warnedAtUs: Int64?
 
     mutating func visit<V: ColumnVisitor>(_ row: inout V) throws(V.Failure) {
         try row.column("ended_at_us", &endedAtUs)
@@ -24,6 +25,7 @@ struct EndRow {
         try row.column("used_ms", &usedMs)
         try row.column("cpu_ms", &cpuMs)
         try row.column("memory_peak_bytes", &memoryPeakBytes)
+        try row.column("warned_at_us", &warnedAtUs)
     }
 }
 
@@ -39,6 +41,7 @@ extension EndRow {
         usedMs = milliseconds(end.used)
         cpuMs = end.cpu.map(milliseconds)
         memoryPeakBytes = end.memoryPeakBytes.map { Int64($0) }
+        warnedAtUs = end.warnedAt?.microseconds
         setReason(end.reason)
     }
 
@@ -77,6 +80,7 @@ extension EndRow {
             outcome: try check.known(outcome.flatMap(Outcome.init(code:)), "outcome"),
             exit: try exit(check),
             reason: try reason(check),
+            warnedAt: warnedAtUs.map(WallTime.init(microseconds:)),
             used: .milliseconds(usedMs ?? 0),
             cpu: cpuMs.map { .milliseconds($0) },
             memoryPeakBytes: memoryPeakBytes.map { Int($0) })

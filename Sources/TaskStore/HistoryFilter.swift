@@ -1,6 +1,6 @@
 package import BudgetCore
 
-/// Which ended tasks are asked for; what is `nil` or empty leaves all through.
+/// Which ended tasks are asked for, and what of them; what is `nil` or empty leaves all through.
 package struct HistoryFilter: Equatable, Sendable {
     package var owner: OwnerID?
     package var name: String?
@@ -10,6 +10,8 @@ package struct HistoryFilter: Equatable, Sendable {
     package var outcomes: Set<Outcome>
     /// Ended at that time or later.
     package var since: WallTime?
+    /// Whether each comes with its attempts that are over, the newest `EndedAttempt.keptMax`.
+    package var withAttempts: Bool
 
     package init(
         owner: OwnerID? = nil,
@@ -17,7 +19,8 @@ package struct HistoryFilter: Equatable, Sendable {
         application: String? = nil,
         group: String? = nil,
         outcomes: Set<Outcome> = [],
-        since: WallTime? = nil
+        since: WallTime? = nil,
+        withAttempts: Bool = false
     ) {
         self.owner = owner
         self.name = name
@@ -25,6 +28,7 @@ package struct HistoryFilter: Equatable, Sendable {
         self.group = group
         self.outcomes = outcomes
         self.since = since
+        self.withAttempts = withAttempts
     }
 }
 

@@ -6,7 +6,9 @@ enum Schema {
 
     /// What brings a database from one version to the next; the first makes the tables. The version of a
     /// database (`user_version`) is the number of steps that it has been through.
-    static let steps = [version1, version2, version3, version4, version5, version6, version7]
+    static let steps = [
+        version1, version2, version3, version4, version5, version6, version7, version8,
+    ]
 
     static var version: Int { steps.count }
 
@@ -133,6 +135,15 @@ enum Schema {
             SELECT id, 1, 0 FROM tasks WHERE ended_at_us IS NOT NULL;
 
         """
+
+    /// When tasks were told that their time was nearly over; of those that ended before it is not known.
+    private static let version8 = ["tasks", "attempts"].map { table in
+        """
+        ALTER TABLE \(table) ADD COLUMN warned_at_us INTEGER
+            /* when its expiration handler was last run; NULL: it was not */;
+
+        """
+    }.joined()
 
     private static let tasks = """
         CREATE TABLE tasks (

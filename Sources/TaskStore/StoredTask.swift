@@ -89,6 +89,8 @@ package struct StoredEnd: Equatable, Sendable {
     package var outcome: Outcome
     package var exit: ProcessExit?
     package var reason: Reason?
+    /// When its expiration handler was last run; `nil` where it was not.
+    package var warnedAt: WallTime?
     /// How long the clock of its budget has run.
     package var used: Duration
     package var cpu: Duration?
@@ -99,6 +101,7 @@ package struct StoredEnd: Equatable, Sendable {
         outcome: Outcome,
         exit: ProcessExit? = nil,
         reason: Reason? = nil,
+        warnedAt: WallTime? = nil,
         used: Duration,
         cpu: Duration? = nil,
         memoryPeakBytes: Int? = nil
@@ -107,6 +110,7 @@ package struct StoredEnd: Equatable, Sendable {
         self.outcome = outcome
         self.exit = exit
         self.reason = reason
+        self.warnedAt = warnedAt
         self.used = used
         self.cpu = cpu
         self.memoryPeakBytes = memoryPeakBytes

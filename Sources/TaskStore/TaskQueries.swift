@@ -35,24 +35,34 @@ struct TaskQueries {
         return try statement.step()
     }
 
-    private func withAttempts(_ tasks: [StoredTask]) throws(StoreError) -> [StoredTask] {
+    /// - Parameter newestMax: how many of each task's attempts, the newest; `nil`: all.
+    private func withAttempts(
+        _ tasks: [StoredTask], newestMax: Int? = nil
+    ) throws(StoreError) -> [StoredTask] {
         var tasks = tasks
         for index in tasks.indices where tasks[index].attempt > 1 {
             let task = tasks[index]
             // A reader may see attempts that have ended since it read the task.
-            tasks[index].attempts = try attempts(of: task.id).filter { $0.attempt < task.attempt }
+            tasks[index].attempts = try attempts(of: task.id, newestMax: newestMax).filter {
+                $0.attempt < task.attempt
+            }
         }
         return tasks
     }
 
     /// The attempts after which a task was queued again, from the first.
-    func attempts(of id: TaskID) throws(StoreError) -> [StoredAttempt] {
+    ///
+    /// - Parameter newestMax: how many, the newest; `nil`: all.
+    func attempts(
+        of id: TaskID, newestMax: Int? = nil
+    ) throws(StoreError) -> [StoredAttempt] {
         let sql =
             "SELECT attempt, started_at_us, \(ColumnNames.ofEnd.joined(separator: ", ")) "
-            + "FROM attempts WHERE task = ? ORDER BY attempt"
+            + "FROM attempts WHERE task = ? ORDER BY attempt DESC LIMIT ?"
         let statement = try connection.statement(sql, "read")
         defer { statement.reset() }
         try statement.bind(Int64(clamping: id.rawValue))
+        try statement.bind(newestMax.map { Int64($0) } ?? -1)
         let check = RowCheck(path: connection.path, subject: "an attempt of task \(id)")
         var attempts: [StoredAttempt] = []
         while try statement.step() {
@@ -65,7 +75,7 @@ struct TaskQueries {
                     startedAt: statement.integer(1).map(WallTime.init(microseconds:)),
                     end: try check.known(row.end(check), "ended_at_us")))
         }
-        return attempts
+        return attempts.reversed()
     }
 
     /// A page of the ended tasks that the filter lets through, newest end first.
@@ -76,6 +86,20 @@ struct TaskQueries {
         _ filter: HistoryFilter, after cursor: HistoryCursor?, countMax: Int
     ) throws(StoreError) -> HistoryPage {
         guard countMax > 0 else { return HistoryPage(tasks: [], next: cursor) }
+        guard filter.withAttempts else {
+            return try page(filter, after: cursor, countMax: countMax)
+        }
+        // All of one moment: else a prune between would leave a task without its attempts.
+        return try connection.snapshot { () throws(StoreError) in
+            var page = try page(filter, after: cursor, countMax: countMax)
+            page.tasks = try withAttempts(page.tasks, newestMax: EndedAttempt.keptMax)
+            return page
+        }
+    }
+
+    private func page(
+        _ filter: HistoryFilter, after cursor: HistoryCursor?, countMax: Int
+    ) throws(StoreError) -> HistoryPage {
         let outcomes = filter.outcomes.sorted { $0.code < $1.code }
         var found: [StoredTask] = []
         for outcome in outcomes.isEmpty ? [nil] : outcomes.map(Optional.some) {

@@ -34,7 +34,8 @@ struct RetryTests {
         let run = try #require(clerk.run(id))
         #expect(run.attempt == 2)
         let first = EndedAttempt(
-            attempt: 1, outcome: .failed, reason: nil, exit: .status(3), endedAt: clerk.now,
+            attempt: 1, outcome: .failed, reason: nil, exit: .status(3),
+            startedAt: clerk.now - .seconds(7), warnedAt: nil, endedAt: clerk.now,
             used: .seconds(7), use: nil)
         #expect(run.attempts == [first])
         #expect(run.exit == nil)

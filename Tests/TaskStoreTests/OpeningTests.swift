@@ -51,7 +51,7 @@ struct OpeningTests {
         try Folder.write([], to: folder.database)
         try folder.open().apply([.submitted(Samples.task(1))])
         let visitor = try Visitor(folder.database)
-        #expect(try visitor.rows("PRAGMA user_version") == ["7"])
+        #expect(try visitor.rows("PRAGMA user_version") == ["8"])
         #expect(try visitor.rows("PRAGMA application_id") == ["\(0x6267_746B)"])
         #expect(try visitor.rows("PRAGMA journal_mode") == ["wal"])
     }
@@ -81,8 +81,8 @@ struct OpeningTests {
     @Test("a later version's file is refused by name")
     func newer() throws {
         try folder.open().close()
-        try Visitor(folder.database).execute("PRAGMA user_version = 8")
-        expectRefusal(.newer(8), saying: "written by a later bgtaskd (layout 8, this one knows 7)")
+        try Visitor(folder.database).execute("PRAGMA user_version = 9")
+        expectRefusal(.newer(9), saying: "written by a later bgtaskd (layout 9, this one knows 8)")
     }
 
     @Test("another program's database is refused")

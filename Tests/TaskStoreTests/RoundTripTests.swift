@@ -83,7 +83,8 @@ struct RoundTripTests {
         let store = try folder.open()
         var task = Samples.task(1)
         task.startedAt = Samples.time(1)
-        let failed = Samples.end(5, .failed, exit: .status(3))
+        var failed = Samples.end(5, .failed, exit: .status(3))
+        failed.warnedAt = Samples.time(4)
         let again = StoredRequeue(end: failed, attempt: 2, earliestBegin: .seconds(30))
         try store.apply([.submitted(task), .requeued(task.id, again)])
         var expected = task
@@ -100,6 +101,32 @@ struct RoundTripTests {
         #expect(try reader.task(task.id)?.attempts == expected.attempts)
         #expect(try reader.task(task.id)?.attempt == 2)
         #expect(try reader.history(countMax: 9).tasks.first?.attempts == [])
+        let filter = HistoryFilter(withAttempts: true)
+        let listed = try reader.history(filter, countMax: 9).tasks
+        #expect(listed.first?.attempts == expected.attempts)
+    }
+
+    @Test("a listing has the newest ten attempts of each task, the oldest of them first")
+    func newestAttempts() throws {
+        let folder = try Folder()
+        let store = try folder.open()
+        for id in [UInt64(1), 2, 3] {
+            var task = Samples.task(id)
+            task.startedAt = Samples.time(1)
+            try store.apply([.submitted(task)])
+            // The second has one attempt, the third none before its end.
+            for attempt in 2..<(id == 1 ? 15 : id == 2 ? 3 : 2) {
+                let again = StoredRequeue(end: Samples.end(attempt, .failed), attempt: attempt)
+                try store.apply([
+                    .requeued(task.id, again), .started(task.id, at: Samples.time(attempt)),
+                ])
+            }
+            try store.apply([.ended(task.id, Samples.end(20 + Int(id)))])
+        }
+        let reader = try store.historyReader()
+        let tasks = try reader.history(HistoryFilter(withAttempts: true), countMax: 9).tasks
+        #expect(tasks.map { $0.attempts.map(\.attempt) } == [[], [1], Array(4...13)])
+        #expect(try reader.attempts(of: TaskID(rawValue: 1)).map(\.attempt) == Array(1...13))
     }
 
     @Test("reserved ids never fall below an id that is used")

@@ -113,6 +113,7 @@ enum Samples {
             outcome: Outcome.allCases.randomElement(using: &random) ?? .completed,
             exit: exits.randomElement(using: &random) ?? nil,
             reason: reasons.randomElement(using: &random) ?? nil,
+            warnedAt: maybe(time(seconds - 1), &random),
             used: .milliseconds(Int.random(in: 0..<100_000, using: &random)),
             cpu: maybe(.milliseconds(17), &random),
             memoryPeakBytes: maybe(1 << 40, &random))

@@ -57,6 +57,26 @@ import Varlink
         #expect(cancelled["begunAt"] == nil)
     }
 
+    @Test(
+        "a daemon that tells when a task was submitted, started and warned is believed, each once")
+    func told() throws {
+        let text = JSONLine.text(
+            Sample.task {
+                $0.state = .ended
+                $0.outcome = .expired
+                ($0.submittedMs, $0.startedMs, $0.warnedMs) = (9000, 8000, 3000)
+                ($0.ageMs, $0.endedMs) = (6000, 2000)
+            }, moment)
+        let expected = [
+            ("submittedAt", "2026-03-01T13:02:58.250Z"), ("begunAt", "2026-03-01T13:02:59.250Z"),
+            ("warnedAt", "2026-03-01T13:03:04.250Z"), ("endedAt", "2026-03-01T13:03:05.250Z"),
+        ]
+        for (name, time) in expected {
+            #expect(text.split(separator: "\"\(name)\":").count == 2, "\(text)")
+            #expect(text.contains("\"\(name)\":\"\(time)\""), "\(text)")
+        }
+    }
+
     @Test("the point in time stands behind the member that it explains, and all else as it was")
     func places() {
         var receipt = Tasks.Submit.Output()

@@ -106,17 +106,20 @@ package struct RestoredEnd: Sendable {
     package var outcome: Outcome
     package var reason: Reason?
     package var exit: ProcessExit?
+    /// When its handler last fired; `nil` where it did not.
+    package var warnedAt: Instant?
     package var endedAt: Instant
     package var used: Duration
     package var use: ResourceUse?
 
     package init(
-        outcome: Outcome, reason: Reason?, exit: ProcessExit?, endedAt: Instant, used: Duration,
-        use: ResourceUse? = nil
+        outcome: Outcome, reason: Reason?, exit: ProcessExit?, warnedAt: Instant? = nil,
+        endedAt: Instant, used: Duration, use: ResourceUse? = nil
     ) {
         self.outcome = outcome
         self.reason = reason
         self.exit = exit
+        self.warnedAt = warnedAt
         self.endedAt = endedAt
         self.used = used
         self.use = use

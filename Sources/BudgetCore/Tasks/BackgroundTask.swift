@@ -95,6 +95,8 @@ package struct BackgroundTask: Equatable, Sendable {
 
     /// When the handler fires; `never` where it has fired or no limit applies.
     package private(set) var handlerAt: Instant = .never
+    /// When it last fired in this attempt; `never` where it has not.
+    private(set) var handlerFiredAt: Instant = .never
     /// When the task is stopped.
     package private(set) var hardAt: Instant = .never
     /// The hard limit of the task's own budget, before an application's deadline cuts it.
@@ -147,6 +149,7 @@ package struct BackgroundTask: Equatable, Sendable {
             wakesApplication: submission.work.wakesApplication, at: restored.submittedAt)
         guard let end = restored.end else { return }
         begunAt = restored.begunAt ?? .never
+        handlerFiredAt = end.warnedAt ?? .never
         usedNanoseconds = end.used.wholeNanoseconds
         self.end(end.outcome, end.reason, at: end.endedAt)
     }
@@ -154,7 +157,8 @@ package struct BackgroundTask: Equatable, Sendable {
     /// One that has ended, as it is remembered.
     init(
         id: TaskID, owner: OwnerID, kind: TaskKind, name: String, terms: Terms,
-        holderProcess: ProcessID?, submittedAt: Instant, begunAt: Instant, bound: Bound?,
+        holderProcess: ProcessID?, submittedAt: Instant, begunAt: Instant,
+        handlerFiredAt: Instant, bound: Bound?,
         isCutByLifetime: Bool, usedNanoseconds: Int64
     ) {
         self.init(
@@ -162,6 +166,7 @@ package struct BackgroundTask: Equatable, Sendable {
             isCutByLifetime: isCutByLifetime, at: submittedAt)
         self.holderProcess = holderProcess
         self.begunAt = begunAt
+        self.handlerFiredAt = handlerFiredAt
         self.bound = bound
         self.usedNanoseconds = usedNanoseconds
     }
@@ -214,6 +219,11 @@ package struct BackgroundTask: Equatable, Sendable {
     package var grace: Duration { .nanoseconds(terms.graceNanoseconds) }
     /// How long it may last over all its extensions.
     package var lifetimeMax: Duration? { terms.lifetimeMax }
+
+    /// When this attempt started, or the time was granted that a client holds; `nil` where it has not.
+    package var startedAt: Instant? { begunAt == .never ? nil : begunAt }
+    /// When its handler last fired in this attempt; `nil` where it has not.
+    package var warnedAt: Instant? { handlerFiredAt == .never ? nil : handlerFiredAt }
 
     /// Whether the task counts as live: begun and not ended.
     package var isLive: Bool { state != .queued && state != .ended }
@@ -280,6 +290,7 @@ package struct BackgroundTask: Equatable, Sendable {
         state = .queued
         reason = nil
         begunAt = .never
+        handlerFiredAt = .never
         usedNanoseconds = 0
         clockTickingSince = .never
         (handlerAt, hardAt, ownHardAt, lifetimeEndsAt) = (.never, .never, .never, .never)
@@ -324,9 +335,10 @@ package struct BackgroundTask: Equatable, Sendable {
     var outcomeAtHardLimit: Outcome { reason == .shutdown ? .interrupted : .overrun }
 
     /// The handler fires.
-    mutating func expire(_ reason: Reason) {
+    mutating func expire(_ reason: Reason, at now: Instant) {
         state = .expiring
         self.reason = reason
+        handlerFiredAt = now
     }
 
     /// The handler fires before its time, and one grace is left.
@@ -348,7 +360,8 @@ package struct BackgroundTask: Equatable, Sendable {
     /// Its processes are stopped by an order.
     mutating func cancel(_ reason: Reason, at now: Instant) {
         if state == .dormant { startClock(at: now) }
-        expire(reason)
+        state = .expiring
+        self.reason = reason
     }
 
     /// Its processes are stopped.

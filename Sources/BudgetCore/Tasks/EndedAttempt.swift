@@ -9,19 +9,26 @@ package struct EndedAttempt: Equatable, Sendable {
     package let outcome: Outcome
     package let reason: Reason?
     package let exit: ProcessExit?
+    /// When it started; `nil` where that is not known.
+    package let startedAt: Instant?
+    /// When its handler last fired; `nil` where it did not.
+    package let warnedAt: Instant?
     package let endedAt: Instant
     /// How long the clock of its budget ran.
     package let used: Duration
     package let use: ResourceUse?
 
     package init(
-        attempt: Int, outcome: Outcome, reason: Reason?, exit: ProcessExit?, endedAt: Instant,
-        used: Duration, use: ResourceUse?
+        attempt: Int, outcome: Outcome, reason: Reason?, exit: ProcessExit?,
+        startedAt: Instant?, warnedAt: Instant?, endedAt: Instant, used: Duration,
+        use: ResourceUse?
     ) {
         self.attempt = attempt
         self.outcome = outcome
         self.reason = reason?.cut(toBytes: EndedAttempt.textBytesMax)
         self.exit = exit
+        self.startedAt = startedAt
+        self.warnedAt = warnedAt
         self.endedAt = endedAt
         self.used = used
         self.use = use

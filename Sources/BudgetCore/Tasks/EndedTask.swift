@@ -7,6 +7,7 @@ struct EndedTask: Sendable {
     private var run: TaskRecord.Run?
     private var submittedAt = Instant.never
     private var begunAt = Instant.never
+    private var handlerFiredAt = Instant.never
     private var endedAt = Instant.never
     private var usedNanoseconds: Int64 = 0
     private(set) var owner = OwnerID.root
@@ -25,6 +26,7 @@ struct EndedTask: Sendable {
         self.run = run
         submittedAt = task.submittedAt
         begunAt = task.begunAt
+        handlerFiredAt = task.handlerFiredAt
         endedAt = task.endedAt
         usedNanoseconds = task.usedNanoseconds(at: task.endedAt)
         owner = task.owner
@@ -47,7 +49,8 @@ struct EndedTask: Sendable {
         var task = BackgroundTask(
             id: id, owner: owner, kind: kind, name: name, terms: terms,
             holderProcess: holderProcess, submittedAt: submittedAt, begunAt: begunAt,
-            bound: bound, isCutByLifetime: isCutByLifetime, usedNanoseconds: usedNanoseconds)
+            handlerFiredAt: handlerFiredAt, bound: bound, isCutByLifetime: isCutByLifetime,
+            usedNanoseconds: usedNanoseconds)
         if let outcome { task.end(outcome, reason, at: endedAt) }
         return TaskRecord(task: task, run: run)
     }

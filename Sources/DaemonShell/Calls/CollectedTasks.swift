@@ -7,6 +7,8 @@ struct CollectedTasks {
     private static let bytesMax = 1 << 20
     /// What a task takes besides its texts, about.
     private static let taskOverhead = 512
+    /// What an attempt takes besides its texts, about.
+    private static let attemptOverhead = 128
 
     private(set) var tasks: [Tasks.Task] = []
     private(set) var isTruncated = false
@@ -19,6 +21,9 @@ struct CollectedTasks {
     mutating func take(_ task: Tasks.Task) -> Bool {
         textBytes += task.command?.reduce(0) { $0 + $1.utf8.count } ?? 0
         textBytes += task.name.utf8.count + (task.reason?.utf8.count ?? 0)
+        textBytes +=
+            task.attempts?.reduce(0) { $0 + Self.attemptOverhead + ($1.reason?.utf8.count ?? 0) }
+            ?? 0
         isTruncated =
             tasks.count == CollectedTasks.countMax
             || textBytes > CollectedTasks.bytesMax && !tasks.isEmpty

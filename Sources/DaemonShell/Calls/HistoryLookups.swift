@@ -202,7 +202,8 @@ final class HistoryPager: Pager {
         var isComplete = page.next == nil
         for stored in page.tasks {
             guard let record = TaskRecord(ended: RestoredTask(stored, clocks)) else { continue }
-            let task = Tasks.Task(record, in: core.registry, at: core.now)
+            var task = Tasks.Task(record, in: core.registry, at: core.now)
+            task.tellAttempts(of: record, at: core.now)
             guard collected != nil else {
                 var output = Tasks.History.Output()
                 output.task = task

@@ -10,6 +10,8 @@ struct ListCursor {
     private let owner: OwnerID?
     private let includesEnded: Bool
     private let filter: ListFilter
+    /// Whether each task comes with its attempts that are over.
+    let withAttempts: Bool
     /// Tasks that began after the call are not listed, so that every listing has an end.
     private let through: TaskID
     private var last = TaskID.invalid
@@ -23,6 +25,7 @@ struct ListCursor {
         self.through = through
         includesEnded = ListFilter.includesEnded(input)
         filter = ListFilter(input)
+        withAttempts = input.attempts == true
         collected = more ? nil : CollectedTasks()
     }
 

@@ -141,6 +141,7 @@ struct QueryCalls {
         filter.group = input.group
         filter.outcomes = input.outcomes.map(Outcome.those) ?? []
         filter.since = input.sinceMs.map { WallClock.now().earlier(by: .milliseconds($0)) }
+        filter.withAttempts = input.attempts == true
         let pager = HistoryPager(core, pool, lookups, filter, more: call.more)
         client.open(.pages(pager))
         pager.begin(for: client)

@@ -46,7 +46,8 @@ final class TaskListPager: Pager {
             guard let record = core.registry.record(id),
                 cursor?.includes(record, at: core.now) == true
             else { continue }
-            let task = Tasks.Task(record, in: core.registry, at: core.now)
+            var task = Tasks.Task(record, in: core.registry, at: core.now)
+            if cursor?.withAttempts == true { task.tellAttempts(of: record, at: core.now) }
             guard cursor?.collected != nil else {
                 var output = Tasks.List.Output()
                 output.task = task

@@ -93,7 +93,8 @@ extension StoredEnd {
         guard let run = record.run, let conclusion = run.conclusion else { return nil }
         self.init(
             at: clocks.time(at: conclusion.endedAt), outcome: conclusion.outcome, exit: run.exit,
-            reason: conclusion.reason, used: record.task.used(at: conclusion.endedAt),
+            reason: conclusion.reason, warnedAt: record.task.warnedAt.map(clocks.time),
+            used: record.task.used(at: conclusion.endedAt),
             cpu: run.use?.cpu, memoryPeakBytes: run.use?.memoryPeakBytes)
     }
 }
@@ -120,7 +121,8 @@ extension RestoredTask {
         end = stored.end.map { end in
             RestoredEnd(
                 outcome: end.outcome, reason: end.reason, exit: end.exit,
-                endedAt: clocks.instant(at: end.at), used: end.used,
+                warnedAt: end.warnedAt.map(clocks.instant), endedAt: clocks.instant(at: end.at),
+                used: end.used,
                 use: end.cpu.map { ResourceUse(cpu: $0, memoryPeakBytes: end.memoryPeakBytes) })
         }
     }
@@ -150,7 +152,9 @@ extension EndedAttempt {
         let end = stored.end
         self.init(
             attempt: stored.attempt, outcome: end.outcome, reason: end.reason, exit: end.exit,
-            endedAt: clocks.instant(at: end.at), used: end.used,
+            startedAt: stored.startedAt.map(clocks.instant),
+            warnedAt: end.warnedAt.map(clocks.instant), endedAt: clocks.instant(at: end.at),
+            used: end.used,
             use: end.cpu.map { ResourceUse(cpu: $0, memoryPeakBytes: end.memoryPeakBytes) })
     }
 }

@@ -118,6 +118,9 @@ extension Tasks.Task {
         usedMs = Tasks.usedMilliseconds(task.used(at: now), task.outcome)
         ageMs = task.age(at: now).wholeMilliseconds
         if task.state == .ended { endedMs = (now - task.endedAt).wholeMilliseconds }
+        submittedMs = (now - task.submittedAt).wholeMilliseconds
+        startedMs = task.startedAt.map { (now - $0).wholeMilliseconds }
+        warnedMs = task.warnedAt.map { (now - $0).wholeMilliseconds }
         attempt = 1
         if task.state == .queued {
             waiting = registry.firstHold(on: task.id)?.rule
@@ -278,6 +281,8 @@ extension Tasks.Attempt {
         reason = ended.reason?.text
         exit = ended.exit.map(Tasks.Exit.init)
         usedMs = Tasks.usedMilliseconds(ended.used, ended.outcome)
+        startedMs = ended.startedAt.map { (now - $0).wholeMilliseconds }
+        warnedMs = ended.warnedAt.map { (now - $0).wholeMilliseconds }
         endedMs = (now - ended.endedAt).wholeMilliseconds
         cpuMs = ended.use?.cpu.wholeMilliseconds
         memoryPeakBytes = ended.use?.memoryPeakBytes

@@ -40,9 +40,13 @@ struct JSONTimes {
         _ key: String, _ milliseconds: Int, _ object: JSONValue
     ) -> (name: String, moment: Int?)? {
         switch key {
-        case "ageMs": object["state"].flatMap { start(of: object, $0, age: milliseconds) }
+        // A daemon that says when a task was submitted says when it began.
+        case "ageMs" where object["submittedMs"] == nil:
+            object["state"].flatMap { start(of: object, $0, age: milliseconds) }
         case "endedMs", "agoMs": ("endedAt", past(milliseconds))
         case "submittedMs": ("submittedAt", past(milliseconds))
+        case "startedMs": ("begunAt", past(milliseconds))
+        case "warnedMs": ("warnedAt", past(milliseconds))
         case "notBeforeMs": ("notBefore", future(milliseconds))
         case "earliestChangeMs": ("earliestChange", future(milliseconds))
         // Of an event it is a time that is over.

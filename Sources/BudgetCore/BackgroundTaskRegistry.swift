@@ -342,10 +342,12 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         }
         if table[slot].state == .running, table[slot].handlerAt <= now {
             let isShared = table[slot].bound == .applicationBackgroundTime
+            counts.handlerFires(lateByNanoseconds: now.nanoseconds(since: table[slot].handlerAt))
             if isShared { tellBackgroundTimeExpiring(table[slot], at: now, &actions) }
             fireHandler(slot, isShared ? .applicationTimeSpent : .budgetSpent, at: now, &actions)
         }
         guard table[slot].hardAt <= now else { return updateDeadlines(slot) }
+        counts.limitReached(lateByNanoseconds: now.nanoseconds(since: table[slot].hardAt))
         overrun(slot, at: now, &actions)
     }
 
@@ -1007,6 +1009,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         _ id: TaskID, as processID: ProcessID?, at now: Instant, _ actions: inout [Action]
     ) {
         guard let slot = table.slot(of: id), advance(slot, on: .started) else { return }
+        if let wait = nanosecondsReady(slot, at: now) { counts.started(afterNanoseconds: wait) }
         scheduler.foundRoom()
         if table[run: id]?.postponed != nil { table[run: id]?.postponed = nil }
         if let processID { table[run: id]?.processID = processID }
@@ -1717,6 +1720,31 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         startQueued(at: now, &actions)
     }
 
+    /// How many slots are taken.
+    package var slotsTaken: Int { scheduler.slotsTaken }
+
+    /// How many tasks are in a state that is not `ended`, of all owners.
+    package func count(of state: TaskState) -> Int { table.count(of: state) }
+
+    /// How the queue stands; looks at every task in it.
+    package func queueStanding(at now: Instant) -> QueueStanding {
+        var (standing, oldest) = scheduler.standing
+        if let slot = oldest.flatMap({ table.slot(of: $0) }) {
+            standing.oldestWait = .nanoseconds(nanosecondsReady(slot, at: now) ?? 0)
+        }
+        return standing
+    }
+
+    /// How long ago the time of a run task had come: its submission, its earliest begin, or the end of the delay before
+    /// another attempt.
+    private func nanosecondsReady(_ slot: Int, at now: Instant) -> Int64? {
+        guard let run = table[run: table[slot].id] else { return nil }
+        let sinceSubmitted = now.nanoseconds(since: table[slot].submittedAt)
+        let (sinceReady, overflow) = boot(at: now).nanoseconds.subtractingReportingOverflow(
+            run.notBefore.nanoseconds)
+        return max(min(sinceSubmitted, overflow ? .max : sinceReady), 0)
+    }
+
     /// What there is of the groups that are set, by name, with the tasks that a caller may know of.
     package func groups(
         for caller: Caller
@@ -2378,9 +2406,11 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     package mutating func memoryPressure(
         on owner: OwnerID?, count: Int, at now: Instant, _ actions: inout [Action]
     ) -> [ApplicationKey] {
-        handle(at: now, &actions) { machine, tasks, turn in
+        let killed = handle(at: now, &actions) { machine, tasks, turn in
             machine.memoryPressure(on: owner, count: count, tasks, &turn)
         }
+        counts.memoryPressureKills += killed.count
+        return killed
     }
 
     // MARK: - Applications: what the shell reports

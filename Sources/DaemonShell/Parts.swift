@@ -194,7 +194,9 @@ struct CallSide {
             reloader: service.reloader,
             statistics: Statistics(
                 core: core, pool: front.pool, listener: listener, streams: front.streams,
-                refusals: front.refusals),
+                refusals: front.refusals, pressure: service.pressure, output: processes.output,
+                disk: storage.thread,
+                build: Statistics.Build(outfit.configuration, outfit.host.containment)),
             journal: journal, log: log)
         scheduler = CallScheduler(
             core, front.pool, front.streams,

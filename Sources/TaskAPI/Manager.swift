@@ -49,7 +49,7 @@ package enum Manager {
         }
     }
 
-    /// One `Counter`.
+    /// One `Counter`. A name that ends with _total counts since the start of the daemon; any other tells how it is now.
     package struct Counter: Message {
         package var name = ""
         package var help = ""
@@ -63,6 +63,27 @@ package enum Manager {
             try fields.field("help", &help)
             try fields.field("labels", &labels)
             try fields.field("value", &value)
+        }
+    }
+
+    /// One `Histogram`.
+    package struct Histogram: Message {
+        package var name = ""
+        package var help = ""
+        package var labels: [String: String] = [:]
+        package var boundsNs: [Int] = []
+        package var counts: [Int] = []
+        package var sumNs = 0
+
+        package init() {}
+
+        package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
+            try fields.field("name", &name)
+            try fields.field("help", &help)
+            try fields.field("labels", &labels)
+            try fields.field("boundsNs", &boundsNs)
+            try fields.field("counts", &counts)
+            try fields.field("sumNs", &sumNs)
         }
     }
 
@@ -96,7 +117,7 @@ package enum Manager {
         }
     }
 
-    /// All counters since the start of the daemon.
+    /// Who is no operator is told counts of their own, and no histograms. Sizes on disk are those of the call before.
     package enum Statistics: Method {
         package static let name = "org.bgtaskd.Manager.Statistics"
         package typealias Input = Empty
@@ -104,11 +125,13 @@ package enum Manager {
         /// What `Statistics` answers.
         package struct Output: Message {
             package var counters: [Counter] = []
+            package var histograms: [Histogram]?
 
             package init() {}
 
             package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
                 try fields.field("counters", &counters)
+                try fields.field("histograms", &histograms)
             }
         }
     }

@@ -56,6 +56,9 @@ package final class OutputDatabase {
 
     // MARK: - What is kept
 
+    /// What all outputs take that are kept.
+    package var keptBytes: Int { shares.total }
+
     /// Keeps outputs, the oldest end first: all of them, or none. One that is kept already stays as it is.
     package func keep(_ outputs: [StoredOutput]) throws(StoreError) {
         guard !outputs.isEmpty else { return }

@@ -2,7 +2,7 @@ internal import BudgetCore
 
 /// How much of the kept output each owner has, so that what is too much is taken from the one who has most.
 struct OutputShares {
-    private var total = 0
+    private(set) var total = 0
     private var bytes: [OwnerID: Int] = [:]
     /// The accounts that the ranking goes by: several owners may share one.
     private var accounts = Accounts()

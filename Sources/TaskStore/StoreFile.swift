@@ -36,6 +36,14 @@ struct StoreFile: ~Copyable {
         return UInt64(status.f_bavail) * UInt64(status.f_frsize)
     }
 
+    /// The bytes of a database with its write-ahead log.
+    static func size(of path: String) -> Int {
+        [path, path + "-wal"].reduce(0) { sum, path in
+            var status = stat()
+            return lstat(path, &status) == 0 ? sum + Int(status.st_size) : sum
+        }
+    }
+
     /// Makes a file where it is missing, for its owner alone, and does not lock its folder.
     static func makeMissing(_ path: String) throws(StoreError) {
         let name = folderName(of: path)

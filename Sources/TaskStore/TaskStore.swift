@@ -133,6 +133,15 @@ package final class TaskStore: Sendable {
     /// Bytes that a commit of some tasks takes.
     private static let roomMin: UInt64 = 131_072
 
+    /// What there is of it, and room for more.
+    package func use() throws(StoreError) -> StoreUse {
+        let endedCount = try endedCount()
+        guard !isInMemory else { return StoreUse(endedCount: endedCount) }
+        return StoreUse(
+            endedCount: endedCount, fileBytes: StoreFile.size(of: connection.path),
+            freeBytes: StoreFile.room(for: connection.path).map { Int(clamping: $0) })
+    }
+
     /// How many ended tasks are kept.
     package func endedCount() throws(StoreError) -> Int {
         try connection.exclusively { () throws(StoreError) in account.endedCount }

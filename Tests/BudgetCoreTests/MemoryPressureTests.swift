@@ -39,6 +39,7 @@ struct MemoryPressureTests {
         #expect(press(&stage, 9) == ["d"])
         #expect(press(&stage, 9) == [])
         #expect(stage.clerk.registry.suspendedApplicationCount == 0)
+        #expect(stage.clerk.registry.counts.memoryPressureKills == 4)
         #expect(stage.last(Stage.key("a"))?.reason == .memoryPressure)
         #expect(stage.last(Stage.key("a"))?.held == [])
     }

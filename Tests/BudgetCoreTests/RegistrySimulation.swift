@@ -345,6 +345,12 @@ struct RegistrySimulation {
                 if left != wanted { return "task \(id): \(left as Any) left, not \(wanted)" }
             }
         }
+        for state in [TaskState.dormant, .running, .expiring] {
+            let (got, wanted) = (
+                held.registry.count(of: state), model.tasks.values.count { $0.state == state }
+            )
+            if got != wanted { return "\(got) are \(state), the model says \(wanted)" }
+        }
         let live = model.tasks.values.count { $0.isLive }
         return held.registry.liveCount == live
             ? nil : "\(held.registry.liveCount) live, not \(live)"

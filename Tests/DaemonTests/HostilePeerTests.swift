@@ -29,7 +29,7 @@ struct HostilePeerTests {
         let root = try daemon.connect()
         try eventually("the rest is refused") {
             let open = try root.counter("connections") ?? 0
-            let taken = try root.counter("connections_total") ?? 0
+            let taken = try root.counter("connections_accepted_total") ?? 0
             return open <= 1024 + 2 && taken >= 1024
         }
         daemon.expectBounded()

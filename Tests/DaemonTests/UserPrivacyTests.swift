@@ -90,7 +90,9 @@ struct UserPrivacyTests {
         _ = try games.submit(["sleep", "1000"])
         #expect(try told()["bgtaskd_tasks_live"] == 1)
         #expect(try told()["bgtaskd_tasks_queued"] == 1)
+        #expect(try games.ask(Manager.Statistics.self).histograms == nil)
         let root = try daemon.connect(as: .root)
+        #expect(try root.ask(Manager.Statistics.self).histograms?.count == 4)
         #expect(try root.counter("tasks_live") == 5)
         #expect(try root.counter("tasks_queued") == 3)
     }

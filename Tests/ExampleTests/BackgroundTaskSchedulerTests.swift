@@ -96,7 +96,8 @@ struct BackgroundTaskSchedulerTests {
         _ = try client.call(Tasks.Begin.self, input)
         #expect(try start("many", at: daemon.socket).waitForEnd().text == "shown 2000\n")
         let counters = try client.call(Manager.Statistics.self, Empty()).counters
-        let accepted = try #require(counters.first { $0.name == "bgtaskd_connections_total" })
+        let accepted = try #require(
+            counters.first { $0.name == "bgtaskd_connections_accepted_total" })
         #expect(accepted.value < 100)
     }
 

@@ -26,6 +26,9 @@ struct Scheduler: Sendable {
     /// When the next one has waited for its time.
     var nextWake: BootInstant? { queue.nextWake }
 
+    /// What waits for what, and which of the ready ones was submitted first; looks at all of them.
+    var standing: (QueueStanding, oldestReady: TaskID?) { queue.standing }
+
     /// Conditions that tasks wait for whose own time has come.
     var wantedConditions: Conditions { queue.wantedConditions }
 
@@ -74,6 +77,8 @@ struct Scheduler: Sendable {
 
     /// The commands that have been given a slot and have not ended, in no order that means anything.
     var occupantIDs: Set<TaskID> { occupants.ids }
+    /// How many slots are taken.
+    var slotsTaken: Int { occupants.slotsTaken }
     /// Those that take a slot now.
     var idsInSlots: Set<TaskID> { occupants.inSlots }
 

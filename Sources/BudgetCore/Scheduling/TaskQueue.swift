@@ -143,6 +143,22 @@ struct TaskQueue: Sendable {
     }
 
     var isEmpty: Bool { entries.isEmpty }
+
+    /// What waits for what, and which of the ready ones was submitted first; looks at all of them.
+    var standing: (QueueStanding, oldestReady: TaskID?) {
+        var standing = QueueStanding()
+        var oldest: TaskID?
+        for entry in entries.values {
+            switch entry.place {
+            case .heldBack: standing.heldBackCount += 1
+            case .ownTime, .inNameQueue(.interval): standing.earlyCount += 1
+            case .ready, .inNameQueue(.waits), .inNameQueue(.ready):
+                standing.readyCount += 1
+                oldest = min(oldest ?? entry.rank.id, entry.rank.id)
+            }
+        }
+        return (standing, oldest)
+    }
     /// Whether nothing is kept but who ran last and the keys there were.
     var isForgotten: Bool {
         entries.isEmpty && nameQueues.isEmpty && groups.isEmpty && timed.isEmpty

@@ -45,6 +45,9 @@ struct TaskTable: ~Copyable, Sendable {
     private var runs: [TaskID: RunTask] = [:]
     private(set) var liveCount = 0
     private(set) var queuedCount = 0
+    private var dormantCount = 0
+    private var runningCount = 0
+    private var expiringCount = 0
     /// Submissions on their way to the disk that are to be queued.
     private(set) var arrivingCount = 0
 
@@ -88,7 +91,37 @@ struct TaskTable: ~Copyable, Sendable {
 
     subscript(slot: Int) -> BackgroundTask {
         _read { yield entries[slot].task }
-        _modify { yield &entries[slot].task }
+        _modify {
+            let before = entries[slot].task.state
+            yield &entries[slot].task
+            let after = entries[slot].task.state
+            if before != after { countStates(before, after) }
+        }
+    }
+
+    /// How many tasks are in a state that is not `ended`.
+    func count(of state: TaskState) -> Int {
+        switch state {
+        case .queued: queuedCount
+        case .dormant: dormantCount
+        case .running: runningCount
+        case .expiring: expiringCount
+        case .ended: 0
+        }
+    }
+
+    private mutating func countStates(_ before: TaskState, _ after: TaskState) {
+        countState(before, -1)
+        countState(after, 1)
+    }
+
+    private mutating func countState(_ state: TaskState, _ change: Int) {
+        switch state {
+        case .queued, .ended: break
+        case .dormant: dormantCount += change
+        case .running: runningCount += change
+        case .expiring: expiringCount += change
+        }
     }
 
     subscript(run id: TaskID) -> RunTask? {

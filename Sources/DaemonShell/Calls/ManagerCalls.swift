@@ -49,8 +49,12 @@ struct ManagerCalls {
     func statistics(_ client: Client, _ call: Call) throws(CallFailure) {
         _ = try call.read(Manager.Statistics.Input.self)
         var output = Manager.Statistics.Output()
-        output.counters =
-            client.isOperator ? statistics.all() : statistics.own(client.caller.owner)
+        if client.isOperator {
+            let all = statistics.all()
+            (output.counters, output.histograms) = (all.counters, all.histograms)
+        } else {
+            output.counters = statistics.own(client.caller.owner)
+        }
         client.reply(output)
     }
 

@@ -64,6 +64,9 @@ final class OutputPump {
     }
 
     /// What is kept of a task's output.
+    /// What the output of ended tasks takes in memory.
+    var keptBytes: Int { kept.keptBytes }
+
     subscript(id: TaskID) -> OutputLog? { kept[id] }
 
     /// Whether it is here what an ended task printed, as far as it was kept; else the disk may have it.

@@ -20,7 +20,8 @@ struct OutputStore {
 
     private var entries: [TaskID: Entry] = [:]
     private var kept: [OwnerID: Kept] = [:]
-    private var keptBytes = 0
+    /// What the output of ended tasks takes.
+    private(set) var keptBytes = 0
 
     subscript(id: TaskID) -> OutputLog? { entries[id]?.log }
 

@@ -37,6 +37,9 @@ final class OutputWriter {
         return newFault
     }
 
+    /// What all outputs take that are kept.
+    var keptBytes: Int { database?.keptBytes ?? 0 }
+
     /// Writes outputs, the oldest end first.
     func write(_ outputs: [EndedOutput]) {
         guard !outputs.isEmpty else { return }

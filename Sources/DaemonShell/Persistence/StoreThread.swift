@@ -30,6 +30,9 @@ final class StoreThread: StoreBackend, Sendable {
         var cleaned: [TaskID] = []
         var bounds: HistoryBounds
         var isPruneDue = true
+        var statistics = StoreStatistics()
+        /// Whether it is to be looked how much there is on the disk.
+        var isUseDue = true
         /// Set at the end: the id that was handed out last.
         var lastUsed: TaskID?
         /// Whether the thread waits to be woken.
@@ -105,6 +108,12 @@ final class StoreThread: StoreBackend, Sendable {
         tell { $0.cleaned += tasks }
     }
 
+    /// How the disk does. How much there is on it is as of the last call, and looked at again now.
+    func statistics() -> StoreStatistics {
+        tell { $0.isUseDue = true }
+        return shared.withLock { $0.statistics }
+    }
+
     /// Ends the thread and the store, and gives ids back that this run has reserved and not used, so that
     /// ids stay short for people over orderly restarts.
     ///
@@ -129,7 +138,7 @@ final class StoreThread: StoreBackend, Sendable {
         let isResting = shared.withLock { state in
             state.isResting =
                 !state.orders.isDue && !state.isPruneDue && state.lastUsed == nil
-                && state.outputs.isEmpty && state.cleaned.isEmpty
+                && state.outputs.isEmpty && state.cleaned.isEmpty && !state.isUseDue
             return state.isResting
         }
         if isResting { request.takeEvents() }
@@ -157,6 +166,7 @@ final class StoreThread: StoreBackend, Sendable {
             }
             keepHouse(prunesFirst: isPruneDue, outputs)
             keepHouse(of: outputs)
+            lookAtUse(outputs)
             rest()
         }
     }
@@ -167,7 +177,7 @@ final class StoreThread: StoreBackend, Sendable {
         do throws(StoreError) {
             switch order {
             case .write(let changes):
-                let applied = try StoreThread.write(changes, to: store, identifiers)
+                let applied = try commit(changes)
                 shared.withLock { $0.orders.written(changes.count, applied) }
                 return changes.count { if case .ended = $0 { true } else { false } }
             case .probe:
@@ -178,6 +188,36 @@ final class StoreThread: StoreBackend, Sendable {
             shared.withLock { $0.orders.failed(error) }
         }
         return 0
+    }
+
+    /// Writes changes, and takes down how long that took.
+    private func commit(_ changes: [StoreChange]) throws(StoreError) -> Applied {
+        let start = MonotonicClock.now()
+        var isWritten = false
+        defer {
+            let time = MonotonicClock.now() - start
+            shared.withLock {
+                $0.statistics.committed(inNanoseconds: time, isWritten: isWritten)
+            }
+        }
+        let applied = try StoreThread.write(changes, to: store, identifiers)
+        isWritten = true
+        return applied
+    }
+
+    /// Looks at how much there is on the disk, where somebody has asked.
+    private func lookAtUse(_ outputs: OutputWriter) {
+        let isDue = shared.withLock { state in
+            defer { state.isUseDue = false }
+            return state.isUseDue
+        }
+        guard isDue else { return }
+        // Where it cannot be told, what was told before is gone too.
+        let use = try? store.use()
+        shared.withLock { state in
+            state.statistics.use = use
+            state.statistics.outputBytes = outputs.keptBytes
+        }
     }
 
     /// Writes changes, those about ids where ids are kept.

@@ -54,10 +54,21 @@ final class ConditionMonitor {
 final class MemoryPressureMonitor {
     private let core: Core
     private let sensor: PressureSensor
+    private let signals: SignalCount
+
+    private final class SignalCount {
+        var value = 0
+    }
+
+    /// How often memory was short while it was looked at.
+    var signalCount: Int { signals.value }
 
     init(_ core: Core, _ loop: EventLoop, _ configuration: Configuration, _ log: Logger) {
         self.core = core
+        let signals = SignalCount()
+        self.signals = signals
         sensor = PressureSensor(loop, log, configuration) {
+            signals.value += 1
             core.turn {
                 core.update { registry, now, actions in
                     _ = registry.memoryPressure(on: nil, count: 1, at: now, &actions)

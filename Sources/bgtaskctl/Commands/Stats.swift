@@ -9,19 +9,91 @@ struct Stats: Verb {
         discussion: """
             If the output is no terminal, the fields are separated by tabs: name with labels, value, help.
 
-            Example: bgtaskctl stats
+            Example: bgtaskctl stats --openmetrics
             """
     )
 
     @OptionGroup var global: GlobalOptions
 
+    @Flag(help: "Print OpenMetrics 1.0, as Prometheus scrapes it.")
+    var openmetrics = false
+
+    @Flag(help: "Print the text format of Prometheus, which node_exporter reads from files.")
+    var prometheus = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Replace a file by it, which others may be reading.", valueName: "file"),
+        completion: .file())
+    var output: String?
+
+    @Flag(help: "Do not have systemd start a daemon that does not run.")
+    var noStart = false
+
+    func validate() throws {
+        if openmetrics && prometheus {
+            throw ValidationError("give --openmetrics or --prometheus, not both")
+        }
+        if global.json && format != nil {
+            throw ValidationError("--json is another format than the one that is asked for")
+        }
+        if let output {
+            if format == nil {
+                throw ValidationError("--output needs --prometheus or --openmetrics")
+            }
+            if output.isEmpty || output.hasSuffix("/") {
+                throw ValidationError("--output needs the name of a file")
+            }
+        }
+    }
+
+    private var format: MetricsText.Format? {
+        openmetrics ? .openMetrics : prometheus ? .prometheus : nil
+    }
+
     func perform(_ session: Session) throws(Failure) -> Int32 {
-        let console = session.console
-        let counters = try session.connect().call(Manager.Statistics.self, Empty()).counters
+        guard let format else { return show(try statistics(session), session.console) }
+        let metrics = MetricsText(format: format)
+        guard let output else {
+            let text = metrics.text(try statistics(session))
+            let console = session.console
+            console.write(console.style.isTerminal ? VisibleText.lines(text) : text)
+            return 0
+        }
+        let file = ReplacedFile(path: output)
+        let told: Manager.Statistics.Output
+        do throws(Failure) {
+            told = try statistics(session)
+        } catch {
+            // What it said before holds no longer.
+            try file.write(metrics.textWithoutDaemon)
+            // One that is not to be started may well not run.
+            guard error.status == Self.notRunning else { throw error }
+            return 0
+        }
+        try file.write(metrics.text(told))
+        return 0
+    }
+
+    private func statistics(
+        _ session: Session
+    ) throws(Failure) -> Manager.Statistics.Output {
+        if noStart, try !DaemonService(global.socketChoice()).isActive() {
+            throw Failure("the daemon does not run", status: Self.notRunning)
+        }
+        return try session.connect().call(Manager.Statistics.self, Empty())
+    }
+
+    /// The exit status where a daemon does not run that is not to be started (EX_UNAVAILABLE of sysexits.h).
+    private static let notRunning: Int32 = 69
+
+    private func show(_ statistics: Manager.Statistics.Output, _ console: Console) -> Int32 {
+        let histograms = statistics.histograms ?? []
         if console.isJSON {
-            for counter in counters { console.write(JSONLine.text(counter)) }
+            for counter in statistics.counters { console.write(JSONLine.text(counter)) }
+            for histogram in histograms { console.write(JSONLine.text(histogram)) }
         } else {
-            console.write(CounterText.table(counters).text(console.style))
+            console.write(CounterText.text(statistics.counters, histograms, console.style))
         }
         return 0
     }

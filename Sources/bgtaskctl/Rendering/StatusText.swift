@@ -95,22 +95,78 @@ struct StatusText {
     }
 }
 
-/// Shows counters.
+/// Shows what the daemon has counted.
 enum CounterText {
-    static func table(_ counters: [Manager.Counter]) -> Table {
+    /// On a terminal histograms are told by their percentiles, else by their sums and counts.
+    static func text(
+        _ counters: [Manager.Counter], _ histograms: [Manager.Histogram], _ style: Style
+    ) -> String {
+        guard style.isTerminal else {
+            var plain = table(counters)
+            plain.rows += histograms.flatMap(sumAndCount)
+            return plain.text(style)
+        }
+        let text = table(counters).text(style)
+        return histograms.isEmpty ? text : text + "\n" + table(histograms).text(style)
+    }
+
+    private static func table(_ counters: [Manager.Counter]) -> Table {
         Table(
             columns: [
                 .init("COUNTER"), .init("VALUE", isRight: true), .init("MEANING", widthMin: 8),
             ],
             rows: counters.map { counter in
-                [name(counter), String(counter.value), counter.help].map { Table.Cell($0) }
+                [name(counter.name, counter.labels), String(counter.value), counter.help]
+                    .map { Table.Cell($0) }
             })
     }
 
+    private static func table(_ histograms: [Manager.Histogram]) -> Table {
+        Table(
+            columns: [
+                .init("HISTOGRAM"), .init("COUNT", isRight: true), .init("HALF", isRight: true),
+                .init("99 %", isRight: true), .init("MEANING", widthMin: 8),
+            ],
+            rows: histograms.map { histogram in
+                [
+                    name(histogram.name, histogram.labels), String(count(histogram)),
+                    bound(histogram, percent: 50), bound(histogram, percent: 99), histogram.help,
+                ].map { Table.Cell($0) }
+            })
+    }
+
+    private static func sumAndCount(_ histogram: Manager.Histogram) -> [[Table.Cell]] {
+        [
+            ("_sum", MetricsText.seconds(histogram.sumNs)), ("_count", String(count(histogram))),
+        ].map { ending, value in
+            [name(histogram.name + ending, histogram.labels), value, histogram.help]
+                .map { Table.Cell($0) }
+        }
+    }
+
+    private static func count(_ histogram: Manager.Histogram) -> Int {
+        histogram.counts.reduce(0) { $0 &+ $1 }
+    }
+
+    /// The bound that so much of what was recorded is not above.
+    static func bound(_ histogram: Manager.Histogram, percent: Int) -> String {
+        let count = count(histogram)
+        guard count > 0 else { return Table.nothing }
+        var sum = 0
+        for (bound, number) in zip(histogram.boundsNs, histogram.counts) {
+            sum = sum &+ number
+            if Double(sum) * 100 >= Double(count) * Double(percent) {
+                return "\u{2264} " + MetricsText.seconds(bound) + " s"
+            }
+        }
+        return histogram.boundsNs.last.map { "> " + MetricsText.seconds($0) + " s" }
+            ?? Table.nothing
+    }
+
     /// `name{label="value"}`, as scrapers write it.
-    static func name(_ counter: Manager.Counter) -> String {
-        guard !counter.labels.isEmpty else { return counter.name }
-        let labels = counter.labels.sorted { $0.key < $1.key }.map { "\($0.key)=\"\($0.value)\"" }
-        return "\(counter.name){\(labels.joined(separator: ","))}"
+    private static func name(_ name: String, _ labels: [String: String]) -> String {
+        guard !labels.isEmpty else { return name }
+        let pairs = labels.sorted { $0.key < $1.key }.map { "\($0.key)=\"\($0.value)\"" }
+        return "\(name){\(pairs.joined(separator: ","))}"
     }
 }

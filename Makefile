@@ -12,10 +12,11 @@ export VARLINK_PYTHON := $(VARLINK_ENV)/bin/python
 # What the virtual machine of the tests boots from, and other Debians.
 VM := .build/vm
 DEBIAN := .build/debian
+METRICS := .build/prometheus
 
 SWIFT_FILES := $(wildcard Package.swift Sources Tests Examples Benchmarks)
 
-.PHONY: build completions install uninstall files deb test test-python test-shipped test-long demo fuzz fuzz-live sanitize torture torture-vm
+.PHONY: build completions install uninstall files deb test test-metrics test-python test-shipped test-long demo fuzz fuzz-live sanitize torture torture-vm
 .PHONY: bench microbenchmark instruction-counts format lint deps
 
 PROGRAMS := bgtaskd bgtaskctl bgtask-supervisor
@@ -68,6 +69,10 @@ settings config/bgtaskd.toml                   $(SYSCONFDIR)/bgtaskd/bgtaskd.tom
 unit     systemd/system/bgtaskd.socket         $(UNITS)/system/bgtaskd.socket
 unit     systemd/system/bgtaskd.service        $(UNITS)/system/bgtaskd.service
 unit     systemd/system/bgtaskd.slice          $(UNITS)/system/bgtaskd.slice
+unit     systemd/system/bgtaskd-metrics.service $(UNITS)/system/bgtaskd-metrics.service
+unit     systemd/system/bgtaskd-metrics.timer  $(UNITS)/system/bgtaskd-metrics.timer
+text     config/bgtaskd.rules.yml              $(SHARE)/doc/bgtaskd/bgtaskd.rules.yml
+text     config/bgtaskd.dashboard.json         $(SHARE)/doc/bgtaskd/bgtaskd.dashboard.json
 text     systemd/system/hardened.conf          $(SHARE)/doc/bgtaskd/hardened.conf
 unit     systemd/user/bgtaskd.socket           $(UNITS)/user/bgtaskd.socket
 unit     systemd/user/bgtaskd.service          $(UNITS)/user/bgtaskd.service
@@ -135,6 +140,7 @@ else
 	$(BOUNDED) $$((45 * $(TIMES))) $(SWIFT) test --skip-build --disable-xctest \
 	    --skip '^(LinuxSystemTests|SystemTests)\.'
 	$(MAKE) --no-print-directory test-python
+	$(MAKE) --no-print-directory test-metrics
 	$(MAKE) --no-print-directory test-shipped
 	$(SWIFT) build --package-path Benchmarks --build-tests
 	$(BOUNDED) 5 $(SWIFT) test --package-path Benchmarks --skip-build --disable-xctest
@@ -157,6 +163,12 @@ test-python: deps
 	$(SWIFT) build --product bgtaskd
 	PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=clients/python/src BGTASKD_BIN_DIR=$(CURDIR)/.build/debug \
 	    timeout 600 $(PYTHON) -m unittest discover --start-directory clients/python/tests
+
+# What the daemon tells monitoring systems, as Prometheus and node_exporter read it, with the rules and the dashboard.
+test-metrics: deps $(METRICS)/complete
+	$(SWIFT) build --product bgtaskd && $(SWIFT) build --product bgtaskctl
+	PYTHONDONTWRITEBYTECODE=1 BGTASKD_BIN_DIR=$(CURDIR)/.build/debug METRICS_TOOLS=$(CURDIR)/$(METRICS) \
+	    timeout 300 $(PYTHON) -m unittest discover --start-directory Tests/Metrics
 
 # The tests with those that take many minutes at their full length.
 test-long:
@@ -279,6 +291,10 @@ $(DEBIAN)/%/complete: Tests/System/debian-root | deps
 	@echo 'getting a Debian $* for the tests'
 	@rm -rf $(DEBIAN)/$*
 	@Tests/System/debian-root $* $(DEBIAN)/$* || true
+
+# Without it the tests with Prometheus are skipped, and say so.
+$(METRICS)/complete: Tests/Metrics/get-tools | deps
+	@Tests/Metrics/get-tools $(METRICS) || true
 
 # Without it the tests in a virtual machine are skipped, and say so.
 $(VM)/version: Tests/System/vm-prepare | deps

@@ -13,10 +13,11 @@ extension SystemTests {
         @Test("have nothing that systemd-analyze verify objects to", arguments: ["system", "user"])
         func verify(scope: String) throws {
             let folder = "/usr/local/lib/systemd/\(scope)"
+            let metrics = scope == "system" ? "\(folder)/bgtaskd-metrics.timer" : ""
             let verified = try Installation.shell(
                 """
                 XDG_RUNTIME_DIR=/run systemd-analyze --\(scope) --man=no verify \
-                    \(folder)/bgtaskd.socket \(folder)/bgtaskd.service
+                    \(folder)/bgtaskd.socket \(folder)/bgtaskd.service \(metrics)
                 """)
             #expect(verified == Box.Result(status: 0, output: "", errors: ""))
         }

@@ -16,8 +16,8 @@ METRICS := .build/prometheus
 
 SWIFT_FILES := $(wildcard Package.swift Sources Tests Examples Benchmarks)
 
-.PHONY: build completions install uninstall files deb test test-metrics test-python test-shipped test-long demo fuzz fuzz-live sanitize torture torture-vm
-.PHONY: bench microbenchmark instruction-counts format lint deps
+.PHONY: build completions install uninstall files deb test test-python test-metrics test-cockpit test-shipped test-long demo
+.PHONY: fuzz fuzz-live sanitize torture torture-vm bench microbenchmark instruction-counts format lint deps
 
 PROGRAMS := bgtaskd bgtaskctl bgtask-supervisor
 
@@ -54,6 +54,7 @@ PREFIX ?= /usr/local
 SYSCONFDIR ?= /etc
 FISH := $(if $(filter /usr,$(PREFIX)),/usr/share/fish/vendor_completions.d,$(SYSCONFDIR)/fish/completions)
 SHARE := $(PREFIX)/share
+COCKPIT := $(SHARE)/cockpit/bgtaskd
 UNITS := $(PREFIX)/lib/systemd
 DEBUG := /usr/lib/debug
 
@@ -90,6 +91,30 @@ text     Sources/TaskAPI/interfaces/io.systemd.service.varlink  $(SHARE)/bgtaskd
 text     systemd/man/bgtaskd.8                 $(SHARE)/man/man8/bgtaskd.8
 text     systemd/man/bgtaskctl.1               $(SHARE)/man/man1/bgtaskctl.1
 text     systemd/man/bgtaskd.toml.5            $(SHARE)/man/man5/bgtaskd.toml.5
+text     clients/cockpit/manifest.json         $(COCKPIT)/manifest.json
+text     clients/cockpit/index.html            $(COCKPIT)/index.html
+text     clients/cockpit/bgtaskd.css           $(COCKPIT)/bgtaskd.css
+text     clients/cockpit/connection.js         $(COCKPIT)/connection.js
+text     clients/cockpit/daemons.js            $(COCKPIT)/daemons.js
+text     clients/cockpit/dom.js                $(COCKPIT)/dom.js
+text     clients/cockpit/filter.js             $(COCKPIT)/filter.js
+text     clients/cockpit/main.js               $(COCKPIT)/main.js
+text     clients/cockpit/model.js              $(COCKPIT)/model.js
+text     clients/cockpit/orders.js             $(COCKPIT)/orders.js
+text     clients/cockpit/po.de.js              $(COCKPIT)/po.de.js
+text     clients/cockpit/po.fr.js              $(COCKPIT)/po.fr.js
+text     clients/cockpit/po.manifest.de.js     $(COCKPIT)/po.manifest.de.js
+text     clients/cockpit/po.manifest.fr.js     $(COCKPIT)/po.manifest.fr.js
+text     clients/cockpit/session.js            $(COCKPIT)/session.js
+text     clients/cockpit/submission.js         $(COCKPIT)/submission.js
+text     clients/cockpit/task.js               $(COCKPIT)/task.js
+text     clients/cockpit/text.js               $(COCKPIT)/text.js
+text     clients/cockpit/theme.js              $(COCKPIT)/theme.js
+text     clients/cockpit/timeline.js           $(COCKPIT)/timeline.js
+text     clients/cockpit/times.js              $(COCKPIT)/times.js
+text     clients/cockpit/varlink.js            $(COCKPIT)/varlink.js
+text     clients/cockpit/views.js              $(COCKPIT)/views.js
+text     clients/cockpit/words.js              $(COCKPIT)/words.js
 endef
 export FILES BUILD DESTDIR PREFIX SYSCONFDIR KEEP SYSTEMD_VERSION
 
@@ -119,7 +144,7 @@ deb: build
 	@dpkg-buildpackage --build=binary --no-sign --no-pre-clean --changes-option=-u$(DEB) --buildinfo-option=-u$(DEB) \
 	    --buildinfo-file=$(DEB)/bgtaskd.buildinfo --changes-file=$(DEB)/bgtaskd.changes >$(DEB)/log 2>&1 \
 	    || { cat $(DEB)/log >&2; exit 1; }
-	@rm -r $(DEB)/programs debian/.debhelper debian/bgtaskd
+	@rm -r $(DEB)/programs debian/.debhelper debian/bgtaskd debian/cockpit-bgtaskd
 	@lintian --no-cfg --allow-root --fail-on error,warning $(DEB)/bgtaskd.changes
 	@ls -1 $(DEB)/*.deb
 
@@ -141,6 +166,7 @@ else
 	    --skip '^(LinuxSystemTests|SystemTests)\.'
 	$(MAKE) --no-print-directory test-python
 	$(MAKE) --no-print-directory test-metrics
+	$(MAKE) --no-print-directory test-cockpit
 	$(MAKE) --no-print-directory test-shipped
 	$(SWIFT) build --package-path Benchmarks --build-tests
 	$(BOUNDED) 5 $(SWIFT) test --package-path Benchmarks --skip-build --disable-xctest
@@ -169,6 +195,14 @@ test-metrics: deps $(METRICS)/complete
 	$(SWIFT) build --product bgtaskd && $(SWIFT) build --product bgtaskctl
 	PYTHONDONTWRITEBYTECODE=1 BGTASKD_BIN_DIR=$(CURDIR)/.build/debug METRICS_TOOLS=$(CURDIR)/$(METRICS) \
 	    timeout 300 $(PYTHON) -m unittest discover --start-directory Tests/Metrics
+
+# The page for Cockpit: what of it needs no browser, then all of it in one, with a Cockpit and a daemon of its own. Where
+# these packages are missing and there is no root to install them, the tests are skipped, and say so; in CI they fail.
+test-cockpit: deps
+	@.ci/deps cockpit-bridge cockpit-ws chromium chromium-driver python3-selenium nodejs || true
+	$(SWIFT) build --product bgtaskd
+	PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=clients/python/src:clients/python/tests BGTASKD_BIN_DIR=$(CURDIR)/.build/debug \
+	    timeout 600 $(PYTHON) -m unittest discover --start-directory clients/cockpit/tests
 
 # The tests with those that take many minutes at their full length.
 test-long:

@@ -1,0 +1,52 @@
+/** Which tasks a list shows. Pure. */
+import { parseSpan } from "./times.js";
+
+export const states = ["queued", "dormant", "running", "expiring"];
+
+export const outcomes = [
+    "completed", "failed", "expired", "overrun", "cancelled", "abandoned", "interrupted",
+];
+
+/** Whether a task has each of the words somewhere, in its number, name, command, application, group or status. */
+export function matches(task, words) {
+    const wanted = words.toLowerCase().split(/\s+/).filter(word => word !== "");
+    if (wanted.length === 0) return true;
+    const text = [
+        task.id, task.name, ...task.command ?? [], task.application ?? "", task.group ?? "",
+        task.status ?? "",
+    ].join("\n").toLowerCase();
+    return wanted.every(word => text.includes(word));
+}
+
+/** @returns {{items: object[], page: number, pages: number, first: number, last: number, total: number}} */
+export function paginate(items, page, size) {
+    const pages = Math.max(1, Math.ceil(items.length / size));
+    const within = Math.min(Math.max(0, page), pages - 1);
+    const start = within * size;
+    const shown = items.slice(start, start + size);
+    return {
+        items: shown, page: within, pages, first: shown.length === 0 ? 0 : start + 1,
+        last: start + shown.length, total: items.length,
+    };
+}
+
+/**
+ * What History is called with.
+ *
+ * @param {{name: string, application: string, group: string, outcome: string, since: string}} fields
+ * @returns {{parameters: object} | {problem: string}} problem names the field that is wrong.
+ */
+export function historyParameters(fields, all) {
+    const parameters = {};
+    for (const key of ["name", "application", "group"]) {
+        if (fields[key].trim() !== "") parameters[key] = fields[key].trim();
+    }
+    if (fields.outcome !== "") parameters.outcomes = [fields.outcome];
+    if (fields.since.trim() !== "") {
+        const since = parseSpan(fields.since);
+        if (since === null) return { problem: "since" };
+        parameters.sinceMs = since;
+    }
+    if (all) parameters.all = true;
+    return { parameters };
+}

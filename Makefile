@@ -13,6 +13,7 @@ export VARLINK_PYTHON := $(VARLINK_ENV)/bin/python
 VM := .build/vm
 DEBIAN := .build/debian
 METRICS := .build/prometheus
+COCKPIT_TOOLS := .build/cockpit
 
 SWIFT_FILES := $(wildcard Package.swift Sources Tests Examples Benchmarks)
 
@@ -198,11 +199,12 @@ test-metrics: deps $(METRICS)/complete
 
 # The page for Cockpit: what of it needs no browser, then all of it in one, with a Cockpit and a daemon of its own. Where
 # these packages are missing and there is no root to install them, the tests are skipped, and say so; in CI they fail.
-test-cockpit: deps
-	@.ci/deps cockpit-bridge cockpit-ws chromium chromium-driver python3-selenium nodejs || true
+test-cockpit: deps $(COCKPIT_TOOLS)/complete
+	@.ci/deps libglib2.0-0 libgnutls30 libgssapi-krb5-2 libjson-glib-1.0-0 libpolkit-agent-1-0 libssh-4 \
+	    chromium chromium-driver python3-selenium nodejs || true
 	$(SWIFT) build --product bgtaskd
 	PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=clients/python/src:clients/python/tests BGTASKD_BIN_DIR=$(CURDIR)/.build/debug \
-	    timeout 600 $(PYTHON) -m unittest discover --start-directory clients/cockpit/tests
+	    COCKPIT_TOOLS=$(CURDIR)/$(COCKPIT_TOOLS)/root timeout 600 $(PYTHON) -m unittest discover --start-directory clients/cockpit/tests
 
 # The tests with those that take many minutes at their full length.
 test-long:
@@ -327,8 +329,12 @@ $(DEBIAN)/%/complete: Tests/System/debian-root | deps
 	@Tests/System/debian-root $* $(DEBIAN)/$* || true
 
 # Without it the tests with Prometheus are skipped, and say so.
-$(METRICS)/complete: Tests/Metrics/get-tools | deps
-	@Tests/Metrics/get-tools $(METRICS) || true
+$(METRICS)/complete: .ci/unpack | deps
+	@.ci/unpack $(METRICS) prometheus prometheus-node-exporter python3-prometheus-client || true
+
+# Cockpit is not installed: that would open a port on this machine.
+$(COCKPIT_TOOLS)/complete: .ci/unpack | deps
+	@.ci/unpack $(COCKPIT_TOOLS) cockpit-bridge cockpit-ws || true
 
 # Without it the tests in a virtual machine are skipped, and say so.
 $(VM)/version: Tests/System/vm-prepare | deps

@@ -1,6 +1,6 @@
 """What the daemon tells monitoring systems, read by Prometheus, by node_exporter and by Prometheus's parser for Python.
 
-$BGTASKD_BIN_DIR has the programs; $METRICS_TOOLS what Tests/Metrics/get-tools has got. Without that the tests with
+$BGTASKD_BIN_DIR has the programs; $METRICS_TOOLS what .ci/unpack has got. Without that the tests with
 Prometheus are skipped.
 """
 from __future__ import annotations
@@ -28,7 +28,7 @@ TOOLS = pathlib.Path(os.environ.get("METRICS_TOOLS", ROOT / ".build/prometheus")
 RULES = ROOT / "config/bgtaskd.rules.yml"
 DASHBOARD = ROOT / "config/bgtaskd.dashboard.json"
 HAS_TOOLS = (TOOLS / "bin/promtool").exists()
-needs_tools = unittest.skipUnless(HAS_TOOLS, "Prometheus could not be had; see Tests/Metrics/get-tools")
+needs_tools = unittest.skipUnless(HAS_TOOLS, "Prometheus could not be had; see .ci/unpack")
 
 SETTINGS = """
 queue.slots = 2

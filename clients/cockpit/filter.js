@@ -50,3 +50,16 @@ export function historyParameters(fields, all) {
     if (all) parameters.all = true;
     return { parameters };
 }
+
+/** What `bgtaskctl timeline` is called with for the same tasks. */
+export function timelineArguments(path, parameters, all, width) {
+    const { name, application, group, outcomes = [], sinceMs } = parameters;
+    const option = (key, value) => value === undefined ? [] : [`--${key}=${value}`];
+    return [
+        "timeline", "--svg", `--socket=${path}`, ...option("name", name),
+        ...option("application", application), ...option("group", group),
+        ...outcomes.flatMap(outcome => option("outcome", outcome)),
+        ...option("since", sinceMs === undefined ? undefined : `${sinceMs}ms`), ...all ? ["--all"] : [],
+        `--width=${Math.min(2000, Math.max(600, Math.floor(width)))}`, "--rows=20",
+    ];
+}

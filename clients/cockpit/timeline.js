@@ -1,31 +1,81 @@
 /** The picture of time that bgtaskctl draws, where it can. */
 import { h } from "./dom.js";
+import { timelineArguments } from "./filter.js";
 import { _ } from "./text.js";
 
 /** More than a picture that somebody can look at. */
 const bytesMax = 8 * 1024 * 1024;
 
-/**
- * Shows the timeline, or nothing where there is no bgtaskctl or it draws none. The picture is an image, so that
- * nothing in it can act.
- *
- * @param {string} since - a time span; it must be one.
- */
-export async function showTimeline(place, path, since) {
-    const command = ["bgtaskctl", "--socket", path, "timeline", "--svg", "--since", since || "1d"];
-    let svg;
+function bgtaskctl(words) {
+    return cockpit.spawn(["bgtaskctl", ...words], { err: "message" });
+}
+
+/** Whether there is a bgtaskctl that draws; asked once. */
+let canDraw = null;
+
+async function askWhetherItDraws() {
     try {
-        svg = await cockpit.spawn(command, { err: "ignore", environ: ["LC_ALL=C.UTF-8"] });
+        await bgtaskctl(["timeline", "--help"]);
+        return true;
     } catch {
-        // An older bgtaskctl has no such command, and Cockpit may run without one.
-        svg = "";
+        // An older one has no such command, and the page may be there without any.
+        return false;
     }
-    const old = place.querySelector("img");
-    if (old !== null) URL.revokeObjectURL(old.src);
-    const isPicture = svg.length < bytesMax && /^\s*(<\?xml[^>]*>\s*)?<svg\b/.test(svg);
-    place.hidden = !isPicture;
-    place.replaceChildren();
-    if (!isPicture) return;
-    const source = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
-    place.append(h("img", { src: source, alt: _("Timeline of the tasks below") }));
+}
+
+/** A timeline that is drawn, as the user who is logged in, while it is open. */
+export class Timeline {
+    #page;
+    #parameters = {};
+    #drawn = 0;
+    #source = null;
+    #problem = h("p", { class: "helper error" });
+    #picture = h("img", { alt: _("Timeline of the tasks below"), hidden: true });
+    element = h("details", { class: "more timeline", hidden: true, ontoggle: () => this.#draw() },
+        h("summary", {}, _("Timeline")), this.#problem, this.#picture);
+
+    constructor(page) { this.#page = page; }
+
+    /** Shows the tasks of other parameters of History. */
+    async show(parameters) {
+        this.#parameters = parameters;
+        canDraw ??= askWhetherItDraws();
+        const { all, isOperator } = this.#page.session;
+        // It is nobody's but the user's own bgtaskctl, which may tell of others only to an operator.
+        this.element.hidden = !await canDraw || (all && !isOperator);
+        await this.#draw();
+    }
+
+    close() {
+        this.#drawn++;
+        this.#forget();
+    }
+
+    async #draw() {
+        if (!this.element.open || this.element.hidden) return;
+        const drawn = ++this.#drawn;
+        let svg = "";
+        let problem = "";
+        try {
+            svg = await bgtaskctl(timelineArguments(
+                this.#page.daemon.path, this.#parameters, this.#page.session.all, this.#picture.parentElement.clientWidth));
+        } catch (error) {
+            problem = error.message;
+        }
+        // Something else may have been asked for meanwhile.
+        if (drawn !== this.#drawn) return;
+        this.#forget();
+        const isPicture = svg.length < bytesMax && svg.startsWith("<svg ");
+        this.#problem.textContent = isPicture ? "" : problem || _("It could not be drawn.");
+        this.#picture.hidden = !isPicture;
+        if (!isPicture) return;
+        // As an image, so that nothing in it can act.
+        this.#source = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
+        this.#picture.src = this.#source;
+    }
+
+    #forget() {
+        if (this.#source !== null) URL.revokeObjectURL(this.#source);
+        this.#source = null;
+    }
 }

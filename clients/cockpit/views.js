@@ -9,7 +9,7 @@ import { nameOf } from "./orders.js";
 import { commandLine } from "./submission.js";
 import { _, format, plural, visible } from "./text.js";
 import { clock, span, ticking } from "./times.js";
-import { showTimeline } from "./timeline.js";
+import { Timeline } from "./timeline.js";
 import {
     applicationText, budgetText, conditionColour, conditionText, errorText, exitText, outcomeText,
     explanationText, progressText, ruleText, terminationText, waitingText,
@@ -343,7 +343,7 @@ export class HistoryView {
     #isTruncated = h("p", { class: "note", hidden: true });
     #empty = emptyState(_("Nothing has ended"), h("p", {}, _("No task fits what is asked for.")));
     #problem = h("p", { class: "helper error", role: "alert" });
-    #timeline = h("div", { class: "timeline" });
+    #timeline;
     #form;
 
     constructor(page) {
@@ -373,8 +373,9 @@ export class HistoryView {
         }, ...fields.map(one => one.element), h("div", { class: "field end" },
             h("button", { type: "submit", class: "button secondary" }, _("Search"))));
         this.#form.elements.since.value = "1d";
+        this.#timeline = new Timeline(page);
         this.element = h("main", { class: "card" },
-            h("div", { class: "toolbar" }, this.heading), this.#form, this.#problem, this.#timeline,
+            h("div", { class: "toolbar" }, this.heading), this.#form, this.#problem, this.#timeline.element,
             this.#isTruncated, this.#table.element, this.#empty, this.#pager.element);
         page.session.addEventListener("status", this.#onStatus);
         this.load();
@@ -384,7 +385,10 @@ export class HistoryView {
         if (this.#page.session.status === "ready") this.load();
     };
 
-    close() { this.#page.session.removeEventListener("status", this.#onStatus); }
+    close() {
+        this.#page.session.removeEventListener("status", this.#onStatus);
+        this.#timeline.close();
+    }
 
     async load() {
         const values = Object.fromEntries(new FormData(this.#form));
@@ -404,7 +408,7 @@ export class HistoryView {
                 ? format(_("These are the last $0; there are others. Ask for less."), this.#found.length)
                 : "");
             this.#page.schedule();
-            showTimeline(this.#timeline, this.#page.daemon.path, values.since.trim());
+            this.#timeline.show(parameters);
         } catch (error) {
             if (asked === this.#asked) this.#page.say(errorText(error), true);
         }

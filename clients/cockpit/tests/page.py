@@ -46,9 +46,11 @@ def require() -> None:
 
 
 class Cockpit:
-    """A Cockpit that somebody is logged in to; user: whom root makes it for."""
+    """A Cockpit that somebody is logged in to; user: whom root makes it for. programs: a folder of those that it finds
+    before others."""
 
-    def __init__(self, daemon: str, user: str | None = None, host: str = "127.0.0.1") -> None:
+    def __init__(
+            self, daemon: str, user: str | None = None, host: str = "127.0.0.1", programs: str | None = None) -> None:
         self.folder = tempfile.TemporaryDirectory(prefix="bgtask-cockpit-")
         top = pathlib.Path(self.folder.name)
         (top / "cockpit").mkdir()
@@ -67,8 +69,8 @@ class Cockpit:
         self.process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             cwd="/", env={
-                "PATH": os.environ["PATH"], "LANG": "C.UTF-8", "HOME": str(top / "home"),
-                "XDG_DATA_HOME": str(top), "XDG_DATA_DIRS": str(COCKPIT_ROOT / "usr/share"),
+                "PATH": (programs + ":" if programs else "") + os.environ["PATH"], "LANG": "C.UTF-8",
+                "HOME": str(top / "home"), "XDG_DATA_HOME": str(top), "XDG_DATA_DIRS": str(COCKPIT_ROOT / "usr/share"),
                 "XDG_RUNTIME_DIR": str(top / "home"), "BGTASK_SOCKET": daemon,
             })
         self.url = f"http://{host}:{port}/cockpit/@localhost/bgtaskd/index.html"

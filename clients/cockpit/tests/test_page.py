@@ -2,7 +2,10 @@
 from __future__ import annotations
 
 import os
+import pathlib
+import shutil
 import subprocess
+import tempfile
 import unittest
 
 from bgtask import Client
@@ -335,7 +338,7 @@ class Views(PageTestCase):
                     browser.all(".kebab")[0].click()
                     browser.shown("[role=menuitem]")
                 self.assertEqual(browser.run(
-                    "return [...document.querySelectorAll('body script, img, svg, iframe, object, [onerror], [onload],"
+                    "return [...document.querySelectorAll('body script, img:not(details.timeline > img), svg, iframe, object, [onerror], [onload],"
                     " [onfocus], [autofocus], [style*=url], a[href^=javascript]')].length + (window.pwned ?? 0)"), 0)
                 self.assertNotIn("\u202e", browser.run("return document.body.textContent"))
         # The policy alone would stop it as well.
@@ -415,6 +418,53 @@ class WithoutDaemon(unittest.TestCase):
         browser.shown(".empty", "systemctl enable --now bgtaskd.socket")
         browser.shown("button", "Try again").click()
         browser.shown("h1", "bgtaskd is not running")
+
+
+class Drawing(unittest.TestCase):
+    PICTURE = """<svg xmlns="http://www.w3.org/2000/svg" width="700" height="90" onload="parent.pwned = 1">
+        <style>rect { fill: blue }</style><script>parent.pwned = 1; top.pwned = 1</script>
+        <image href="http://127.0.0.1:9/pwned"/><rect width="700" height="90"/></svg>"""
+
+    def draw(self, script: str) -> Browser:
+        """The history, with a program in the place of bgtaskctl."""
+        require()
+        daemon = Daemon()
+        self.addCleanup(daemon.close)
+        self.programs = tempfile.TemporaryDirectory(prefix="bgtask-programs-")
+        self.addCleanup(self.programs.cleanup)
+        program = pathlib.Path(self.programs.name, "bgtaskctl")
+        program.write_text(f"#!/bin/sh\n{script}\n")
+        program.chmod(0o755)
+        cockpit = Cockpit(daemon.path, programs=self.programs.name)
+        self.addCleanup(cockpit.close)
+        browser = Browser()
+        self.addCleanup(browser.close)
+        browser.driver.get(cockpit.url + "#/history")
+        browser.shown(".empty", "Nothing has ended")
+        return browser
+
+    def test_a_picture_is_shown_and_cannot_act(self) -> None:
+        folder = tempfile.mkdtemp(prefix="bgtask-picture-")
+        self.addCleanup(shutil.rmtree, folder)
+        pathlib.Path(folder, "picture.svg").write_text(self.PICTURE)
+        browser = self.draw(f'echo "$@" >>{folder}/calls; cat {folder}/picture.svg')
+        browser.shown("summary", "Timeline").click()
+        browser.until(lambda: browser.run("return document.querySelector('.timeline img').naturalWidth") == 700,
+                      "the picture is drawn")
+        self.assertIsNone(browser.run("return window.pwned ?? null"))
+        since = browser.shown("[name=since]")
+        since.clear()
+        since.send_keys("2h")
+        browser.shown("[name=name]").send_keys("--all", Keys.ENTER)
+        calls = pathlib.Path(folder, "calls")
+        browser.until(lambda: "--name=--all --since=7200000ms" in calls.read_text(), "it is drawn anew")
+
+    def test_without_one_that_draws_there_is_none(self) -> None:
+        browser = self.draw("echo 'unknown command' >&2; exit 64")
+        # What comes after it is there.
+        browser.shown("button", "Search").click()
+        browser.shown(".empty", "Nothing has ended")
+        self.assertFalse(browser.all(".timeline")[0].is_displayed())
 
 
 @unittest.skipUnless(os.geteuid() == 0, "needs root")

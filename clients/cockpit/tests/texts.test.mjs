@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import test from "node:test";
-import { historyParameters, matches, paginate } from "../filter.js";
+import { historyParameters, matches, paginate, timelineArguments } from "../filter.js";
 import { commandLine, splitCommand, submission } from "../submission.js";
 import { _, format, plural, visible, visibleLines } from "../text.js";
 import { clock, parseSpan, span, spanMax, ticking } from "../times.js";
@@ -137,6 +137,14 @@ test("what is asked of the history", () => {
     assert.deepEqual(historyParameters({ ...fields, since: "soon" }, false), { problem: "since" });
     assert.deepEqual(historyParameters({ name: "", application: "", group: "", outcome: "", since: "" }, false),
         { parameters: {} });
+});
+
+test("the timeline is of the tasks of the history, and no name is an option", () => {
+    assert.deepEqual(timelineArguments("/s", { name: "--all", outcomes: ["failed"], sinceMs: 1000 }, false, 812.5), [
+        "timeline", "--svg", "--socket=/s", "--name=--all", "--outcome=failed", "--since=1000ms", "--width=812",
+        "--rows=20",
+    ]);
+    assert.ok(timelineArguments("/s", {}, true, 0).includes("--all"));
 });
 
 test("nothing in a text deceives", () => {

@@ -145,10 +145,12 @@ let package = Package(
             swiftSettings: swiftSettings,
             linkerSettings: programLinkerSettings
         ),
+        // Without pkgConfig: of what that says of ncursesw SwiftPM takes no definitions, and warns.
+        .systemLibrary(name: "CNcurses", providers: [.apt(["libncurses-dev"])]),
         .executableTarget(
             name: "bgtaskctl",
             dependencies: [
-                "JSON", "LinuxSystem", "Settings", "Systemd", "TaskAPI", "Varlink",
+                "CNcurses", "JSON", "LinuxSystem", "Settings", "Systemd", "TaskAPI", "Varlink",
                 argumentParser,
             ],
             swiftSettings: swiftSettings,

@@ -32,8 +32,8 @@ struct Bgtaskctl: ParsableCommand {
             CommandGroup(
                 name: "Looking",
                 subcommands: [
-                    List.self, Show.self, Watch.self, Logs.self, Wait.self, Explain.self,
-                    History.self,
+                    List.self, Top.self, Show.self, Watch.self, Logs.self, Wait.self,
+                    Explain.self, History.self,
                 ]),
             CommandGroup(
                 name: "Intervening",

@@ -29,8 +29,10 @@ enum ImportTable {
         "bgtaskd": [
             "DaemonShell", "TaskAPI", "Settings", "LinuxSystem", "Systemd", "Logging", "Glibc",
         ],
+        "CNcurses": [],
         "bgtaskctl": [
-            "JSON", "TaskAPI", "Varlink", "LinuxSystem", "Settings", "Systemd", "ArgumentParser",
+            "CNcurses", "JSON", "TaskAPI", "Varlink", "LinuxSystem", "Settings", "Systemd",
+            "ArgumentParser",
             "Glibc",
         ],
         "bgtask-supervisor": [],

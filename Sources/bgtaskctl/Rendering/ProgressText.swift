@@ -10,6 +10,12 @@ enum ProgressText {
         return parts.isEmpty ? nil : parts.joined(separator: " ")
     }
 
+    /// Without a bar: `42% compressing`.
+    static func brief(_ task: Tasks.Task) -> String? {
+        let parts = [task.progress.map(number), task.status].compactMap(\.self)
+        return parts.isEmpty ? nil : parts.joined(separator: " ")
+    }
+
     /// `[####......] 42% (21 of 50)`.
     static func full(_ progress: Tasks.Progress) -> String {
         guard let total = progress.total else { return String(progress.completed) }
@@ -18,11 +24,20 @@ enum ProgressText {
 
     private static func bar(_ progress: Tasks.Progress) -> String {
         guard let total = progress.total else { return String(progress.completed) }
-        let part = total == 0 ? 1 : min(Double(progress.completed) / Double(total), 1)
+        let part = part(progress, of: total)
         // Full only where it is.
         let marks = Int(part * Double(width))
         let bar =
             String(repeating: "#", count: marks) + String(repeating: ".", count: width - marks)
-        return "[\(bar)] \(Int(part * 100))%"
+        return "[\(bar)] \(number(progress))"
+    }
+
+    private static func number(_ progress: Tasks.Progress) -> String {
+        guard let total = progress.total else { return String(progress.completed) }
+        return "\(Int(part(progress, of: total) * 100))%"
+    }
+
+    private static func part(_ progress: Tasks.Progress, of total: Int) -> Double {
+        total == 0 ? 1 : min(Double(progress.completed) / Double(total), 1)
     }
 }

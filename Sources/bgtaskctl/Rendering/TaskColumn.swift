@@ -112,7 +112,8 @@ enum TaskColumn: String, CaseIterable, Sendable {
         exit.signal ?? exit.status.map(String.init) ?? Table.nothing
     }
 
-    private static func doing(_ task: Tasks.Task) -> String? {
+    /// What a task does: its command, or who does it.
+    static func doing(_ task: Tasks.Task) -> String? {
         if let command = task.command { return CommandText.shown(command) }
         if task.wake == true { return "(done by application \(task.application ?? ""))" }
         guard task.kind == .held else { return nil }

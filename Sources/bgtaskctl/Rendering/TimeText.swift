@@ -18,6 +18,12 @@ enum TimeText {
         return TimeSpan.finite(.seconds(seconds / unit * unit)).description
     }
 
+    /// A time that goes on or counts down before somebody's eyes, in whole seconds.
+    static func countdown(_ milliseconds: Int) -> String {
+        let seconds = max(0, milliseconds) / 1000 + (max(0, milliseconds) % 1000 > 0 ? 1 : 0)
+        return span(min(seconds, .max / 1000) * 1000)
+    }
+
     /// A budget: its limit, and when the handler fires.
     static func budget(_ budget: Tasks.Budget?) -> String {
         guard let budget else { return "no limit" }

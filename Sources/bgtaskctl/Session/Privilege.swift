@@ -34,6 +34,7 @@ extension SimulateLaunch { var privilege: Privilege? { .all(reach.all) } }
 extension SimulateExpiration { var privilege: Privilege? { .all(reach.all) } }
 extension History { var privilege: Privilege? { .all(filter.all) } }
 extension List { var privilege: Privilege? { .all(filter.all) } }
+extension Top { var privilege: Privilege? { .all(all) } }
 extension Watch { var privilege: Privilege? { .all(all) } }
 extension Edit { var privilege: Privilege? { .all(reach.all) } }
 extension Pause { var privilege: Privilege? { target.privilege } }

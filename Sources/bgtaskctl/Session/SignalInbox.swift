@@ -35,6 +35,13 @@ final class SignalInbox {
         return read(descriptor, &byte, 1) == 1 ? Int32(byte) : nil
     }
 
+    /// Stops this process as a signal does that is not taken, and takes it again when somebody has had it go on.
+    func stop(by number: Int32) {
+        signal(number, SIG_DFL)
+        raise(number)
+        SignalInbox.take(number)
+    }
+
     /// Ends this process by a signal, as if it had never been taken: a shell sees 128+N, and stops a script.
     static func die(of number: Int32) -> Never {
         signal(number, SIG_DFL)

@@ -20,9 +20,10 @@ enum Sample {
         return task
     }
 
-    static func ended(_ outcome: Tasks.Outcome, status: Int? = nil, signal: String? = nil)
-        -> Tasks.Task
-    {
+    static func ended(
+        _ outcome: Tasks.Outcome, status: Int? = nil, signal: String? = nil,
+        _ change: (inout Tasks.Task) -> Void = { _ in }
+    ) -> Tasks.Task {
         task {
             $0.state = .ended
             $0.outcome = outcome
@@ -31,6 +32,7 @@ enum Sample {
             exit.status = status
             exit.signal = signal
             $0.exit = exit
+            change(&$0)
         }
     }
 

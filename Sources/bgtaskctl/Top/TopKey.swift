@@ -1,0 +1,7 @@
+/// A key as the live view takes it.
+enum TopKey: Equatable, Sendable {
+    case up, down, pageUp, pageDown, home, end, enter, escape, backspace
+    /// Show everything anew (Ctrl-L).
+    case redraw
+    case character(Unicode.Scalar)
+}

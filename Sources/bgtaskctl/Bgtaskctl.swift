@@ -33,7 +33,7 @@ struct Bgtaskctl: ParsableCommand {
                 name: "Looking",
                 subcommands: [
                     List.self, Top.self, Show.self, Watch.self, Logs.self, Wait.self,
-                    Explain.self, History.self,
+                    Explain.self, History.self, Timeline.self,
                 ]),
             CommandGroup(
                 name: "Intervening",

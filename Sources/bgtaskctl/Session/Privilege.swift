@@ -35,6 +35,7 @@ extension SimulateExpiration { var privilege: Privilege? { .all(reach.all) } }
 extension History { var privilege: Privilege? { .all(filter.all) } }
 extension List { var privilege: Privilege? { .all(filter.all) } }
 extension Top { var privilege: Privilege? { .all(all) } }
+extension Timeline { var privilege: Privilege? { .all(filter.all) } }
 extension Watch { var privilege: Privilege? { .all(all) } }
 extension Edit { var privilege: Privilege? { .all(reach.all) } }
 extension Pause { var privilege: Privilege? { target.privilege } }

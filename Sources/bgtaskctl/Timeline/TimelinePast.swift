@@ -1,0 +1,75 @@
+internal import TaskAPI
+
+/// What the daemon tells of a span of time that ends now: from its history, and of what is there.
+struct TimelinePast {
+    /// When it was told, in milliseconds since 1970.
+    let now: Int
+    private let filter: FilterOptions
+    /// How many milliseconds of the past are asked for.
+    private let since: Int
+    private var tasks: [Int: TimelineEntry] = [:]
+
+    init(_ filter: FilterOptions, since: Int) {
+        now = WallClock.milliseconds
+        self.filter = filter
+        self.since = since
+    }
+
+    /// What is drawn that began before a moment so many milliseconds ago.
+    func entries(until: Int?) -> [TimelineEntry] {
+        let end = now - (until ?? 0)
+        return tasks.values.filter { $0.begin <= end }
+    }
+
+    /// Reads all of it. A task that ends meanwhile is told as one that has ended, since that is asked for last.
+    ///
+    /// - Parameter json: where what is told is written as it comes, each task once; nothing is kept then.
+    mutating func read(_ connection: DaemonConnection, json: Console?) throws(Failure) {
+        var told: Set<Int> = []
+        for input in [filter.outcomes == nil ? live : nil, ended].compactMap(\.self) {
+            try connection.stream(Tasks.List.self, input) { reply throws(Failure) in
+                for task in [reply.task].compactMap(\.self) + (reply.tasks ?? []) {
+                    add(task, json, &told)
+                }
+            }
+        }
+        try connection.stream(Tasks.History.self, history) { reply throws(Failure) in
+            for task in [reply.task].compactMap(\.self) + (reply.tasks ?? []) {
+                add(task, json, &told)
+            }
+        }
+    }
+
+    private mutating func add(_ task: Tasks.Task, _ json: Console?, _ told: inout Set<Int>) {
+        guard let json else {
+            tasks[task.id] = TimelineEntry(task, now: now)
+            return
+        }
+        if told.insert(task.id).inserted { json.write(JSONLine.text(task)) }
+    }
+
+    // MARK: What is asked
+
+    private var live: Tasks.List.Input {
+        var input = ended
+        input.states = [.queued, .dormant, .running, .expiring]
+        (input.ended, input.sinceMs) = (nil, nil)
+        return input
+    }
+
+    private var ended: Tasks.List.Input {
+        var input = Tasks.List.Input()
+        input.states = [.ended]
+        (input.ended, input.attempts, input.all) = (true, true, filter.allUsers)
+        (input.name, input.application, input.group) =
+            (filter.name, filter.application, filter.group)
+        (input.outcomes, input.sinceMs) = (filter.outcomes, since)
+        return input
+    }
+
+    private var history: Tasks.History.Input {
+        var input = filter.history
+        (input.attempts, input.sinceMs) = (true, since)
+        return input
+    }
+}

@@ -1,0 +1,95 @@
+import TaskAPI
+import TestKit
+import Testing
+
+@testable import bgtaskctl
+
+@Suite("A timeline on a terminal")
+struct TimelineBlocksTests {
+    private func lines(
+        _ entries: [TimelineEntry], seconds: Int = 110, width: Int = 64,
+        _ style: Style = .terminal(width: 64, colour: false),
+        _ set: TimelineBlocks.CharacterSet = .blocks,
+        limits: TimelineLimits = TimelineLimits()
+    ) -> [String] {
+        let chart = TimelineChart(
+            entries, axis: TimelineSample.axis(seconds), by: .name,
+            scale: TimelineBlocks.scale(width: width), limits: limits)
+        let text = TimelineBlocks.text(chart, width: width, style, set)
+        return text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    }
+
+    @Test("a small picture, to the letter")
+    func golden() {
+        #expect(lines(TimelineSample.few) == Self.small)
+    }
+
+    @Test("the same without Unicode")
+    func ascii() {
+        let drawn = lines(TimelineSample.few, .plain, .ascii)
+        #expect(drawn == Self.smallASCII)
+    }
+
+    @Test("colours add nothing that is not there without them")
+    func colours() {
+        let plain = lines(TimelineSample.few)
+        let painted = lines(TimelineSample.few, .terminal(width: 64, colour: true))
+        #expect(painted.contains { $0.contains("\u{1B}[") })
+        let bare = painted.map { line in
+            line.replacing(/\u{1B}\[[0-9]+m/, with: "")
+        }
+        #expect(bare == plain)
+    }
+
+    @Test("what is too much is drawn by its height, with the worst end below")
+    func crowd() {
+        var limits = TimelineLimits()
+        limits.perRow = 4
+        let entries = (0..<40).map { id in
+            TimelineSample.entry(
+                TimelineSample.task(
+                    id, submitted: 100 - id * 2, started: 100 - id * 2, ended: 90 - id * 2,
+                    id == 20 ? .failed : .completed))
+        }
+        let drawn = lines(entries, limits: limits)
+        #expect(drawn.contains { $0.hasPrefix("flush ") && $0.contains("█") })
+        #expect(drawn.contains { $0.hasPrefix("  40 tasks") && $0.contains("✗") })
+        #expect(drawn.contains { $0.hasPrefix("Columns stand for 40 entries") })
+    }
+
+    @Test("nothing is said as such")
+    func nothing() {
+        #expect(lines([]).contains("nothing to show"))
+    }
+
+    @Test(
+        "a locale that is not UTF-8 has ASCII",
+        arguments: [
+            (["LANG": "C.UTF-8"], true), (["LANG": "de_DE.utf8@euro"], true), ([:], false),
+            (["LANG": "C"], false), (["LC_ALL": "POSIX", "LANG": "C.UTF-8"], false),
+            (["LC_CTYPE": "en_GB.UTF-8", "LANG": "C"], true), (["LANG": "de_DE@euro"], false),
+        ])
+    func locale(variables: [String: String], isUnicode: Bool) {
+        let set = TimelineBlocks.CharacterSet.of { variables[$0] }
+        #expect((set == .blocks) == isUnicode)
+    }
+
+    @Test("whatever the names and the width, lines fit it, and nothing steers the terminal")
+    func random() {
+        for seed in 0..<Effort.choose(UInt64(60), 1000) {
+            var random = SeededGenerator(seed: seed)
+            let width = Int.random(in: TimelineBlocks.widths.lowerBound...160, using: &random)
+            let set: TimelineBlocks.CharacterSet = Bool.random(using: &random) ? .blocks : .ascii
+            let entries = TimelineSample.random(
+                Int.random(in: 1...200, using: &random), names: 30, seed: seed)
+            let drawn = lines(
+                entries, seconds: Int.random(in: 1...5000, using: &random), width: width,
+                .terminal(width: width, colour: false), set)
+            let notes = drawn.filter { $0.hasPrefix("Columns") || $0.hasPrefix("20") }
+            for line in drawn where !notes.contains(line) {
+                #expect(TextWidth.of(line) <= width, "seed \(seed): \(line)")
+                #expect(VisibleText.oneLine(line) == line, "seed \(seed)")
+            }
+        }
+    }
+}

@@ -46,16 +46,21 @@ struct History: Verb {
         let console = session.console
         var tasks: [Tasks.Task] = []
         var count = 0
-        try session.connect().streamWhile(Tasks.History.self, filter.history) {
-            reply throws(Failure) in
-            guard let task = reply.task else { return true }
-            count += 1
-            if console.isJSON, isNewestFirst {
-                console.write(JSONLine.text(task))
-            } else {
-                tasks.append(task)
+        let connection = try session.connect()
+        try console.saying {
+            ActivityText.history(count: count)
+        } while: { () throws(Failure) in
+            try connection.streamWhile(Tasks.History.self, filter.history) {
+                reply throws(Failure) in
+                guard let task = reply.task else { return true }
+                count += 1
+                if console.isJSON, isNewestFirst {
+                    console.write(JSONLine.text(task))
+                } else {
+                    tasks.append(task)
+                }
+                return !isNewestFirst || count < limit
             }
-            return !isNewestFirst || count < limit
         }
         let users = UserNames()
         let shown = listing.choose(from: tasks, atMost: limit, users: users.name)

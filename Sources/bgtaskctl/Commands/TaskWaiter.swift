@@ -41,20 +41,10 @@ struct TaskWaiter {
         for id: Int, following: Bool = false, timeoutMs: Int? = nil, all: Bool? = nil
     ) throws(Failure) -> Int32 {
         let deadline = deadline(timeoutMs)
-        let output = following ? FollowedOutput(of: id, console) : nil
-        let task = try overRestarts(of: [id], until: deadline) {
-            connection throws(Failure) -> Tasks.Task? in
-            try output?.ask(connection)
-            // Asked for before the output has ended, so that a daemon which stops then has answered.
-            try connection.send(Tasks.Wait.self, question(id, all: all))
-            while let output, output.isOpen {
-                guard
-                    case .reply(let piece, let continues) = try next(Tasks.Output.self, connection)
-                else { detach(from: [id]) }
-                output.show(piece, continues: continues)
-            }
-            return try end(of: id, connection, until: deadline)
-        }
+        let task =
+            following
+            ? try followed(id, all: all, until: deadline)
+            : try awaited(id, all: all, until: deadline)
         guard let task else {
             let time = timeoutMs.map { " after \(TimeText.span($0))" } ?? ""
             throw Failure("task \(id) has not ended\(time)", status: ExitStatus.ours)
@@ -62,6 +52,42 @@ struct TaskWaiter {
         if console.isJSON { console.write(JSONLine.text(task)) }
         if let reason = ExitStatus.reason(for: task) { console.notice(reason) }
         return ExitStatus.status(of: task)
+    }
+
+    /// The task as it ended, whose output is shown meanwhile; `nil` where the time is over before that.
+    private func followed(
+        _ id: Int, all: Bool?, until deadline: ContinuousClock.Instant?
+    ) throws(Failure) -> Tasks.Task? {
+        let output = FollowedOutput(of: id, console)
+        return try overRestarts(of: [id], until: deadline) {
+            connection throws(Failure) -> Tasks.Task? in
+            try output.ask(connection)
+            // Asked for before the output has ended, so that a daemon which stops then has answered.
+            try connection.send(Tasks.Wait.self, question(id, all: all))
+            while output.isOpen {
+                guard
+                    case .reply(let piece, let continues) = try next(Tasks.Output.self, connection)
+                else { detach(from: [id]) }
+                output.show(piece, continues: continues)
+            }
+            return try end(of: id, connection, until: deadline)
+        }
+    }
+
+    /// The same without its output: a person is told how it is.
+    private func awaited(
+        _ id: Int, all: Bool?, until deadline: ContinuousClock.Instant?
+    ) throws(Failure) -> Tasks.Task? {
+        let glance = TaskGlance(at: id, all: all, connect)
+        return try console.saying {
+            glance.text()
+        } while: { () throws(Failure) in
+            try overRestarts(of: [id], until: deadline) {
+                connection throws(Failure) -> Tasks.Task? in
+                try connection.send(Tasks.Wait.self, question(id, all: all))
+                return try end(of: id, connection, until: deadline)
+            }
+        }
     }
 
     // MARK: - Several
@@ -115,13 +141,19 @@ struct TaskWaiter {
         of ids: [Int], all: Bool?, until deadline: ContinuousClock.Instant?
     ) throws(Failure) -> [Tasks.Task] {
         var ends: [Tasks.Task] = []
-        _ = try overRestarts(of: ids, until: deadline) { connection throws(Failure) -> Void? in
-            for id in ids[ends.count...] {
-                try connection.send(Tasks.Wait.self, question(id, all: all))
-                guard let task = try end(of: id, connection, until: deadline) else { return nil }
-                ends.append(task)
+        _ = try console.saying {
+            ActivityText.tasks(ids, endedCount: ends.count)
+        } while: { () throws(Failure) in
+            try overRestarts(of: ids, until: deadline) { connection throws(Failure) -> Void? in
+                for id in ids[ends.count...] {
+                    try connection.send(Tasks.Wait.self, question(id, all: all))
+                    guard let task = try end(of: id, connection, until: deadline) else {
+                        return nil
+                    }
+                    ends.append(task)
+                }
+                return ()
             }
-            return ()
         }
         return ends
     }
@@ -132,24 +164,33 @@ struct TaskWaiter {
     private func firstEnd(
         of ids: [Int], all: Bool?, until deadline: ContinuousClock.Instant?
     ) throws(Failure) -> Tasks.Task? {
-        try overRestarts(of: ids, until: deadline) { _ throws(Failure) -> Tasks.Task? in
-            var waits: [DaemonConnection] = []
-            for id in ids {
-                let wait = try connect()
-                try wait.send(Tasks.Wait.self, question(id, all: all))
-                waits.append(wait)
+        try console.saying {
+            ActivityText.first(of: ids)
+        } while: { () throws(Failure) in
+            try overRestarts(of: ids, until: deadline) { _ throws(Failure) -> Tasks.Task? in
+                try firstReply(of: ids, all: all, until: deadline)
             }
-            while true {
-                for wait in waits {
-                    if let reply = try wait.replyIfReady(Tasks.Wait.self) {
-                        return reply.output.task
-                    }
+        }
+    }
+
+    private func firstReply(
+        of ids: [Int], all: Bool?, until deadline: ContinuousClock.Instant?
+    ) throws(Failure) -> Tasks.Task? {
+        var waits: [DaemonConnection] = []
+        for id in ids {
+            let wait = try connect()
+            try wait.send(Tasks.Wait.self, question(id, all: all))
+            waits.append(wait)
+        }
+        while true {
+            for wait in waits {
+                if let reply = try wait.replyIfReady(Tasks.Wait.self) {
+                    return reply.output.task
                 }
-                if signals.next() != nil { detach(from: ids) }
-                console.flush()
-                let watched = waits.map(\.descriptor) + [signals.descriptor]
-                guard Waiting.wait(for: watched, until: deadline) else { return nil }
             }
+            if signals.next() != nil { detach(from: ids) }
+            let watched = waits.map(\.descriptor) + [signals.descriptor]
+            guard console.wait(for: watched, until: deadline) else { return nil }
         }
     }
 
@@ -241,7 +282,7 @@ struct TaskWaiter {
                         status: error.status)
                 }
                 let pause = ContinuousClock.now.advanced(by: Self.pause)
-                while Waiting.wait(for: [signals.descriptor], until: pause) {
+                while console.wait(for: [signals.descriptor], until: pause) {
                     guard signals.next() != nil else { continue }
                     console.endTerminalLine()
                     console.notice("to go on waiting: bgtaskctl wait \(Self.list(ids))")

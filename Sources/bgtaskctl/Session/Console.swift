@@ -15,6 +15,8 @@ final class Console {
     private var buffer: [UInt8] = []
     /// Whether a person reads what is said on standard error.
     let isErrorTerminal = isatty(STDERR_FILENO) == 1
+    /// What is shown while something is waited for.
+    private var statusLine: StatusLine?
 
     private static let bufferBytesMax = 65536
 
@@ -90,7 +92,8 @@ final class Console {
 
     /// Begins a new line where the terminal has just shown the `^C` of whoever interrupted.
     func endTerminalLine() {
-        guard isErrorTerminal else { return }
+        // With a line that stood there it is erased.
+        guard isErrorTerminal, statusLine?.erase() != true else { return }
         write([UInt8(ascii: "\n")], to: STDERR_FILENO)
     }
 
@@ -98,6 +101,42 @@ final class Console {
     func hint(_ line: String) {
         guard style.isTerminal, !isJSON else { return }
         notice(line)
+    }
+
+    // MARK: Waiting
+
+    /// Does what may take long, and says meanwhile what it is, where a person waits for it.
+    ///
+    /// - Parameter text: what is said; asked for anew each second.
+    func saying<Result>(
+        _ text: @escaping () -> String, while body: () throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        let isWanted = StatusLine.isWanted(
+            isTerminal: isErrorTerminal, isJSON: isJSON, terminal: Surroundings.value("TERM"))
+        guard isWanted, statusLine == nil else { return try body() }
+        let line = StatusLine(text)
+        statusLine = line
+        defer {
+            line.erase()
+            statusLine = nil
+        }
+        return try body()
+    }
+
+    /// Says it again where that is due, in what waits for nothing and takes long all the same.
+    func goOn() { statusLine?.drawIfDue() }
+
+    /// Waits until one of the descriptors can be read, a signal has come, the line is due, or the time is over.
+    ///
+    /// - Returns: `false` where the time is over.
+    func wait(for descriptors: [Int32], until deadline: ContinuousClock.Instant?) -> Bool {
+        flush()
+        if let deadline, deadline <= ContinuousClock.now { return false }
+        goOn()
+        let until = [deadline, statusLine?.dueAt].compactMap(\.self).min()
+        // It is asked again where only the line was due.
+        _ = Waiting.wait(for: descriptors, until: until)
+        return true
     }
 
     // MARK: Writing
@@ -110,6 +149,7 @@ final class Console {
     }
 
     private func write(_ bytes: [UInt8], to descriptor: Int32) {
+        statusLine?.erase()
         var sent = 0
         while sent < bytes.count {
             let count = bytes[sent...].withUnsafeBytes {

@@ -51,13 +51,23 @@ final class DaemonConnection {
     }
 
     /// Calls a method whose answer comes when what it orders is done, however long that takes.
-    func order<M: Method>(_ method: M.Type, _ input: M.Input) throws(Failure) -> M.Output {
+    ///
+    /// - Parameter id: the application that it is about.
+    func order<M: Method>(
+        _ method: M.Type, _ input: M.Input, about id: String
+    ) throws(Failure) -> M.Output {
         try checkService()
         try send(method, input)
-        guard case .reply(let output, _) = try next(method, nil) else {
-            throw Failure(.timedOut, socket: socket, privilege)
+        let begin = ContinuousClock.now
+        return try console.saying {
+            let time = begin.duration(to: ContinuousClock.now)
+            return ActivityText.order(M.name, about: id, milliseconds: Int(time / .milliseconds(1)))
+        } while: { () throws(Failure) in
+            guard case .reply(let output, _) = try next(method, nil) else {
+                throw Failure(.timedOut, socket: socket, privilege)
+            }
+            return output
         }
-        return output
     }
 
     // MARK: Calls that may take long
@@ -85,12 +95,12 @@ final class DaemonConnection {
     ) throws(Failure) -> Arrival<M.Output> {
         while true {
             if let reply = try replyIfReady(method) {
+                console.goOn()
                 return .reply(reply.output, continues: reply.continues)
             }
             if let number = signals?.next() { return .signal(number) }
-            console.flush()
             let watched = [descriptor] + (signals.map { [$0.descriptor] } ?? [])
-            guard Waiting.wait(for: watched, until: deadline) else { return .timeUp }
+            guard console.wait(for: watched, until: deadline) else { return .timeUp }
         }
     }
 

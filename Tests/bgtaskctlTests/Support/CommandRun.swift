@@ -21,12 +21,16 @@ final class CommandRun {
             ["BGTASK_SOCKET=\(daemon.path)", "PATH=/usr/bin:/bin"])
     }
 
-    /// - Parameter screen: the size of the terminal that standard output is; `nil` where it is none.
+    /// - Parameters:
+    ///   - screen: the size of the terminal that standard output is; `nil` where it is none.
+    ///   - errorScreen: the same of standard error.
     init(
-        _ command: [String], _ environment: [String], screen: (rows: UInt16, columns: UInt16)? = nil
+        _ command: [String], _ environment: [String],
+        screen: (rows: UInt16, columns: UInt16)? = nil,
+        errorScreen: (rows: UInt16, columns: UInt16)? = nil
     ) throws {
         let out = try screen.map(makeTerminal) ?? makeDescriptorPair()
-        let err = try makeDescriptorPair()
+        let err = try errorScreen.map(makeTerminal) ?? makeDescriptorPair()
         var files = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&files)
         posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0)

@@ -145,8 +145,9 @@ extension App {
             var input = Applications.Adopt.Input()
             input.id = id
             input.pids = pids.map(Int.init)
-            let application = try session.connect().order(Applications.Adopt.self, input)
-                .application
+            let application = try session.connect().order(
+                Applications.Adopt.self, input, about: id
+            ).application
             session.console.show(application, ApplicationText.sentence(application))
             return 0
         }

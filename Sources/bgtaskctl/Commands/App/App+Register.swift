@@ -61,8 +61,9 @@ extension App {
         func perform(_ session: Session) throws(Failure) -> Int32 {
             var input = Applications.Register.Input()
             input.registration = try registration()
-            let application = try session.connect().order(Applications.Register.self, input)
-                .application
+            let application = try session.connect().order(
+                Applications.Register.self, input, about: id
+            ).application
             session.console.show(application, ApplicationText.registered(application))
             return 0
         }

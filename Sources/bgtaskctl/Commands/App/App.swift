@@ -37,7 +37,7 @@ extension ApplicationOrder {
     func perform(_ session: Session) throws(Failure) -> Int32 {
         var input = Applications.Reference()
         input.id = id
-        let application = try session.connect().order(Order.self, input).application
+        let application = try session.connect().order(Order.self, input, about: id).application
         session.console.show(application, ApplicationText.sentence(application))
         return 0
     }

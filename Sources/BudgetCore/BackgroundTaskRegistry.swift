@@ -1390,7 +1390,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
             if case .withdrawing = phase { actions.append(.answer(id, nil)) }
             publishDecidedEnd(slot, at: now, &actions)
         case .applicationSaved(let key): applicationStored(key, nil, at: now, &actions)
-        case .applicationForgotten(let key): forgettingStored(key, nil, &actions)
+        case .applicationForgotten(let key): forgettingStored(key, nil, at: now, &actions)
         case .identifiersReserved(let last): identifiers.reserved(through: last)
         }
     }
@@ -1427,7 +1427,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         case .applicationSaved(let key):
             applicationStored(key, .notAccepting(reason), at: now, &actions)
         case .applicationForgotten(let key):
-            forgettingStored(key, .notAccepting(reason), &actions)
+            forgettingStored(key, .notAccepting(reason), at: now, &actions)
         case .identifiersReserved: identifiers.notReserved()
         }
     }
@@ -2221,6 +2221,17 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         applications.known(of: owner).map(\.key)
     }
 
+    /// The spans of time that go on, of the applications of an owner, or of all.
+    package func presentSpans(of owner: OwnerID?) -> [ApplicationSpan] {
+        applications.presentSpans(of: owner)
+    }
+
+    /// The highest number that a span has had.
+    package var spanNumberLast: UInt64 { applications.spanNumberLast }
+
+    /// The spans that have begun or ended since this was last called, for the disk; called at the end of a turn.
+    package mutating func takeSpans() -> [ApplicationSpan] { applications.takeSpans() }
+
     /// How many tasks of an application are live.
     package func taskCount(of key: ApplicationKey) -> Int { applications.taskCount(of: key) }
 
@@ -2495,13 +2506,20 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     ///
     /// Called once, before anything begins, when everything that daemon had frozen is thawed.
     ///
-    /// - Parameter frozen: units that could not be thawed yet; they stay on disk for the daemon after this one.
+    /// - Parameters:
+    ///   - spans: what that daemon wrote of spans that went on.
+    ///   - frozen: units that could not be thawed yet; they stay on disk for the daemon after this one.
     package mutating func restore(
         applications found: [(key: ApplicationKey, record: ApplicationRecord)],
-        frozen: Set<AdoptedUnit>, at now: Instant, _ actions: inout [Action]
+        spans: RestoredSpans = .none, frozen: Set<AdoptedUnit>, at now: Instant,
+        _ actions: inout [Action]
     ) {
         handle(at: now, &actions) { machine, _, turn in
-            for (key, record) in found { machine.restore(key, record, frozen: frozen, &turn) }
+            machine.restore(spans)
+            for (key, record) in found {
+                machine.restore(key, record, frozen: frozen, seenAt: spans.seenAt, &turn)
+            }
+            machine.endUnknownSpans(seenAt: spans.seenAt, turn)
         }
     }
 
@@ -2516,9 +2534,9 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
 
     /// The order to forget an application is on disk, or is refused by it.
     mutating func forgettingStored(
-        _ key: ApplicationKey, _ refusal: Refusal?, _ actions: inout [Action]
+        _ key: ApplicationKey, _ refusal: Refusal?, at now: Instant, _ actions: inout [Action]
     ) {
-        handle(&actions) { machine, _, turn in
+        handle(at: now, &actions) { machine, _, turn in
             machine.forgettingStored(key, refusal, &turn)
         }
     }

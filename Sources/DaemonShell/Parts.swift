@@ -187,7 +187,8 @@ struct CallSide {
             core: core, pool: front.pool, streams: front.streams,
             subscriptions: front.subscriptions, replies: front.replies,
             submitters: submitters, applications: front.applications,
-            runner: processes.applications, adopter: processes.adopter)
+            runner: processes.applications, adopter: processes.adopter, store: storage.store,
+            lookups: storage.lookups)
         let manager = ManagerCalls(
             core: core, configuration: outfit.configuration,
             containment: outfit.host.containment, settings: outfit.settings,

@@ -174,7 +174,7 @@ extension Settings {
             "store.historyMax",
             \.store.historyMax,
             0...1_000_000_000,
-            "Ended tasks kept in the history; the user with most loses the oldest."
+            "Ended tasks kept in the history, and past states of applications; who has most loses the oldest."
         ),
         .integer(
             "store.historyBytesMax",
@@ -193,7 +193,7 @@ extension Settings {
             \.store.historyAge,
             .seconds(1) ... .days(36500),
             infinity: true,
-            "How long an ended task stays in the history."
+            "How long an ended task, or a past state of an application, stays in the history."
         ),
         .choice(
             "store.durability",

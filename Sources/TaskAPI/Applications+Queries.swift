@@ -36,6 +36,73 @@ extension Applications {
         }
     }
 
+    /// A span of time in which an application was in one state. Those of an application follow one another.
+    /// beganMs, endedMs: since then; the machine's sleep included. endedMs is absent of the span that goes on. frozen:
+    /// its processes were frozen, as in suspended. reason: why the run ended, in the span of notRunning after it.
+    /// seenMs: no daemon saw the span end; so long ago a daemon last wrote anything. What the application was after
+    /// that, up to the end, nobody knows.
+    package struct Span: Message {
+        package var application = ""
+        package var owner = 0
+        package var state = State.notRunning
+        package var beganMs = 0
+        package var endedMs: Int?
+        package var frozen: Bool?
+        package var reason: TerminationReason?
+        package var seenMs: Int?
+
+        package init() {}
+
+        package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
+            try fields.field("application", &application)
+            try fields.field("owner", &owner)
+            try fields.field("state", &state)
+            try fields.field("beganMs", &beganMs)
+            try fields.field("endedMs", &endedMs)
+            try fields.field("frozen", &frozen)
+            try fields.field("reason", &reason)
+            try fields.field("seenMs", &seenMs)
+        }
+    }
+
+    /// In which states applications were: the spans that go on, the latest begin first, then those that have ended,
+    /// newest end first, as far back as the history on disk goes. id: of this application alone. sinceMs: the spans that
+    /// go on, and those that ended within this time. all: those of everybody; for operators. With more: one span a reply.
+    /// Without: spans holds at most 1000, and truncated says that there are others.
+    package enum History: Method {
+        package static let name = "org.bgtaskd.Applications.History"
+
+        /// What `History` is asked.
+        package struct Input: Message {
+            package var id: String?
+            package var sinceMs: Int?
+            package var all: Bool?
+
+            package init() {}
+
+            package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
+                try fields.field("id", &id)
+                try fields.field("sinceMs", &sinceMs, in: .milliseconds)
+                try fields.field("all", &all)
+            }
+        }
+
+        /// What `History` answers.
+        package struct Output: Message {
+            package var span: Span?
+            package var spans: [Span]?
+            package var truncated: Bool?
+
+            package init() {}
+
+            package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
+                try fields.field("span", &span)
+                try fields.field("spans", &spans)
+                try fields.field("truncated", &truncated)
+            }
+        }
+    }
+
     /// number counts the events of this stream from 1; a gap is of events that a frozen reader had no room for.
     /// backgroundMs: time spent in the background, with willEnterForeground.
     /// remainingMs: background time left, with didEnterBackground and backgroundTimeExpiring.

@@ -134,6 +134,19 @@ final class Connection: @unchecked Sendable {
         }
     }
 
+    /// Does what may be lost if the machine stops at once, and never if this process does: its commits do not wait for
+    /// the disk.
+    func withoutWaiting(_ body: () throws(StoreError) -> Void) throws(StoreError) {
+        try execute("PRAGMA synchronous = NORMAL", "commit")
+        do throws(StoreError) {
+            try body()
+        } catch {
+            try execute("PRAGMA synchronous = FULL", "commit")
+            throw error
+        }
+        try execute("PRAGMA synchronous = FULL", "commit")
+    }
+
     /// Reads what belongs together as it is at one moment.
     func snapshot<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
         try run("BEGIN", "read")

@@ -52,9 +52,10 @@ package struct HistoryPage: Equatable, Sendable {
 
 /// How much of the history is kept.
 package struct HistoryBounds: Equatable, Sendable {
-    /// How many ended tasks are kept. Where there are more, the owner who has most loses the oldest.
+    /// How many ended tasks are kept, and how many spans of applications. Where there are more, the owner who has most
+    /// loses the oldest.
     package var countMax: Int
-    /// What they take on the disk, with their indexes and roughly; likewise.
+    /// What the tasks take on the disk, with their indexes and roughly; likewise. Spans take a tenth of that beside them.
     package var bytesMax: Int
     /// How long ago they ended at most; `nil`: however long.
     package var ageMax: Duration?

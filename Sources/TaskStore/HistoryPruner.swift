@@ -16,13 +16,17 @@ package struct PruneStep: Equatable, Sendable {
 final class HistoryPruner: @unchecked Sendable {
     private let connection: Connection
     private let account: HistoryAccount
+    private let spans: SpanHistory
     private let successes: SuccessQueries
     private let successWrites: SuccessWrites
     private let removal: TaskRemoval
 
-    init(_ connection: Connection, _ account: HistoryAccount) throws(StoreError) {
+    init(
+        _ connection: Connection, _ account: HistoryAccount, _ spans: SpanHistory
+    ) throws(StoreError) {
         self.connection = connection
         self.account = account
+        self.spans = spans
         successes = SuccessQueries(connection)
         successWrites = try SuccessWrites(connection, account)
         removal = try TaskRemoval(connection, account)
@@ -35,9 +39,26 @@ final class HistoryPruner: @unchecked Sendable {
         if let removed = try remove(old(bounds, at: now, rowsMax: rowsMax)) { return removed }
         let over = try successes.over(at: now, rowsMax: rowsMax)
         if let removed = try remove(over.map { .success($0) }) { return removed }
+        if try removesSpans(to: bounds, at: now, rowsMax: rowsMax) {
+            return PruneStep(tasks: [], isComplete: false)
+        }
         if try countsBytes(for: bounds) { return PruneStep(tasks: [], isComplete: false) }
         if let removed = try remove(excess(over: bounds, rowsMax: rowsMax)) { return removed }
         return PruneStep(tasks: [], isComplete: try !connection.giveRoomBack())
+    }
+
+    /// - Returns: whether some spans of applications were too old, or too many.
+    private func removesSpans(
+        to bounds: HistoryBounds, at now: WallTime, rowsMax: Int
+    ) throws(StoreError) -> Bool {
+        let excess = try spans.excess(over: bounds, at: now, rowsMax: rowsMax)
+        guard !excess.isEmpty else { return false }
+        spans.begin()
+        try connection.transaction("prune") { () throws(StoreError) in
+            try spans.remove(excess)
+        }
+        spans.committed()
+        return true
     }
 
     private func remove(_ excess: [Kept]) throws(StoreError) -> PruneStep? {

@@ -5,6 +5,7 @@ package import BudgetCore
 package final class HistoryReader: Sendable {
     private let connection: Connection
     private let queries: TaskQueries
+    private let spanQueries: SpanQueries
     private let submissions: SubmissionQueries
     // Keeps a store in memory alive, and the lock on the folder.
     private let store: TaskStore
@@ -16,6 +17,7 @@ package final class HistoryReader: Sendable {
         self.store = store
         self.isShared = isShared
         queries = TaskQueries(connection)
+        spanQueries = SpanQueries(connection)
         submissions = SubmissionQueries(connection)
     }
 
@@ -29,6 +31,20 @@ package final class HistoryReader: Sendable {
     ) throws(StoreError) -> HistoryPage {
         try connection.exclusively { () throws(StoreError) in
             try queries.history(filter, after: cursor, countMax: countMax)
+        }
+    }
+
+    /// A page of the spans of applications that have ended and that the filter lets through, newest end first.
+    ///
+    /// - Parameters:
+    ///   - last: the highest number of a span that is asked for.
+    ///   - cursor: where the page before ended; `nil`: from the newest.
+    package func spans(
+        _ filter: SpanFilter = SpanFilter(), through last: UInt64 = UInt64(Int64.max),
+        after cursor: SpanCursor? = nil, countMax: Int
+    ) throws(StoreError) -> SpanPage {
+        try connection.exclusively { () throws(StoreError) in
+            try spanQueries.page(filter, through: last, after: cursor, countMax: countMax)
         }
     }
 

@@ -154,6 +154,16 @@ enum SQL {
         "INSERT OR REPLACE INTO applications (\(applicationColumns.joined(separator: ", "))) "
         + "VALUES (\(applicationColumns.map { _ in "?" }.joined(separator: ", ")))"
 
+    /// When a span began stays as it was written first.
+    static let saveSpan =
+        "INSERT INTO application_spans (\(spanColumns.joined(separator: ", "))) "
+        + "VALUES (\(spanColumns.map { _ in "?" }.joined(separator: ", "))) "
+        + "ON CONFLICT (id) DO UPDATE SET state = excluded.state, "
+        + "ended_at_us = excluded.ended_at_us, seen_at_us = excluded.seen_at_us, "
+        + "termination_reason = excluded.termination_reason"
+
+    private static let spanColumns = ColumnNames.ofSpan
+
     static let forgetApplication = "DELETE FROM applications WHERE owner = ? AND id = ?"
 
     private static let applicationColumns = ColumnNames.ofApplication

@@ -7,7 +7,7 @@ enum Schema {
     /// What brings a database from one version to the next; the first makes the tables. The version of a
     /// database (`user_version`) is the number of steps that it has been through.
     static let steps = [
-        version1, version2, version3, version4, version5, version6, version7, version8,
+        version1, version2, version3, version4, version5, version6, version7, version8, version9,
     ]
 
     static var version: Int { steps.count }
@@ -144,6 +144,35 @@ enum Schema {
 
         """
     }.joined()
+
+    /// In which states applications were.
+    private static let version9 = """
+        CREATE TABLE application_spans (
+            -- One row a span of time in which an application was in one state, kept some time after its
+            -- end ([store] historyMax, historyAge). Times ending in _at_us are microseconds since
+            -- 1970-01-01 00:00 UTC.
+            id INTEGER PRIMARY KEY,              -- in the order in which they began
+            owner INTEGER NOT NULL,              -- uid of who registered the application
+            application TEXT NOT NULL,           -- the id that its owner gave it
+            state INTEGER NOT NULL,              -- 0 notRunning, 1 inactive, 2 active, 3 background,
+                                                 -- 4 suspended
+            began_at_us INTEGER NOT NULL,
+            ended_at_us INTEGER,                 -- NULL: it went on when it was written
+            seen_at_us INTEGER,                  -- of one that no daemon saw end: when one last wrote
+                                                 -- anything; NULL: its end was seen
+            termination_reason INTEGER           -- of notRunning: why the run before it ended, as in
+                                                 -- applications
+        ) STRICT;
+        CREATE INDEX application_spans_open ON application_spans (id) WHERE ended_at_us IS NULL;
+        CREATE INDEX application_spans_ended ON application_spans (ended_at_us)
+            WHERE ended_at_us IS NOT NULL;
+        CREATE INDEX application_spans_owner ON application_spans (owner, ended_at_us)
+            WHERE ended_at_us IS NOT NULL;
+        CREATE INDEX application_spans_application
+            ON application_spans (application, ended_at_us, id, owner)
+            WHERE ended_at_us IS NOT NULL;
+
+        """
 
     private static let tasks = """
         CREATE TABLE tasks (

@@ -20,6 +20,7 @@ package final class TaskStore: Sendable {
     private let queries: TaskQueries
     private let successes: SuccessQueries
     private let account: HistoryAccount
+    private let spans: SpanHistory
     private let writes: TaskWrites
     private let pruner: HistoryPruner
     private let isInMemory: Bool
@@ -79,8 +80,9 @@ package final class TaskStore: Sendable {
         queries = TaskQueries(connection)
         successes = SuccessQueries(connection)
         account = try HistoryAccount(connection)
+        spans = try SpanHistory(connection)
         writes = try TaskWrites(connection, account)
-        pruner = try HistoryPruner(connection, account)
+        pruner = try HistoryPruner(connection, account, spans)
     }
 
     private static func configure(
@@ -97,19 +99,55 @@ package final class TaskStore: Sendable {
 
     /// Writes all of it, or nothing.
     ///
+    /// - Parameter spans: of applications, which are written with them.
     /// - Returns: what was found on the way that the writer needs.
     /// - Throws: what kept it from the disk. Nothing has changed then, and the store goes on: the same
     ///   changes may be given again.
     @discardableResult
-    package func apply(_ changes: [StoreChange]) throws(StoreError) -> Applied {
+    package func apply(
+        _ changes: [StoreChange], with spans: [StoredSpan] = []
+    ) throws(StoreError) -> Applied {
         var applied = Applied()
-        guard !changes.isEmpty else { return applied }
+        guard !changes.isEmpty else {
+            try keep(spans)
+            return applied
+        }
         try connection.exclusively { () throws(StoreError) in
+            self.spans.begin()
             try account.transaction("commit") { () throws(StoreError) in
                 try writes.write(changes, &applied)
+                try self.spans.write(spans)
             }
+            self.spans.committed()
         }
         return applied
+    }
+
+    /// Writes spans of applications, all of them or none. They survive the process at once, and the machine with the
+    /// next changes: nothing waits for the disk.
+    package func keep(_ spans: [StoredSpan]) throws(StoreError) {
+        guard !spans.isEmpty else { return }
+        try connection.exclusively { () throws(StoreError) in
+            self.spans.begin()
+            try connection.withoutWaiting { () throws(StoreError) in
+                try connection.transaction("save spans") { () throws(StoreError) in
+                    try self.spans.write(spans)
+                }
+            }
+            self.spans.committed()
+        }
+    }
+
+    /// How many spans of applications are kept that have ended.
+    package func endedSpanCount() throws(StoreError) -> Int {
+        try connection.exclusively { () throws(StoreError) in spans.endedCount }
+    }
+
+    /// What an earlier daemon wrote of spans that went on.
+    package func openSpans() throws(StoreError) -> OpenSpans {
+        try connection.exclusively { () throws(StoreError) in
+            try SpanQueries(connection).open()
+        }
     }
 
     /// Whether the store takes changes again; really writes, and changes nothing that matters.

@@ -34,6 +34,7 @@ struct CrashTests {
         "coalesced", "replaced", "cancel kept", "paused", "resumed", "slept", "clock set",
         "healed", "disk silent", "registered", "unregistered", "adopted", "badge set", "suspended",
         "found frozen",
-        "applications cut off", "ended as exited", "ended as terminated",
+        "applications cut off", "ended as exited", "ended as terminated", "spans found open",
+        "spans found cut",
     ]
 }

@@ -205,6 +205,28 @@ extension Shell {
             }
         }
         try checkApplications()
+        try checkFoundSpans()
+    }
+
+    /// Of each application one span at most went on, and all that came before it had ended.
+    private func checkFoundSpans() throws {
+        let found = opened.found.spans
+        let past = try Shell.starting(disk) { () throws(StoreError) in
+            try opened.reader.spans(countMax: 100_000).spans
+        }
+        for span in found.spans {
+            let later = (found.spans + past).filter {
+                $0.key == span.key && $0.number > span.number
+            }
+            guard later.isEmpty else {
+                throw Violation("\(span) went on, and there is \(later)")
+            }
+        }
+        let numbers = (found.spans + past).map(\.number)
+        guard Set(numbers).count == numbers.count, numbers.allSatisfy({ $0 <= found.numberLast })
+        else { throw Violation("spans \(numbers), up to \(found.numberLast)") }
+        if !found.spans.isEmpty { ledger.count("spans found open") }
+        if past.contains(where: { $0.seenAt != nil }) { ledger.count("spans found cut") }
     }
 
     /// What must be so when the disk works and has all that it was given.
@@ -214,6 +236,10 @@ extension Shell {
         guard known.map(\.key) == ledger.applications.disk.keys.sorted() else {
             throw Violation("\(known.map(\.key)) are known, and others on disk")
         }
+        let spans = core.registry.presentSpans(of: nil)
+        guard spans.map(\.key) == known.map(\.key),
+            zip(spans, known).allSatisfy({ $0.state == $1.state && $0.endedAt == nil })
+        else { throw Violation("\(known) have the spans \(spans)") }
         for application in known {
             let stored = ledger.applications.disk[application.key]
             let (registration, badge) = (application.record.registration, application.record.badge)

@@ -34,8 +34,14 @@ extension Shell {
         case .write(let changes):
             mayHaveTaken = disk.fault == .unsynced
             ledger.applications.given(changes)
+            let spans = thread.takeSpans()
             let result = try Shell.ask(disk) { () throws(StoreError) in
-                try opened.store.apply(changes)
+                try opened.store.apply(changes, with: spans)
+            }
+            if case .success = result {
+                thread.spansAnswered(isWritten: true)
+            } else {
+                thread.spansAnswered(isWritten: false)
             }
             switch result {
             case .success(let applied):

@@ -6,6 +6,7 @@ import TaskStore
 /// The thread of a store, of which each step is taken when the history says so: `StoreThread` without the thread.
 final class SteppedStore: StoreBackend {
     private var orders = StoreOrders()
+    private(set) var spans = WaitingSpans()
     /// Whether something has come of orders that nobody has asked for yet.
     private(set) var hasNews = false
 
@@ -22,6 +23,18 @@ final class SteppedStore: StoreBackend {
     }
 
     func keep(_ bounds: HistoryBounds) {}
+
+    /// Takes the spans with the next commit.
+    func keep(_ spans: [StoredSpan]) { self.spans.add(spans) }
+
+    /// The spans that go with a commit.
+    func takeSpans() -> [StoredSpan] { spans.take() }
+
+    func spansAnswered(isWritten: Bool) {
+        if isWritten { spans.written() } else { spans.notWritten() }
+    }
+
+    func waitingSpans(_ filter: SpanFilter) -> [StoredSpan] { spans.ended(filter) }
 
     func close(used last: TaskID) -> Bool { true }
 

@@ -89,6 +89,7 @@ enum AccessTable {
         Applications.SetBadge.name: .application(.fine),
         Applications.SetHandles.name: .application(.fine),
         Applications.SimulateMemoryPressure.name: .everybody(.fine),
+        Applications.History.name: .everybody(.fine),
         Applications.Explain.name: .application(.fine),
         Manager.Describe.name: .everybody(.fine),
         Manager.Statistics.name: .everybody(.fine),

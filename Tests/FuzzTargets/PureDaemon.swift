@@ -232,6 +232,14 @@ extension PureDaemon {
                 _ = try registry.explain(key, at: now)
             }
         },
+        Applications.History.name: { daemon, call in
+            let since = try call.decode(Applications.History.Input.self).sinceMs.map {
+                daemon.time.earlier(by: .milliseconds($0))
+            }
+            precondition(since ?? daemon.time <= daemon.time)
+            _ = daemon.registry.presentSpans(of: owner)
+            return []
+        },
         Applications.Push.name: { daemon, call in
             let input = try call.decode(Applications.Push.Input.self)
             let message = PushMessage(

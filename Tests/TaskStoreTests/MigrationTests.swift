@@ -62,6 +62,9 @@ struct MigrationTests {
         #expect(try store.dependencies().isEmpty)
         #expect(live.allSatisfy { $0.queueing.slots == 1 && !$0.queueing.isPaused })
         #expect(try store.applications() == [])
+        // The latest time of the rows that are there.
+        let seen = WallTime(microseconds: 14)
+        #expect(try store.openSpans() == OpenSpans(spans: [], numberLast: 0, seenAt: seen))
         #expect(try store.reservedIdentifiers() == TaskID(rawValue: 1000))
         let ended = try store.historyReader().history(countMax: 9).tasks
         #expect(ended.map(\.id.rawValue) == [3])
@@ -148,7 +151,7 @@ struct MigrationTests {
         arguments: [
             (1, "paused_groups"), (1, "applications"), (2, "applications"),
             (4, "last_successes_oldest"), (5, "dependencies"), (5, "paused_owners"),
-            (6, "submissions"),
+            (6, "submissions"), (7, "application_spans"), (8, "application_spans_ended"),
         ])
     func refused(version: Int, table: String) throws {
         try make(version)

@@ -131,7 +131,7 @@ extension ApplicationMachine {
 
     /// Takes the steps of the state table, and has the observers told of each.
     mutating func move(
-        _ key: ApplicationKey, on event: LifecycleEvent, reason: String? = nil,
+        _ key: ApplicationKey, on event: LifecycleEvent, reason: TerminationReason? = nil,
         _ turn: inout ApplicationTurn
     ) {
         guard let application = self[key],
@@ -146,10 +146,11 @@ extension ApplicationMachine {
                 told.background = present.background(at: turn.boot)
             }
             if step.next == .background { told.remaining = self[key]?.remaining(at: turn.now) }
-            told.reason = reason
+            told.reason = reason?.text
             guard callback != nil || step.next != present.state else { continue }
             turn.order(key, .tell(told))
         }
+        noteState(key, reason: reason, turn)
     }
 
     // MARK: Calls that wait

@@ -15,8 +15,10 @@ extension ApplicationMachine {
         _ key: ApplicationKey, _ refusal: Refusal?, _ turn: inout ApplicationTurn
     ) {
         var answered: ApplicationWrites.Purpose?
+        let wasThere = self[key]?.saved != nil
         update(key) { answered = $0.writes.answered(isRefused: refusal != nil) }
         guard let purpose = answered else { return }
+        if !wasThere, self[key]?.saved != nil { becomesKnown(key, turn) }
         takeBack(key, &turn)
         switch purpose {
         case .record: break
@@ -31,7 +33,7 @@ extension ApplicationMachine {
             save(key, .record, &turn)
         }
         // What never got to the disk is known to nobody.
-        if self[key]?.isVoid == true { remove(key) }
+        if self[key]?.isVoid == true { remove(key, turn) }
     }
 
     private mutating func adoptionStored(
@@ -74,7 +76,7 @@ extension ApplicationMachine {
         guard let number = self[key]?.forgetting else { return }
         if refusal == nil {
             turn.note(key, .unregistered)
-            remove(key)
+            remove(key, turn)
         } else {
             update(key) { $0.forgetting = nil }
         }
@@ -89,12 +91,15 @@ extension ApplicationMachine {
 
     /// Takes over what an earlier daemon knew of an application: what ran then was interrupted.
     ///
-    /// - Parameter frozen: units that could not be thawed yet; they stay on disk for the daemon after this one.
+    /// - Parameters:
+    ///   - frozen: units that could not be thawed yet; they stay on disk for the daemon after this one.
+    ///   - seenAt: when that daemon last wrote anything.
     mutating func restore(
         _ key: ApplicationKey, _ record: ApplicationRecord, frozen: Set<AdoptedUnit>,
-        _ turn: inout ApplicationTurn
+        seenAt: BootInstant?, _ turn: inout ApplicationTurn
     ) {
         insert(key, record, isSaved: true)
+        resumeSpan(key, record, seenAt: seenAt, turn)
         let units = record.units.filter(frozen.contains)
         guard record.isRunning || units != record.units else { return }
         update(key) {

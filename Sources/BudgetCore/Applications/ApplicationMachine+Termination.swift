@@ -14,7 +14,7 @@ extension ApplicationMachine {
         guard application.state != .notRunning, application.state != .suspended else {
             return kill(key, tasks, &turn)
         }
-        move(key, on: .ending, reason: reason.text, &turn)
+        move(key, on: .ending, reason: reason, &turn)
         turn.order(key, .signal(.terminate))
         let grace = grace(of: key, turn)
         update(key) { $0.run?.kill.plan(at: turn.now + grace) }
@@ -168,7 +168,7 @@ extension ApplicationMachine {
         guard let application = self[key], case .recording(let end) = application.run?.phase
         else { return }
         if case .ended(let reason) = end.how {
-            move(key, on: .gone, reason: reason.text, &turn)
+            move(key, on: .gone, reason: reason, &turn)
         }
         var dropped: [PushMessage] = []
         var untold: [Performance] = []

@@ -5,6 +5,7 @@
 /// application ends, it asks a `HeldTaskSource`.
 struct ApplicationMachine: ~Copyable, Sendable {
     private var table = ApplicationTable()
+    private var spans = SpanLog()
     private var settings = ApplicationRules()
 
     // MARK: What is known
@@ -49,6 +50,14 @@ struct ApplicationMachine: ~Copyable, Sendable {
     func hasTasks(_ key: ApplicationKey) -> Bool { table.hasTasks(key) }
     /// Whether any live task names an application.
     var haveTasks: Bool { table.haveTasks }
+
+    /// The spans of time that go on, of the applications that a caller may know of.
+    func presentSpans(of owner: OwnerID?) -> [ApplicationSpan] {
+        known(of: owner).compactMap { spans[$0.key] }
+    }
+
+    /// The highest number that a span has had.
+    var spanNumberLast: UInt64 { spans.numbers }
 
     /// How many count against the limit of an owner.
     func count(of owner: OwnerID) -> Int { table.count(of: owner) }
@@ -96,7 +105,49 @@ struct ApplicationMachine: ~Copyable, Sendable {
         table.insert(key, record, isSaved: isSaved)
     }
 
-    mutating func remove(_ key: ApplicationKey) { table.remove(key) }
+    /// Forgets an application, of which somebody knew until now where a span of it goes on.
+    mutating func remove(_ key: ApplicationKey, _ turn: ApplicationTurn) {
+        table.remove(key)
+        spans.end(key, at: turn.boot)
+    }
+
+    /// Somebody knows of an application from now on, which does not run.
+    mutating func becomesKnown(_ key: ApplicationKey, _ turn: ApplicationTurn) {
+        spans.begin(key, .notRunning, at: turn.boot)
+    }
+
+    /// An application has gone through the states up to the one in which it is.
+    ///
+    /// - Parameter reason: why its run has ended.
+    mutating func noteState(
+        _ key: ApplicationKey, reason: TerminationReason?, _ turn: ApplicationTurn
+    ) {
+        guard let state = table[key]?.state else { return }
+        let isOver = state == .notRunning
+        spans.move(key, to: state, reason: isOver ? reason : nil, at: turn.boot)
+    }
+
+    /// The spans that have begun or ended since this was last called.
+    mutating func takeSpans() -> [ApplicationSpan] { spans.take() }
+
+    /// Takes over the spans of an earlier daemon; called before its applications are restored.
+    mutating func restore(_ found: RestoredSpans) { spans.restore(found) }
+
+    /// An application is taken over, as the disk has it.
+    mutating func resumeSpan(
+        _ key: ApplicationKey, _ record: ApplicationRecord, seenAt: BootInstant?,
+        _ turn: ApplicationTurn
+    ) {
+        spans.resume(
+            key, wasRunning: record.isRunning, record.lastTermination, seenAt: seenAt,
+            at: turn.boot)
+    }
+
+    /// All applications of the earlier daemon are restored.
+    mutating func endUnknownSpans(seenAt: BootInstant?, _ turn: ApplicationTurn) {
+        let known = Set(keys)
+        spans.cut(seenAt: seenAt, at: turn.boot, unless: known.contains)
+    }
 
     /// Changes an application; one that is not known is left alone. What is due for it follows.
     mutating func update(_ key: ApplicationKey, _ body: (inout ManagedApplication) -> Void) {

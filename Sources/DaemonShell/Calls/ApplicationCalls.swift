@@ -2,6 +2,7 @@ internal import BudgetCore
 internal import JSON
 internal import LinuxSystem
 internal import TaskAPI
+internal import TaskStore
 internal import Varlink
 
 /// Calls about applications.
@@ -15,6 +16,8 @@ struct ApplicationCalls {
     let applications: RunningApplications
     let runner: ApplicationRunner
     let adopter: ApplicationAdopter
+    let store: Persistence
+    let lookups: HistoryLookups
 
     // MARK: - Registration
 
@@ -159,6 +162,19 @@ struct ApplicationCalls {
         let caller = try client.caller(all: input.all)
         let keys = core.registry.applicationKeys(of: caller.seesAll ? nil : caller.owner)
         client.open(.pages(ApplicationListPager(core, pool, streams, applications, keys)))
+        pool.markDirty(client)
+    }
+
+    func history(_ client: Client, _ call: Call) throws(CallFailure) {
+        let input = try call.read(Applications.History.Input.self)
+        let caller = try client.caller(all: input.all)
+        let filter = SpanFilter(
+            owner: caller.seesAll ? nil : caller.owner, application: input.id,
+            since: input.sinceMs.map { core.clocks.time.earlier(by: .milliseconds($0)) })
+        let pager = SpanPager(
+            SpanPager.Parts(core: core, pool: pool, streams: streams, lookups: lookups),
+            filter, waiting: store.waitingSpans(filter), more: call.more)
+        client.open(.pages(pager))
         pool.markDirty(client)
     }
 

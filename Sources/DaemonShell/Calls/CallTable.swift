@@ -65,6 +65,7 @@ struct CallTable {
             Applications.Terminate.name: applications.terminate,
             Applications.Show.name: applications.show,
             Applications.List.name: applications.list,
+            Applications.History.name: applications.history,
             Applications.Watch.name: applications.watch,
             Applications.Delivered.name: applications.delivered,
             Applications.Push.name: applications.push,

@@ -191,7 +191,7 @@ final class HistoryPager: Pager {
                 client.closeCall()
                 client.reply(.unreadable(error))
                 pool.resume(client)
-            case .task, .submission, .ended, .output: break
+            case .task, .submission, .ended, .spans, .output: break
             }
         }
     }

@@ -126,9 +126,12 @@ final class Core {
         if actions.count < 1024 { actions.clear() } else { actions.removeAll() }
     }
 
-    /// The clocks of the turn, for what is told in the time of day.
+    /// The clocks of the turn, for what is told in the time of day: what it was at the turn's instant.
     var clocks: ClockPair {
-        ClockPair(instant: now, boot: registry.boot(at: now), time: time.timeOfDay())
+        let sinceThen = max(present - now, .zero)
+        return ClockPair(
+            instant: now, boot: registry.boot(at: now),
+            time: time.timeOfDay().earlier(by: sinceThen))
     }
 }
 

@@ -58,7 +58,7 @@ final class StoredOutputPager: Pager {
             case .output(nil, _): refuse(client, .refused(.noSuchTask(id)))
             case .output(let task?, let found): take(found, of: task, for: client)
             case .failed(let error): refuse(client, .unreadable(error))
-            case .task, .submission, .ended, .page: break
+            case .task, .submission, .ended, .page, .spans: break
             }
         }
     }

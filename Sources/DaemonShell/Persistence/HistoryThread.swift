@@ -11,6 +11,8 @@ final class HistoryThread: Sendable {
         /// Which of some are tasks of an owner that have ended.
         case ended([TaskID], of: OwnerID?)
         case page(HistoryFilter, after: HistoryCursor?, countMax: Int)
+        /// Spans of applications that have ended, up to the one of this number.
+        case spans(SpanFilter, through: UInt64, after: SpanCursor?, countMax: Int)
         /// The output of a task that has ended, from a position on.
         case output(TaskID, of: OwnerID?, from: Int, since: WallTime?)
     }
@@ -20,6 +22,7 @@ final class HistoryThread: Sendable {
         case submission(EndedSubmission?)
         case ended(Set<TaskID>)
         case page(HistoryPage)
+        case spans(SpanPage)
         /// The task, where there is one, and some of its output, where that is kept.
         case output(StoredTask?, StoredOutput?)
         case failed(StoreError)
@@ -111,6 +114,9 @@ final class HistoryThread: Sendable {
                 return .ended(try reader.ended(of: ids, owner: owner))
             case .page(let filter, let cursor, let countMax):
                 return .page(try reader.history(filter, after: cursor, countMax: countMax))
+            case .spans(let filter, let last, let cursor, let countMax):
+                return .spans(
+                    try reader.spans(filter, through: last, after: cursor, countMax: countMax))
             case .output(let id, let owner, let position, let time):
                 guard let task = try reader.task(id, of: owner) else { return .output(nil, nil) }
                 guard let outputPath else { return .output(task, nil) }

@@ -59,6 +59,8 @@ struct FoundTasks {
     let dependencies: [TaskID: [Dependency]]
     /// In the order of their owners and of their ids.
     let applications: [StoredApplication]
+    /// In which states they were when that daemon last wrote of it.
+    let spans: OpenSpans
     /// The newest that have ended, the oldest first.
     let ended: [StoredTask]
 
@@ -70,6 +72,7 @@ struct FoundTasks {
         slotOrders = try store.slotOrders()
         dependencies = try store.dependencies()
         applications = try store.applications()
+        spans = try store.openSpans()
         ended = try FoundTasks.newest(in: reader, countMax: endedMax)
     }
 

@@ -29,8 +29,26 @@ final class Persistence {
         }
     }
 
-    /// Gives the disk what has been ordered.
-    func flush() { writer.flush(at: core.now) }
+    /// Gives the disk what has been ordered, and in which states applications are since then.
+    func flush() {
+        handOverSpans()
+        writer.flush(at: core.now)
+    }
+
+    private func handOverSpans() {
+        let spans = core.update { registry, _, _ in registry.takeSpans() }
+        if !spans.isEmpty {
+            let clocks = core.clocks
+            backend.keep(spans.map { StoredSpan($0, clocks) })
+        }
+    }
+
+    /// The spans of applications that have ended and that the disk does not have yet, of these.
+    func waitingSpans(_ filter: SpanFilter) -> [StoredSpan] {
+        // Some of them may be of this turn.
+        handOverSpans()
+        return backend.waitingSpans(filter)
+    }
 
     /// Whether nothing is on its way to the disk, and a disk that failed is not being looked at.
     var isIdle: Bool { writer.isIdle && !writer.isProbing }
@@ -107,7 +125,9 @@ final class Persistence {
             let applications = found.applications.map {
                 (key: $0.key, record: ApplicationRecord($0, clocks))
             }
-            registry.restore(applications: applications, frozen: frozen, at: now, &actions)
+            registry.restore(
+                applications: applications, spans: RestoredSpans(found.spans, clocks),
+                frozen: frozen, at: now, &actions)
         }
         var isDone = false
         while !isDone {

@@ -18,6 +18,27 @@ extension StoredTermination {
     }
 }
 
+extension StoredSpan {
+    init(_ span: ApplicationSpan, _ clocks: ClockPair) {
+        self.init(
+            number: span.number, key: span.key, state: span.state,
+            beganAt: clocks.time(at: span.beganAt), endedAt: span.endedAt.map(clocks.time),
+            seenAt: span.seenAt.map(clocks.time), reason: span.reason)
+    }
+}
+
+extension RestoredSpans {
+    init(_ stored: OpenSpans, _ clocks: ClockPair) {
+        self.init(
+            open: stored.spans.map { span in
+                ApplicationSpan(
+                    number: span.number, key: span.key, state: span.state,
+                    beganAt: clocks.boot(at: span.beganAt), reason: span.reason)
+            },
+            numberLast: stored.numberLast, seenAt: stored.seenAt.map(clocks.boot))
+    }
+}
+
 extension ApplicationRecord {
     init(_ stored: StoredApplication, _ clocks: ClockPair) {
         self.init(registration: stored.registration)

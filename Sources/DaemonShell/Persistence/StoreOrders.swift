@@ -12,6 +12,12 @@ protocol StoreBackend: AnyObject {
     /// Sees whether a disk that failed takes writes again; nothing else is under way.
     func probe()
 
+    /// Has spans of applications written: with the next commit, or in some time without one. Nothing is told of it.
+    func keep(_ spans: [StoredSpan])
+
+    /// Those that have ended and are not on disk yet, of these.
+    func waitingSpans(_ filter: SpanFilter) -> [StoredSpan]
+
     /// What has come of the orders since the last call.
     func takeProgress() -> StoreProgress
 

@@ -20,6 +20,11 @@ final class StoreThread: StoreBackend, Sendable {
     private static let outputAtOnce = 4 << 20
     /// Tasks whose output is forgotten between two orders.
     private static let cleanedAtOnce = 500
+    /// How long spans wait for a commit that they can go with, in nanoseconds, and how many are not let wait.
+    private static let spanDelay: Int64 = 1_000_000_000
+    private static let spansWaitingMax = 1024
+    /// Spans after which the history is looked through again.
+    private static let spansPerPrune = 1000
 
     private struct Shared {
         var orders = StoreOrders()
@@ -28,6 +33,11 @@ final class StoreThread: StoreBackend, Sendable {
         var outputBytes = 0
         /// Tasks whose output is to go, where the disk has forgotten them.
         var cleaned: [TaskID] = []
+        /// What is known of the states of applications, which goes with the next commit.
+        var spans = WaitingSpans()
+        /// When it does not wait for one any longer; `nil` where nothing waits.
+        var spansDueAt: Int64?
+        var spansSincePrune = 0
         var bounds: HistoryBounds
         var isPruneDue = true
         var statistics = StoreStatistics()
@@ -114,6 +124,19 @@ final class StoreThread: StoreBackend, Sendable {
         return shared.withLock { $0.statistics }
     }
 
+    func keep(_ spans: [StoredSpan]) {
+        tell { state in
+            state.spans.add(spans)
+            let isFull = state.spans.count >= StoreThread.spansWaitingMax
+            let now = MonotonicClock.now()
+            state.spansDueAt = isFull ? now : state.spansDueAt ?? now + StoreThread.spanDelay
+        }
+    }
+
+    func waitingSpans(_ filter: SpanFilter) -> [StoredSpan] {
+        shared.withLock { $0.spans.ended(filter) }
+    }
+
     /// Ends the thread and the store, and gives ids back that this run has reserved and not used, so that
     /// ids stay short for people over orderly restarts.
     ///
@@ -135,13 +158,18 @@ final class StoreThread: StoreBackend, Sendable {
 
     /// Waits until there is something to do.
     private func rest() {
-        let isResting = shared.withLock { state in
+        let (isResting, dueAt) = shared.withLock { state in
             state.isResting =
                 !state.orders.isDue && !state.isPruneDue && state.lastUsed == nil
                 && state.outputs.isEmpty && state.cleaned.isEmpty && !state.isUseDue
-            return state.isResting
+            return (state.isResting, state.spansDueAt)
         }
-        if isResting { request.takeEvents() }
+        guard isResting else { return }
+        guard let dueAt else { return request.takeEvents() }
+        // Rounded up, so that it is over then.
+        let wait = max(dueAt - MonotonicClock.now(), 0) / 1_000_000 + 1
+        if request.waitReadable(milliseconds: Int32(clamping: wait)) { request.takeEvents() }
+        shared.withLock { $0.isResting = false }
     }
 
     private func serve() {
@@ -153,6 +181,7 @@ final class StoreThread: StoreBackend, Sendable {
                 (state.orders.next(), state.lastUsed)
             }
             if let order { endsSincePrune += carryOut(order) }
+            writeSpansIfDue()
             if let lastUsed { return end(lastUsed, outputs) }
             outputs.write(takeOutputs(bytesMax: Self.outputAtOnce))
             outputs.forget(of: takeCleaned(), notIn: store)
@@ -160,9 +189,13 @@ final class StoreThread: StoreBackend, Sendable {
             let isPruneDue =
                 endsSincePrune >= StoreThread.endsPerPrune
                 || now - prunedAt >= StoreThread.pruneInterval
+                || shared.withLock { $0.spansSincePrune >= StoreThread.spansPerPrune }
             if isPruneDue {
                 (endsSincePrune, prunedAt) = (0, now)
-                shared.withLock { $0.isPruneDue = true }
+                shared.withLock { state in
+                    state.isPruneDue = true
+                    state.spansSincePrune = 0
+                }
             }
             keepHouse(prunesFirst: isPruneDue, outputs)
             keepHouse(of: outputs)
@@ -177,7 +210,9 @@ final class StoreThread: StoreBackend, Sendable {
         do throws(StoreError) {
             switch order {
             case .write(let changes):
-                let applied = try commit(changes)
+                let applied = try withSpans { spans throws(StoreError) in
+                    try commit(changes, with: spans)
+                }
                 shared.withLock { $0.orders.written(changes.count, applied) }
                 return changes.count { if case .ended = $0 { true } else { false } }
             case .probe:
@@ -191,7 +226,9 @@ final class StoreThread: StoreBackend, Sendable {
     }
 
     /// Writes changes, and takes down how long that took.
-    private func commit(_ changes: [StoreChange]) throws(StoreError) -> Applied {
+    private func commit(
+        _ changes: [StoreChange], with spans: [StoredSpan]
+    ) throws(StoreError) -> Applied {
         let start = MonotonicClock.now()
         var isWritten = false
         defer {
@@ -200,7 +237,7 @@ final class StoreThread: StoreBackend, Sendable {
                 $0.statistics.committed(inNanoseconds: time, isWritten: isWritten)
             }
         }
-        let applied = try StoreThread.write(changes, to: store, identifiers)
+        let applied = try StoreThread.write(changes, with: spans, to: store, identifiers)
         isWritten = true
         return applied
     }
@@ -223,11 +260,48 @@ final class StoreThread: StoreBackend, Sendable {
     /// Writes changes, those about ids where ids are kept.
     @discardableResult
     static func write(
-        _ changes: [StoreChange], to store: TaskStore, _ identifiers: TaskStore
+        _ changes: [StoreChange], with spans: [StoredSpan] = [], to store: TaskStore,
+        _ identifiers: TaskStore
     ) throws(StoreError) -> Applied {
-        guard store !== identifiers else { return try store.apply(changes) }
+        guard store !== identifiers else { return try store.apply(changes, with: spans) }
         try identifiers.apply(changes.filter(\.isAboutIdentifiers))
-        return try store.apply(changes.filter { !$0.isAboutIdentifiers })
+        return try store.apply(changes.filter { !$0.isAboutIdentifiers }, with: spans)
+    }
+
+    // MARK: - The spans of applications
+
+    /// Writes the spans that wait, by what is given them.
+    private func withSpans<Result>(
+        _ write: ([StoredSpan]) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        let spans = shared.withLock { state in
+            state.spansDueAt = nil
+            return state.spans.take()
+        }
+        do throws(StoreError) {
+            let result = try write(spans)
+            shared.withLock { state in
+                state.spans.written()
+                state.spansSincePrune += spans.count
+            }
+            return result
+        } catch {
+            shared.withLock { state in
+                state.spans.notWritten()
+                guard !state.spans.isEmpty else { return }
+                state.spansDueAt = MonotonicClock.now() + StoreThread.spanDelay
+            }
+            throw error
+        }
+    }
+
+    /// Writes the spans that wait, where no commit has come for them. A disk that does not take them is the next
+    /// commit's business to tell of; they are written later.
+    private func writeSpansIfDue() {
+        let isDue = shared.withLock { state in
+            state.spansDueAt.map { $0 <= MonotonicClock.now() } ?? false
+        }
+        if isDue { try? withSpans { spans throws(StoreError) in try store.keep(spans) } }
     }
 
     /// What the file needs and no answer waits for: between two orders, a little at a time.
@@ -321,6 +395,7 @@ final class StoreThread: StoreBackend, Sendable {
     private func end(_ last: TaskID, _ outputs: OutputWriter) {
         outputs.write(takeOutputs(bytesMax: .max))
         outputs.close()
+        try? withSpans { spans throws(StoreError) in try store.keep(spans) }
         // Where it cannot be written the block is skipped, as after a crash, and the log of the database
         // is read at the next start.
         _ = try? identifiers.apply([.identifiersReserved(through: last)])

@@ -2,6 +2,7 @@ internal import BudgetCore
 internal import JSON
 internal import LinuxSystem
 internal import TaskAPI
+internal import TaskStore
 internal import Varlink
 
 extension Applications.Application {
@@ -191,6 +192,34 @@ extension Callback {
             case .taskExpiring: .taskExpiring
             case .didReceiveMemoryWarning: .didReceiveMemoryWarning
             }
+    }
+}
+
+extension Applications.Span {
+    /// One that goes on.
+    init(_ span: ApplicationSpan, at boot: BootInstant) {
+        self.init(span.key, span.state, span.reason)
+        beganMs = max(boot - span.beganAt, .zero).wholeMilliseconds
+    }
+
+    /// One that has ended.
+    init(_ span: StoredSpan, at now: WallTime) {
+        self.init(span.key, span.state, span.reason)
+        endedMs = span.endedAt?.elapsed(at: now).wholeMilliseconds
+        // The clock may have been set back in between.
+        beganMs = max(span.beganAt.elapsed(at: now).wholeMilliseconds, endedMs ?? 0)
+        seenMs = span.seenAt?.elapsed(at: now).wholeMilliseconds
+    }
+
+    private init(
+        _ key: ApplicationKey, _ state: ApplicationState, _ reason: TerminationReason?
+    ) {
+        self.init()
+        application = key.id
+        owner = Int(key.owner.rawValue)
+        self.state = Applications.State(state)
+        if state == .suspended { frozen = true }
+        self.reason = reason.map(Applications.TerminationReason.init)
     }
 }
 

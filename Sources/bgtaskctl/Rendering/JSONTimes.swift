@@ -45,7 +45,8 @@ struct JSONTimes {
             object["state"].flatMap { start(of: object, $0, age: milliseconds) }
         case "endedMs", "agoMs": ("endedAt", past(milliseconds))
         case "submittedMs": ("submittedAt", past(milliseconds))
-        case "startedMs": ("begunAt", past(milliseconds))
+        case "startedMs", "beganMs": ("begunAt", past(milliseconds))
+        case "seenMs": ("seenAt", past(milliseconds))
         case "warnedMs": ("warnedAt", past(milliseconds))
         case "notBeforeMs": ("notBefore", future(milliseconds))
         case "earliestChangeMs": ("earliestChange", future(milliseconds))

@@ -48,7 +48,9 @@ enum WallClock {
     }
 
     private static func text(millisecondsAgo milliseconds: Int, _ format: String) -> String {
-        var (seconds, parts) = (time_t((Self.milliseconds - milliseconds) / 1000), tm())
+        let (moment, overflow) = Self.milliseconds.subtractingReportingOverflow(milliseconds)
+        guard !overflow else { return "?" }
+        var (seconds, parts) = (time_t(moment / 1000), tm())
         guard localtime_r(&seconds, &parts) != nil else { return "?" }
         return text(&parts, format) ?? "?"
     }

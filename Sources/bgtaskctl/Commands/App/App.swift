@@ -18,7 +18,8 @@ struct App: ParsableCommand {
             """,
         subcommands: [
             Register.self, Launch.self, Adopt.self, Activate.self, Resign.self, Background.self,
-            Terminate.self, Unregister.self, List.self, Show.self, Watch.self, Push.self,
+            Terminate.self, Unregister.self, List.self, Show.self, History.self, Watch.self,
+            Push.self,
             Badge.self, Handles.self, Delivered.self, Explain.self,
         ],
         defaultSubcommand: List.self

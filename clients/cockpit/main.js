@@ -206,7 +206,8 @@ class Page {
 }
 
 const [user, users, daemons] = await Promise.all([cockpit.user(), userNames(), findDaemons()]);
-document.documentElement.lang = language();
+// In a language without a translation the page is English.
+document.documentElement.lang = _("Background tasks") === "Background tasks" ? "en" : language();
 cockpit.translate();
 document.title = _("Background tasks");
 new Page(user, users, daemons);

@@ -35,6 +35,8 @@ export class Session extends EventTarget {
     #timer = null;
     #delay = delays.first;
     #refreshing = new Map();
+    /** Counts the times that it has been opened: what fails of an earlier one is of no account. */
+    #opened = 0;
     #isClosed = false;
 
     /**
@@ -122,13 +124,18 @@ export class Session extends EventTarget {
     }
 
     async #open() {
+        const opened = ++this.#opened;
+        const lost = error => {
+            if (opened === this.#opened) this.#lost(error);
+        };
         try {
             await this.#askWhetherOperator();
-            await this.#watch();
+            await this.#watch(lost);
+            if (opened !== this.#opened) return;
             this.#delay = delays.first;
             this.#become("ready");
         } catch (error) {
-            this.#lost(error);
+            lost(error);
         }
     }
 
@@ -142,7 +149,8 @@ export class Session extends EventTarget {
         }
     }
 
-    async #watch() {
+    /** @param {function(Error)} lost - called when the watch ends. */
+    async #watch(lost) {
         const all = this.all ? { all: true } : {};
         const now = () => performance.now();
         this.tasks.beginList();
@@ -153,7 +161,7 @@ export class Session extends EventTarget {
             this.tasks.event(event, now());
             this.#changed();
             this.#told(event.task.id);
-        }).catch(error => this.#lost(error));
+        }).catch(lost);
         const { profiles, version } = await described;
         this.profiles = profiles;
         this.version = version;

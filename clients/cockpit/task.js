@@ -15,14 +15,17 @@ const tasks = "org.bgtaskd.Tasks.";
 
 /** The newest of what a task has printed, as pieces of text. */
 class OutputPane {
-    /** Characters that are shown at most; what is older goes. */
+    /** Characters that are kept at most, shown or not; what is older goes. */
     static lengthMax = 256 * 1024;
+    /** Characters of one element; pieces are put together up to this. */
+    static #pieceMax = 4096;
 
     #text = h("pre", { class: "output", tabindex: 0, role: "log", "aria-label": _("Output") });
     #note = h("p", { class: "note" });
     #follows = h("input", { type: "checkbox", checked: true });
     #length = 0;
     #waiting = [];
+    #waitingLength = 0;
     #frame = null;
     #reader = null;
     element = h("section", { class: "card" },
@@ -48,6 +51,7 @@ class OutputPane {
         cancelAnimationFrame(this.#frame);
         this.#frame = null;
         this.#waiting = [];
+        this.#waitingLength = 0;
     }
 
     #ended(reader, problem) {
@@ -58,6 +62,11 @@ class OutputPane {
 
     #add(piece) {
         this.#waiting.push(piece);
+        this.#waitingLength += piece.text.length;
+        // Nothing is painted while nobody looks, and the task may print on.
+        while (this.#waitingLength > OutputPane.lengthMax && this.#waiting.length > 1) {
+            this.#waitingLength -= this.#waiting.shift().text.length;
+        }
         this.#frame ??= requestAnimationFrame(() => this.#show());
     }
 
@@ -70,6 +79,7 @@ class OutputPane {
             if (text !== "") this.#append(visibleLines(text), stream === "stderr" ? "stderr" : "");
         }
         this.#waiting = [];
+        this.#waitingLength = 0;
         while (this.#length > OutputPane.lengthMax && this.#text.childElementCount > 1) {
             this.#length -= this.#text.firstElementChild.textContent.length;
             this.#text.firstElementChild.remove();
@@ -78,8 +88,14 @@ class OutputPane {
     }
 
     #append(text, className) {
-        this.#text.append(h("span", { class: className }, text.slice(-OutputPane.lengthMax)));
-        this.#length += text.length;
+        const shown = text.slice(-OutputPane.lengthMax);
+        const last = this.#text.lastElementChild;
+        if (last?.className === className && last.textContent.length + shown.length <= OutputPane.#pieceMax) {
+            last.firstChild.appendData(shown);
+        } else {
+            this.#text.append(h("span", { class: className }, shown));
+        }
+        this.#length += shown.length;
     }
 }
 

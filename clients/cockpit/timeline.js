@@ -57,8 +57,9 @@ export class Timeline {
         let svg = "";
         let problem = "";
         try {
+            const { daemon, session } = this.#page;
             svg = await bgtaskctl(timelineArguments(
-                this.#page.daemon.path, this.#parameters, this.#page.session.all, this.#picture.parentElement.clientWidth));
+                daemon.path, this.#parameters, session.all, this.element.clientWidth));
         } catch (error) {
             problem = error.message;
         }

@@ -47,10 +47,11 @@ def require() -> None:
 
 class Cockpit:
     """A Cockpit that somebody is logged in to; user: whom root makes it for. programs: a folder of those that it finds
-    before others."""
+    before others. own: the socket of a daemon of the user's own."""
 
     def __init__(
-            self, daemon: str, user: str | None = None, host: str = "127.0.0.1", programs: str | None = None) -> None:
+            self, daemon: str, user: str | None = None, host: str = "127.0.0.1", programs: str | None = None,
+            own: str | None = None) -> None:
         self.folder = tempfile.TemporaryDirectory(prefix="bgtask-cockpit-")
         top = pathlib.Path(self.folder.name)
         (top / "cockpit").mkdir()
@@ -61,6 +62,9 @@ class Cockpit:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
         (top / "home").mkdir()
+        if own is not None:
+            (top / "home/bgtaskd").mkdir()
+            (top / "home/bgtaskd/org.bgtaskd").symlink_to(own)
         command = [str(COCKPIT), "--no-tls", f"--port={port}", "--address=127.0.0.1",
                    f"--local-session={BRIDGE}"]
         if user is not None:

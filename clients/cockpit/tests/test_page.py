@@ -51,6 +51,10 @@ class Views(PageTestCase):
         return self.client.call("Submit", work={
             "name": name, "command": list(command or ("sleep", "1000")), **more})["id"]
 
+    def hold(self, name: str) -> int:
+        return self.client.call(
+            "Begin", name=name, pid=os.getpid(), budget={"durationMs": 500000, "graceMs": 1000})["id"]
+
     def task(self, id: int) -> dict[str, object]:
         return self.client.call("Show", id=id)["task"]
 
@@ -199,7 +203,7 @@ class Views(PageTestCase):
 
     def test_progress_and_attempts(self) -> None:
         browser = self.browser
-        held = self.client.call("Begin", name="photos", pid=os.getpid(), budget={"durationMs": 500000, "graceMs": 1000})["id"]
+        held = self.hold("photos")
         self.client.call("Report", id=held, text="packing", completed=2, total=8)
         again = self.run_command("flaky", "false", retry={"attempts": 3, "delayMs": 3600000})
         self.open()
@@ -267,6 +271,19 @@ class Views(PageTestCase):
         self.client.call("SetSlots")
         self.audit()
 
+    def test_a_flood_of_output_is_bounded(self) -> None:
+        browser = self.browser
+        id = self.run_command("floods", "sh", "-c", "seq 1 60000; echo the end; sleep 1000")
+        self.open(f"task/{id}")
+        browser.shown(".output", "the end")
+        length, pieces, sum = browser.run(
+            "const o = document.querySelector('.output'); return [o.textContent.length, o.childElementCount,"
+            "[...o.children].reduce((sum, one) => sum + one.textContent.length, 0)]")
+        self.assertLessEqual(length, 256 * 1024 + 65536)
+        self.assertEqual(length, sum)
+        self.assertLess(pieces, 300)
+        self.assertIn("60000", browser.shown(".output").text)
+
     # --- faults -------------------------------------------------------------------------------------
 
     def test_the_daemon_goes_and_comes_back(self) -> None:
@@ -315,13 +332,14 @@ class Views(PageTestCase):
         attack = ("<img src=x onerror='window.pwned=1'><script>window.pwned=1</script>"
                   "<svg onload='window.pwned=1'>\" onfocus='window.pwned=1' autofocus x='\u202e$0$1")
         name = "<img src=x onerror=window.pwned=1>"
-        held = self.client.call("Begin", name=name, pid=os.getpid(), budget={"durationMs": 500000, "graceMs": 1000})["id"]
+        held = self.hold(name)
         self.client.call("Report", id=held, text=attack)
         application = "javascript.window-pwned"
         self.client.call("org.bgtaskd.Applications.Register", registration={
             "id": application, "command": ["sh", "-c", attack]})
         queued = self.run_command(name, attack, earliestBeginMs=3600000)
-        printing = self.run_command(name, "sh", "-c", 'printf "%s\\n\\033[31m\\0" "$1"; printf %s "$1" >&2', "sh", attack)
+        printing = self.run_command(
+            name, "sh", "-c", 'printf "%s\\n\\033[31m\\0" "$1"; printf %s "$1" >&2', "sh", attack)
         self.client.wait(printing)
         self.client.call("Cancel", id=self.run_command(name, paused=True), reason=attack)
         paths = ["", "queue", "applications", "history", "groups", f"task/{held}", f"task/{queued}",
@@ -338,8 +356,9 @@ class Views(PageTestCase):
                     browser.all(".kebab")[0].click()
                     browser.shown("[role=menuitem]")
                 self.assertEqual(browser.run(
-                    "return [...document.querySelectorAll('body script, img:not(details.timeline > img), svg, iframe, object, [onerror], [onload],"
-                    " [onfocus], [autofocus], [style*=url], a[href^=javascript]')].length + (window.pwned ?? 0)"), 0)
+                    "return [...document.querySelectorAll('body script, img:not(details.timeline > img), svg, iframe,"
+                    " object, [onerror], [onload], [onfocus], [autofocus], [style*=url], a[href^=javascript]')].length"
+                    " + (window.pwned ?? 0)"), 0)
                 self.assertNotIn("\u202e", browser.run("return document.body.textContent"))
         # The policy alone would stop it as well.
         browser.run("const e = document.createElement('div');"
@@ -467,6 +486,29 @@ class Drawing(unittest.TestCase):
         self.assertFalse(browser.all(".timeline")[0].is_displayed())
 
 
+class OwnDaemon(unittest.TestCase):
+    def test_ones_own_daemon_is_offered_where_it_is(self) -> None:
+        require()
+        daemon, own = Daemon(), Daemon()
+        self.addCleanup(daemon.close)
+        self.addCleanup(own.close)
+        cockpit = Cockpit(daemon.path, own=own.path)
+        self.addCleanup(cockpit.close)
+        browser = Browser()
+        self.addCleanup(browser.close)
+        browser.driver.get(cockpit.url)
+        browser.shown("button", "Run a command")
+        self.assertEqual([one.text for one in browser.all("[name=daemon] option")],
+                         [daemon.path, "of the system", "your own"])
+        browser.shown("[name=daemon] option[value=user]").click()
+        browser.until(lambda: browser.all("[name=all]") == [], "all tasks are one's own there")
+        browser.shown("button", "Run a command").click()
+        browser.fill("command", "sleep 1000")
+        browser.shown("dialog button[type=submit]").click()
+        browser.shown("a.name", "sleep")
+        self.assertEqual([[task.name for task in Client(one.path).tasks()] for one in [daemon, own]], [[], ["sleep"]])
+
+
 @unittest.skipUnless(os.geteuid() == 0, "needs root")
 class TwoUsers(unittest.TestCase):
     def test_each_sees_their_own(self) -> None:
@@ -477,7 +519,8 @@ class TwoUsers(unittest.TestCase):
         browser = Browser()
         self.addCleanup(browser.close)
         # Cookies are by host, whatever the port.
-        users = {"backup": Cockpit(daemon.path, "backup", "127.0.0.1"), "games": Cockpit(daemon.path, "games", "localhost")}
+        hosts = {"backup": "127.0.0.1", "games": "localhost"}
+        users = {user: Cockpit(daemon.path, user, host) for user, host in hosts.items()}
         for user, cockpit in users.items():
             self.addCleanup(cockpit.close)
             browser.driver.get(cockpit.url)

@@ -140,3 +140,107 @@ struct TimelineEntryTests {
         }
     }
 }
+
+@Suite("What is drawn of an application")
+struct TimelineRunTests {
+    private func span(
+        _ state: Applications.State, _ began: Int, _ ended: Int?,
+        _ change: (inout Applications.Span) -> Void = { _ in }
+    ) -> Applications.Span {
+        var span = Applications.Span()
+        (span.application, span.owner, span.state) = ("player", 1000, state)
+        (span.beganMs, span.endedMs) = (began * 1000, ended.map { $0 * 1000 })
+        change(&span)
+        return span
+    }
+
+    private func texts(_ entry: TimelineEntry) -> [String] {
+        entry.spans.map { span in
+            let (begin, end) = (TimelineSample.now - span.begin, TimelineSample.now - span.end)
+            return "\(span.kind):\(begin / 1000)-\(end / 1000)"
+        }
+    }
+
+    @Test("a run is one, in whatever order its states are told, and has its end")
+    func runs() {
+        let spans = [
+            span(.active, 30, nil), span(.notRunning, 40, 30) { $0.reason = .crashed },
+            span(.suspended, 60, 40) { $0.frozen = true }, span(.background, 80, 60),
+            span(.active, 100, 80), span(.notRunning, 200, 100),
+        ]
+        for spans in [spans, spans.reversed()] {
+            let runs = TimelineEntry.runs(of: spans, now: TimelineSample.now)
+            #expect(
+                runs.map(texts) == [
+                    ["foreground:100-80", "background:80-60", "frozen:60-40"], ["foreground:30-0"],
+                ])
+            #expect(runs.map(\.outcome) == [.failed, nil])
+            #expect(runs[0].details == ["ended: crashed"])
+            #expect(runs.map { $0.marks.map(\.kind) } == [[.ended(.failed)], [.live]])
+        }
+    }
+
+    @Test("one that was not frozen is in the background, and what nobody saw is not known")
+    func notSeen() {
+        let spans = [
+            span(.suspended, 100, 80) { $0.frozen = false },
+            span(.background, 80, 20) { $0.seenMs = 50_000 },
+        ]
+        let runs = TimelineEntry.runs(of: spans, now: TimelineSample.now)
+        #expect(runs.map(texts) == [["background:100-80", "background:80-50", "unknown:50-20"]])
+        #expect(runs[0].marks == [])
+    }
+
+    @Test("an end is drawn of which nothing before is kept, and what never ran is not")
+    func endAlone() {
+        let end = span(.notRunning, 50, nil) { $0.reason = .exited }
+        let runs = TimelineEntry.runs(of: [end], now: TimelineSample.now)
+        #expect(runs.map { $0.marks.map(\.kind) } == [[.ended(.completed)]])
+        #expect(
+            TimelineEntry.runs(of: [span(.notRunning, 50, nil)], now: TimelineSample.now).isEmpty)
+    }
+
+    @Test("tasks are frozen with their own application, and with no other")
+    func frozen() {
+        let runs = TimelineEntry.runs(
+            of: [
+                span(.background, 100, 60),
+                span(.suspended, 60, 40) { $0.frozen = true }, span(.active, 40, nil),
+            ], now: TimelineSample.now)
+        let times = FrozenTimes(runs)
+        func drawn(_ application: String?, owner: Int) -> [String] {
+            texts(
+                times.added(
+                    to: TimelineSample.entry(
+                        TimelineSample.task(1, submitted: 70, started: 70, ended: 30) {
+                            ($0.application, $0.owner) = (application, owner)
+                        })))
+        }
+        #expect(drawn("player", owner: 1000) == ["running:70-60", "frozen:60-40", "running:40-30"])
+        for (application, owner) in [("player", 1), ("other", 1000), (nil, 1000)] {
+            #expect(drawn(application, owner: owner) == ["running:70-30"])
+        }
+    }
+
+    @Test("states that are too short to be seen are drawn as the longest beside them, and counted")
+    func flapping() {
+        let spans = (0..<10_000).map { place in
+            let state: Applications.State = place % 2 == 0 ? .active : .background
+            return span(state, 20_000 - place * 2, 20_000 - (place + 1) * 2)
+        }
+        let runs = TimelineEntry.runs(of: spans, now: TimelineSample.now)
+        let chart = TimelineChart(
+            runs, axis: TimelineSample.axis(20_000), by: .name,
+            scale: TimelineSVG.scale(width: 1200))
+        guard case .lanes(let lanes) = chart.rows.first?.content else {
+            Issue.record("it has no row")
+            return
+        }
+        let drawn = lanes[0][0].spans
+        #expect(drawn.count < 1300)
+        #expect(drawn.count + chart.blurred == 10_000)
+        #expect(drawn.first?.begin == runs[0].begin && drawn.last?.end == runs[0].end)
+        #expect(zip(drawn, drawn.dropFirst()).allSatisfy { $0.end == $1.begin })
+        #expect(chart.notes.first?.hasPrefix("\(chart.blurred) states that were too short") == true)
+    }
+}

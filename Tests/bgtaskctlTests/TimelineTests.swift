@@ -31,6 +31,11 @@ import Testing
             tell([held])
             guard conversation.nextCall() != nil else { return }
             tell([ending])
+            var page = Applications.History.Output()
+            var span = Applications.Span()
+            (span.application, span.state, span.beganMs) = ("player", .active, 30_000)
+            page.span = span
+            conversation.expect(Applications.History.self, reply: page)
         }
     }
 
@@ -60,6 +65,11 @@ import Testing
                 #"{"states":["queued","dormant","running","expiring"],"name":"a","attempts":true,"all":true}"#,
                 #"{"states":["ended"],"name":"a","ended":true,"sinceMs":7200000,"attempts":true,"all":true}"#,
             ])
+        #expect(
+            daemon.parameters(of: Applications.History.self).map(\.text)
+                == [#"{"sinceMs":7200000,"all":true}"#])
+        // Only some of its tasks are asked for.
+        #expect(!text.contains("player"))
         #expect(
             daemon.parameters(of: Tasks.History.self).map(\.text)
                 == [#"{"name":"a","sinceMs":7200000,"attempts":true,"all":true}"#])
@@ -95,6 +105,7 @@ import Testing
         let text = path.isEmpty ? run.output : try String(contentsOfFile: path, encoding: .utf8)
         #expect(text.hasPrefix(start))
         #expect(path.isEmpty || run.output.isEmpty)
+        #expect(text.contains("application player\n"))
     }
 
     @Test("a file that cannot be written is said, and so is a disk that is full")
@@ -115,7 +126,7 @@ import Testing
         let daemon = try daemon()
         let run = try run(daemon, ["--json"])
         #expect(run.finish() == 0)
-        #expect(run.output.split(separator: "\n").count == 3)
+        #expect(run.output.split(separator: "\n").count == 4)
     }
 
     @Test(

@@ -135,7 +135,10 @@ struct Timeline: Verb {
             return TimeAxis(begin: now - (filter.since ?? 0), end: end, clock: .here)
         }
         let earliest = now - Self.spanUsual
-        let first = max(earliest, entries.reduce(end) { min($0, $1.begin) })
+        // An application may run for ever.
+        let tasks = entries.filter(\.isTask)
+        let drawn = tasks.isEmpty ? entries : tasks
+        let first = max(earliest, drawn.reduce(end) { min($0, $1.begin) })
         return TimeAxis(
             begin: max(earliest, first - (end - first) / 50), end: end, clock: .here)
     }

@@ -52,6 +52,8 @@ struct TimelineChart: Sendable {
     let tasks: Int
     /// How many rows the last one stands for; 0 where it stands for itself.
     let merged: Int
+    /// How many states that were too short to be seen are drawn as what is beside them.
+    let blurred: Int
 
     /// One row.
     struct Row: Sendable {
@@ -85,7 +87,13 @@ struct TimelineChart: Sendable {
         scale: TimelineScale, limits: TimelineLimits = TimelineLimits(),
         users: (Int) -> String = { String($0) }
     ) {
-        let shown = entries.filter { $0.end >= axis.begin && $0.begin <= axis.end }
+        var blurred = 0
+        let unit = Int(Double(axis.length) / scale.width)
+        let shown = entries.filter { $0.end >= axis.begin && $0.begin <= axis.end }.map { entry in
+            let (coarse, lost) = entry.coarsened(shorterThan: unit)
+            blurred += lost
+            return coarse
+        }
         let groups = TimelineGroup.grouped(shown, by: grouping, users: users)
         let (kept, others) = TimelineGroup.divided(groups, atMost: max(1, limits.rows))
         var rest: TimelineGroup?
@@ -99,6 +107,7 @@ struct TimelineChart: Sendable {
         tasks = shown.count(where: \.isTask)
         merged = others.count
         self.axis = axis
+        self.blurred = blurred
     }
 
     /// What a reader has to know of what is not drawn as it was, a sentence each.
@@ -115,6 +124,11 @@ struct TimelineChart: Sendable {
             notes.append(
                 "Columns stand for \(count) entries that are too many to be drawn one by one: the height is how many "
                     + "there were in that time, and a mark below is the worst end.")
+        }
+        if blurred > 0 {
+            notes.append(
+                "\(blurred) states that were too short to be seen are drawn as the longest of what is beside them."
+            )
         }
         return notes
     }

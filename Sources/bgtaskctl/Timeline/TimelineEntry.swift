@@ -47,12 +47,12 @@ struct TimelineMark: Equatable, Sendable {
     let moment: Int
 }
 
-/// A task, or a stay of an application in one state, as it is drawn.
+/// A task, or a run of an application, as it is drawn.
 struct TimelineEntry: Sendable {
     /// What is drawn.
     enum Subject: Equatable, Sendable {
         case task(Int)
-        case application(Applications.State)
+        case application
     }
 
     let subject: Subject
@@ -63,7 +63,7 @@ struct TimelineEntry: Sendable {
     /// In the order of time, none overlapping another.
     let spans: [TimelineSpan]
     let marks: [TimelineMark]
-    /// How it ended; `nil` where it has not, and of an application.
+    /// How it ended; `nil` where it has not, or that is not known.
     let outcome: Tasks.Outcome?
     /// What else is to be told, a line each.
     let details: [String]
@@ -203,6 +203,45 @@ extension TimelineEntry {
         }
     }
 
+    // MARK: Coarser
+
+    /// The same, with what is too short to be seen drawn as the longest of what is beside it, where there is much.
+    ///
+    /// - Returns: with how many spans less.
+    func coarsened(shorterThan milliseconds: Int) -> (entry: TimelineEntry, lost: Int) {
+        guard spans.count > Self.spansMax else { return (self, 0) }
+        var coarse: [TimelineSpan] = []
+        var (pending, longest): ([TimelineSpan], TimelineSpan?) = ([], nil)
+        func flushed() {
+            guard let first = pending.first, let last = pending.last, let longest else { return }
+            coarse.append(TimelineSpan(longest.kind, first.begin, last.end))
+        }
+        for span in spans {
+            let isLong = span.end - span.begin >= milliseconds
+            let isFull = pending.first.map { span.end - $0.begin >= milliseconds } ?? false
+            if isLong || isFull {
+                flushed()
+                (pending, longest) = ([], nil)
+            }
+            guard !isLong else {
+                coarse.append(span)
+                continue
+            }
+            pending.append(span)
+            if longest.map({ span.end - span.begin > $0.end - $0.begin }) ?? true { longest = span }
+        }
+        flushed()
+        return (with(coarse), spans.count - coarse.count)
+    }
+
+    private static let spansMax = 50
+
+    private func with(_ spans: [TimelineSpan]) -> TimelineEntry {
+        TimelineEntry(
+            subject: subject, name: name, owner: owner, application: application, spans: spans,
+            marks: marks, outcome: outcome, details: details)
+    }
+
     // MARK: Frozen
 
     /// The same, with what of its work fell into these spans shown as frozen.
@@ -226,9 +265,7 @@ extension TimelineEntry {
             }
             return parts
         }
-        return TimelineEntry(
-            subject: subject, name: name, owner: owner, application: application, spans: parts,
-            marks: marks, outcome: outcome, details: details)
+        return with(parts)
     }
 
     /// The first of these spans that ends after a moment.

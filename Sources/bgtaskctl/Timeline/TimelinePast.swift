@@ -8,6 +8,7 @@ struct TimelinePast {
     /// How many milliseconds of the past are asked for.
     private let since: Int
     private var tasks: [Int: TimelineEntry] = [:]
+    private var spans: [Applications.Span] = []
 
     init(_ filter: FilterOptions, since: Int) {
         now = WallClock.milliseconds
@@ -18,7 +19,15 @@ struct TimelinePast {
     /// What is drawn that began before a moment so many milliseconds ago.
     func entries(until: Int?) -> [TimelineEntry] {
         let end = now - (until ?? 0)
-        return tasks.values.filter { $0.begin <= end }
+        let runs = TimelineEntry.runs(of: spans, now: now)
+        let frozen = FrozenTimes(runs)
+        let drawn = tasks.values.map(frozen.added) + (showsApplications ? runs : [])
+        return drawn.filter { $0.begin <= end }
+    }
+
+    /// Whether applications have rows: not where only some of their tasks are asked for.
+    private var showsApplications: Bool {
+        filter.name == nil && filter.group == nil && filter.outcomes == nil
     }
 
     /// Reads all of it. A task that ends meanwhile is told as one that has ended, since that is asked for last.
@@ -36,6 +45,15 @@ struct TimelinePast {
         try connection.stream(Tasks.History.self, history) { reply throws(Failure) in
             for task in [reply.task].compactMap(\.self) + (reply.tasks ?? []) {
                 add(task, json, &told)
+            }
+        }
+        try connection.stream(Applications.History.self, states) { reply throws(Failure) in
+            for span in [reply.span].compactMap(\.self) + (reply.spans ?? []) {
+                if let json {
+                    if showsApplications { json.write(JSONLine.text(span)) }
+                } else {
+                    spans.append(span)
+                }
             }
         }
     }
@@ -71,5 +89,36 @@ struct TimelinePast {
         var input = filter.history
         (input.attempts, input.sinceMs) = (true, since)
         return input
+    }
+
+    private var states: Applications.History.Input {
+        var input = Applications.History.Input()
+        (input.id, input.sinceMs, input.all) = (filter.application, since, filter.allUsers)
+        return input
+    }
+}
+
+/// When the applications of a timeline were frozen.
+struct FrozenTimes {
+    private let spans: [Key: [TimelineSpan]]
+
+    private struct Key: Hashable {
+        let owner: Int
+        let application: String
+    }
+
+    init(_ runs: [TimelineEntry]) {
+        spans = Dictionary(grouping: runs) { Key(owner: $0.owner, application: $0.name) }
+            .mapValues { runs in
+                runs.flatMap(\.spans).filter { $0.kind == .frozen }.sorted { $0.begin < $1.begin }
+            }
+    }
+
+    /// A task with these times in it.
+    func added(to task: TimelineEntry) -> TimelineEntry {
+        guard let application = task.application,
+            let frozen = spans[Key(owner: task.owner, application: application)]
+        else { return task }
+        return task.frozen(frozen)
     }
 }

@@ -21,13 +21,13 @@ enum TimelineText {
         switch entry.subject {
         case .task(let id):
             lines.append("\(id) \(entry.name): \(entry.outcome?.rawValue ?? "has not ended")")
-        case .application(let state): lines.append("\(entry.name): \(state.rawValue)")
+        case .application: lines.append("application \(entry.name)")
         }
         let times = TimelineSpan.Kind.allCases.compactMap { kind -> String? in
             let time = entry.time(kind)
             return time > 0 ? "\(word(kind)) \(TimeText.span(time))" : nil
         }
-        if entry.isTask, !times.isEmpty { lines.append(times.joined(separator: ", ")) }
+        if !times.isEmpty { lines.append(times.joined(separator: ", ")) }
         let isOver = !entry.marks.contains { $0.kind == .live }
         lines.append(clock.text(entry.begin) + " – " + (isOver ? clock.text(entry.end) : "now"))
         let attempts = entry.marks.compactMap { mark -> String? in
@@ -50,7 +50,12 @@ enum TimelineText {
 
     /// How many there are in a row, and how many of them ended worst; `nil` where that is to be seen.
     static func count(_ row: TimelineChart.Row) -> String? {
-        let unit = row.kind == .tasks ? "tasks" : "entries"
+        let unit =
+            switch row.kind {
+            case .application: "runs"
+            case .tasks: "tasks"
+            case .others: "entries"
+            }
         switch row.content {
         case .lanes(let lanes): return lanes.count > 1 ? "\(row.count) \(unit)" : nil
         case .crowd(let crowd):

@@ -73,21 +73,20 @@ final class TopFeed {
     ///
     /// - Returns: what it tells, and whether there is more.
     func receive(at now: Int) throws(Failure) -> (events: [TopModel.Event], hasMore: Bool) {
-        var events = try takeAnswers()
-        let hasMoreAnswers = events.count >= TopFeed.repliesMax || listed.count > 0
+        var (events, hasMore) = try takeAnswers()
         let happened = try takeEvents(at: now)
         if backlog == nil { events += happened } else { backlog? += happened }
         takeApplications()
         events += output?.receive(at: now) ?? []
-        return (events, hasMoreAnswers || happened.count >= TopFeed.repliesMax)
+        return (events, hasMore || happened.count >= TopFeed.repliesMax)
     }
 
-    private func takeAnswers() throws(Failure) -> [TopModel.Event] {
+    private func takeAnswers() throws(Failure) -> (events: [TopModel.Event], hasMore: Bool) {
         var events: [TopModel.Event] = []
         var count = 0
         while let first = pending.first, count < TopFeed.repliesMax {
             do throws(Failure) {
-                guard let (told, continues) = try first.take(calls) else { return events }
+                guard let (told, continues) = try first.take(calls) else { return (events, false) }
                 if !continues { pending.removeFirst() }
                 events += told
             } catch {
@@ -97,7 +96,7 @@ final class TopFeed {
             }
             count += 1
         }
-        return events
+        return (events, count == TopFeed.repliesMax)
     }
 
     private func takeEvents(at now: Int) throws(Failure) -> [TopModel.Event] {

@@ -25,7 +25,7 @@ struct TopLoop {
     static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGTSTP, SIGCONT]
 
     // Milliseconds.
-    private static let showInterval = 100
+    private static let showInterval = 200
     /// How often times are counted down.
     private static let tick = 500
     private static let measureInterval = 2000
@@ -155,8 +155,6 @@ struct TopLoop {
         }
         if feed == nil, now >= times.connect { connect(at: now) }
         guard let feed else { return }
-        model.arrange()
-        feed.follow(model.outputWanted, at: now)
         if let since = feed.waitsSince, now - since > TopLoop.silenceMax {
             _ = model.handle(.wentSilent, at: since)
         } else {
@@ -182,7 +180,9 @@ struct TopLoop {
         let now = TopLoop.now
         guard isToBeShown, now >= times.show else { return }
         isToBeShown = false
+        // All lines are put in order, which is too much for each event.
         model.arrange()
+        feed?.follow(model.outputWanted, at: now)
         screen.show(TopLayout(model, at: now).lines())
         // Of very many tasks it takes longer; it is not to be all that this process does.
         let cost = TopLoop.now - now

@@ -60,18 +60,18 @@ struct Stats: Verb {
             console.write(console.style.isTerminal ? VisibleText.lines(text) : text)
             return 0
         }
-        let file = ReplacedFile(path: output)
+        let file = TextFile(path: output)
         let told: Manager.Statistics.Output
         do throws(Failure) {
             told = try statistics(session)
         } catch {
             // What it said before holds no longer.
-            try file.write(metrics.textWithoutDaemon)
+            try file.replace(with: metrics.textWithoutDaemon)
             // One that is not to be started may well not run.
             guard error.status == Self.notRunning else { throw error }
             return 0
         }
-        try file.write(metrics.text(told))
+        try file.replace(with: metrics.text(told))
         return 0
     }
 

@@ -154,6 +154,6 @@ struct Timeline: Verb {
 
     private func write(_ text: String, _ console: Console) throws(Failure) {
         guard let outputFile, outputFile != "-" else { return console.write(text) }
-        try OutputFile.write(text, to: outputFile)
+        try TextFile(path: outputFile).write(text)
     }
 }

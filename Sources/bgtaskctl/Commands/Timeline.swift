@@ -132,7 +132,9 @@ struct Timeline: Verb {
     private func axis(of entries: [TimelineEntry], _ now: Int) -> TimeAxis {
         let end = now - (until ?? 0)
         guard filter.since == nil else {
-            return TimeAxis(begin: now - (filter.since ?? 0), end: end, clock: .here)
+            // A time of day was asked for in whole seconds: its own tick is not to be missed.
+            let begin = (now - (filter.since ?? 0)) / 1000 * 1000
+            return TimeAxis(begin: begin, end: end, clock: .here)
         }
         let earliest = now - Self.spanUsual
         // An application may run for ever.

@@ -95,6 +95,7 @@ extension ApplicationSimulation {
     // MARK: - What must hold
 
     mutating func compare() {
+        for span in held.registry.takeSpans() { spans[span.number] = span }
         for name in model.names {
             guard let known = held.registry.applications[key(name)] else {
                 return fail("\(name) is not known")
@@ -102,6 +103,7 @@ extension ApplicationSimulation {
             if let difference = difference(known, model.app(name)) {
                 fail("\(name): \(difference)")
             }
+            compareSpans(of: known)
         }
         let running = model.names.count { model.app($0).phase != .off }
         if held.registry.runningApplicationCount != running { fail("not \(running) are running") }
@@ -118,6 +120,35 @@ extension ApplicationSimulation {
         if isQuiet, held.registry.nextDeadline != nil {
             fail("something is due while all are asleep")
         }
+    }
+
+    /// The spans that went to the disk say what was told, but for states of no length.
+    private mutating func compareSpans(of known: ManagedApplication) {
+        let own = spans.values.filter { $0.key == known.key }.sorted { $0.number < $1.number }
+        guard let first = own.first, let last = own.last else {
+            return fail("\(known.key.id) has no span")
+        }
+        let ends = zip(own, own.dropFirst()).allSatisfy { $0.endedAt == $1.beganAt }
+        if !ends || last.endedAt != nil || last.state != known.state {
+            fail("\(known.key.id) is \(known.state), and had the spans \(own)")
+        }
+        let told = [(state: .notRunning, at: first.beganAt)] + (course[known.key] ?? [])
+        let shown = ApplicationSimulation.steps(own.map { ($0.state, $0.beganAt) })
+        if shown != ApplicationSimulation.steps(told) {
+            fail("\(known.key.id) had the spans \(own), and was told \(told)")
+        }
+    }
+
+    /// Each change of a state that lasted, with its time.
+    private static func steps(
+        _ course: [(state: ApplicationState, at: BootInstant)]
+    ) -> [String] {
+        var steps: [(state: ApplicationState, at: BootInstant)] = []
+        for (index, step) in course.enumerated() {
+            let isShort = index + 1 < course.count && course[index + 1].at == step.at
+            if !isShort, steps.last?.state != step.state { steps.append(step) }
+        }
+        return steps.map { "\($0.state) \($0.at.nanoseconds)" }
     }
 
     private func difference(_ known: ManagedApplication, _ app: ApplicationModel.App) -> String? {

@@ -26,6 +26,10 @@ struct ApplicationSimulation {
     /// What is under way: a step into the suspended state may come of a confirmation alone.
     var event = ""
     var seen: [ApplicationKey: ApplicationState] = [:]
+    /// Every state that an application was told to be in, and since when.
+    var course: [ApplicationKey: [(state: ApplicationState, at: BootInstant)]] = [:]
+    /// The spans that went to the disk, each as it was told last.
+    var spans: [UInt64: ApplicationSpan] = [:]
     var tellings: [ApplicationKey: Int] = [:]
     var warnings: [ApplicationKey: Int] = [:]
     var deliveries: [ApplicationKey: Int] = [:]
@@ -178,6 +182,7 @@ struct ApplicationSimulation {
         let before = seen[key] ?? .notRunning
         if told.previous != before { fail("\(key.id) was \(before), and is told of \(told)") }
         seen[key] = told.state
+        course[key, default: []].append((told.state, held.registry.boot(at: now)))
         if told.callback == .backgroundTimeExpiring { tellings[key, default: 0] += 1 }
         if told.callback == .didReceiveMemoryWarning { warnings[key, default: 0] += 1 }
         let messages: [Callback] = [

@@ -112,6 +112,19 @@ struct ApplicationHistoryTests {
                 "notRunning", "inactive", "active", "suspended", "background", "active",
                 "notRunning",
             ])
+        // More than are read from the disk at once.
+        try client.order(Applications.Launch.self, "player")
+        for _ in 0..<300 {
+            try client.order(Applications.EnterBackground.self, "player")
+            try client.order(Applications.Activate.self, "player")
+        }
+        var ends: [Int] = []
+        try client.callMore(Applications.History.self, input) { reply in
+            if let span = reply.span { ends.append(span.endedMs ?? 0) }
+            return true
+        }
+        #expect(ends.count >= 600)
+        #expect(ends == ends.sorted())
         input.sinceMs = 0
         let none = try client.call(Applications.History.self, input).spans
         #expect(none?.map(\.endedMs) == [nil])

@@ -52,7 +52,7 @@ struct FullDiskTests {
     func full() throws {
         let disk = try SmallDisk()
         let filler = disk.folder.path + "/filler"
-        try Folder.write([UInt8](repeating: 1, count: 700_000), to: filler)
+        try Folder.write([UInt8](repeating: 1, count: 640_000), to: filler)
         let store = try disk.folder.open()
         var rounds = UInt64(0)
         var refusal: StoreError?

@@ -67,15 +67,15 @@ final class SpanPager: Pager {
     }
 
     func makePiece(for client: Client) {
-        let before = client.heldBytes
+        let before = client.connection.pendingOutputCount
         // One for all of a piece, so that a span ends when the next begins.
         let clocks = parts.core.clocks
         var count = 0
         defer {
-            let made = max(client.heldBytes - before, 0)
+            let made = max(client.connection.pendingOutputCount - before, 0)
             parts.streams.charge(count * ReplyRounds.rowCost + made)
             // What waits for its reader to take something goes on when that is so.
-            if made > 0 { parts.pool.markDirty(client) }
+            if count > 0 { parts.pool.markDirty(client) }
         }
         while count < Self.pageSize, !rows.isEmpty {
             guard parts.pool.mayMakeMore(for: client) else { return parts.pool.account(client) }

@@ -11,6 +11,8 @@ struct WaitingSpans: Sendable {
     private var counts: [OwnerID: Int] = [:]
     /// Those that are being written.
     private var underWay: [UInt64: StoredSpan] = [:]
+    /// When those began that go on, as it was told first: the one before ended then.
+    private var begins: [UInt64: WallTime] = [:]
 
     var isEmpty: Bool { spans.isEmpty }
     var count: Int { spans.count }
@@ -46,12 +48,10 @@ struct WaitingSpans: Sendable {
         }
     }
 
-    /// When it began stays as it was told first: the one before it ended then.
     private mutating func put(_ span: StoredSpan) {
         var span = span
-        if let before = spans[span.number] ?? underWay[span.number] {
-            span.beganAt = before.beganAt
-        }
+        span.beganAt = begins[span.number] ?? span.beganAt
+        begins[span.number] = span.endedAt == nil ? span.beganAt : nil
         if spans.updateValue(span, forKey: span.number) == nil {
             counts[span.key.owner, default: 0] += 1
         }

@@ -112,19 +112,18 @@ struct ApplicationHistoryTests {
                 "notRunning", "inactive", "active", "suspended", "background", "active",
                 "notRunning",
             ])
-        // More than are read from the disk at once.
+        // More than are read from the disk, or wait for their reader, at once.
         try client.order(Applications.Launch.self, "player")
-        for _ in 0..<300 {
+        for _ in 0..<1500 {
             try client.order(Applications.EnterBackground.self, "player")
             try client.order(Applications.Activate.self, "player")
         }
-        var ends: [Int] = []
+        var count = 0
         try client.callMore(Applications.History.self, input) { reply in
-            if let span = reply.span { ends.append(span.endedMs ?? 0) }
+            if reply.span != nil { count += 1 }
             return true
         }
-        #expect(ends.count >= 600)
-        #expect(ends == ends.sorted())
+        #expect(count >= 3000)
         input.sinceMs = 0
         let none = try client.call(Applications.History.self, input).spans
         #expect(none?.map(\.endedMs) == [nil])

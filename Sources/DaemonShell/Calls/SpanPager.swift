@@ -38,7 +38,7 @@ final class SpanPager: Pager {
     private var isReading = false
     private var isDiskDone = false
     /// What the one answer without `more` will hold; `nil` with `more`, where each span is a reply.
-    private var collected: [Applications.Span]?
+    private var collected: [Row]?
 
     /// - Parameter waiting: the spans that have ended and that the disk does not have, the newest end first.
     init(_ parts: Parts, _ filter: SpanFilter, waiting: [StoredSpan], more: Bool) {
@@ -68,8 +68,6 @@ final class SpanPager: Pager {
 
     func makePiece(for client: Client) {
         let before = client.connection.pendingOutputCount
-        // One for all of a piece, so that a span ends when the next begins.
-        let clocks = parts.core.clocks
         var count = 0
         defer {
             let made = max(client.connection.pendingOutputCount - before, 0)
@@ -84,7 +82,7 @@ final class SpanPager: Pager {
             }
             guard let row = rows.popFirst() else { break }
             count += 1
-            tell(wire(row, clocks), to: client)
+            tell(row, to: client)
         }
         parts.pool.account(client)
         // That may have been too much for its account's buffers: there is nobody to answer then.
@@ -93,13 +91,13 @@ final class SpanPager: Pager {
         if isDiskDone { finish(client, isTruncated: false) } else { readPage(for: client) }
     }
 
-    private func tell(_ span: Applications.Span, to client: Client) {
+    private func tell(_ row: Row, to client: Client) {
         guard collected == nil else {
-            collected?.append(span)
+            collected?.append(row)
             return
         }
         var output = Applications.History.Output()
-        output.span = span
+        output.span = wire(row, parts.core.clocks)
         client.reply(output, continues: true)
     }
 
@@ -133,7 +131,9 @@ final class SpanPager: Pager {
 
     private func finish(_ client: Client, isTruncated: Bool) {
         var output = Applications.History.Output()
-        output.spans = collected
+        // All by the same clocks, so that a span ends when the next begins.
+        let clocks = parts.core.clocks
+        output.spans = collected?.map { wire($0, clocks) }
         if isTruncated { output.truncated = true }
         client.closeCall()
         client.reply(output)

@@ -37,13 +37,17 @@ let supervisorLinkerSettings: [LinkerSetting] =
     ]
 
 /// What is installed keeps its 47,000 relocations as a bit map, and not in 24 bytes each: a megabyte less. It needs
-/// a C library of 2.36 or later, as Debian 12 has, and a linker that knows it.
+/// a C library of 2.36 or later, as Debian 12 has, and a linker that knows it. What others could look up in a program
+/// is left out, since nobody does: what the Swift compiler would have exported, used or not, is a twentieth of it.
 let programLinkerSettings: [LinkerSetting] =
     isSanitized
     ? []
     : [
         .unsafeFlags(
-            ["-use-ld=lld", "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs"],
+            [
+                "-use-ld=lld", "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs",
+                "-Xlinker", "--no-export-dynamic",
+            ],
             .when(configuration: .release))
     ]
 

@@ -28,7 +28,7 @@ struct TopTests {
             fi
 
             """
-        return "trap : INT\n$TOP\nstatus=$?\n" + again + again
+        return "$TOP\nstatus=$?\n" + again + again
             + "echo \"[ended $status]\"; stty -a; read line"
     }()
 
@@ -54,6 +54,65 @@ struct TopTests {
     private func isRestored(_ terminal: TerminalSession) -> Bool {
         let text = terminal.screen.lines.joined(separator: " ")
         return text.contains(" icanon") && text.contains(" echo ") && !text.contains("-icanon")
+    }
+
+    @Test(
+        "shows tasks as they come and go, moves, filters, explains and cancels, at any size, and leaves the terminal as it was"
+    )
+    func use() throws {
+        let first = try submit("alpha", seconds: 300, priority: 2)
+        _ = try submit("beta", seconds: 400, priority: 1)
+        try client.waitForBegin(of: first)
+        let queued = try submit("gamma", seconds: 500)
+        let top = try start()
+        try top.wait(for: "2 running  1 queued")
+        try top.wait(for: "2 of 2 yours  uploads 2 of 2, 1 queued")
+        #expect(top.line(with: ">")?.contains("alpha") == true)
+        try top.wait(for: "what alpha printed") { $0.screen.lines.contains("this is alpha") }
+        top.press("j")
+        try top.wait(for: "what beta printed") { $0.screen.lines.contains("this is beta") }
+        #expect(top.line(with: ">")?.contains("beta") == true)
+        top.press("\u{1B}OB")
+        try top.wait(for: "the third") { $0.line(with: ">")?.contains("gamma") == true }
+        top.press("e")
+        try top.wait(for: "all slots are taken")
+
+        // It comes and goes by events.
+        let other = try submit("delta", seconds: 550)
+        try top.wait(for: "delta")
+        try client.ask(Tasks.Cancel.self) { $0.id = other }
+        try top.wait(for: "1 cancelled")
+        #expect(top.line(with: "delta") == nil)
+
+        top.press("/gam\r")
+        try top.wait(for: "the filter") {
+            $0.line(with: "1 with \"gam\"") != nil && $0.line(with: "alpha") == nil
+        }
+        top.press("cn")
+        top.press("c")
+        try top.wait(for: "cancel gamma (\(queued))?")
+        #expect(try client.show(queued).state == .queued)
+        top.press("y")
+        #expect(try client.ended(queued).outcome == .cancelled)
+        try top.wait(for: "2 cancelled")
+        // What is explained goes first, then the filter.
+        top.press("\u{1B}")
+        try top.wait(for: "no explanation") { $0.line(with: "-- why") == nil }
+        top.press("\u{1B}")
+        try top.wait(for: "alpha")
+
+        top.resize(rows: 40, columns: 132)
+        try top.wait(for: "the whole of the other size") {
+            $0.screen.lines[39].hasPrefix("q quit") && $0.line(with: "GROUP") != nil
+        }
+        top.resize(rows: 10, columns: 30)
+        try top.wait(for: "a small one") { $0.screen.lines[9].hasPrefix("q quit") }
+        top.resize(rows: 24, columns: 80)
+        try top.wait(for: "the first one") { $0.screen.lines[23].hasPrefix("q quit") }
+
+        top.press("q")
+        try top.wait(for: "[ended 0]")
+        try top.wait(for: "the terminal is as it was", isRestored)
     }
 
     @Test("is stopped and goes on as a job of the shell, and sees what happened meanwhile")

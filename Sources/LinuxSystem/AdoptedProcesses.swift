@@ -25,15 +25,26 @@ package final class AdoptedProcesses: ProcessSet, WatchOwner {
     private var looks: Looks?
 
     private static let roleOfLooks = Int.max
-    private static let lookNanoseconds = 100_000_000
+    /// From one look to the next, at first; it doubles up to the other.
+    private static let (lookNanoseconds, lookNanosecondsMax) = (100_000_000, 6_400_000_000)
 
     private final class Looks {
         let timer: OwnedDescriptor
         let token: WatchList.Token
+        private(set) var nanoseconds = 0
 
         init(_ timer: consuming OwnedDescriptor, _ token: WatchList.Token) {
             self.timer = timer
             self.token = token
+        }
+
+        /// What is left of the time before is gone by this, and so is its readiness.
+        func arm(nanoseconds: Int) {
+            self.nanoseconds = nanoseconds
+            var times = itimerspec()
+            times.it_value.tv_sec = nanoseconds / 1_000_000_000
+            times.it_value.tv_nsec = nanoseconds % 1_000_000_000
+            timerfd_settime(timer.rawValue, 0, &times, nil)
         }
     }
 
@@ -131,7 +142,7 @@ package final class AdoptedProcesses: ProcessSet, WatchOwner {
         }
     }
 
-    /// Reads the groups now and each 100 ms.
+    /// Reads the groups now and, more and more seldom, again.
     ///
     /// The kernel holds back what it tells of a group for up to 10 ms (cgroup_file_notify), and nothing comes of it where
     /// the manager removes the group within them, as it does once its main process has ended.
@@ -143,13 +154,11 @@ package final class AdoptedProcesses: ProcessSet, WatchOwner {
                 try systemCall("timerfd_create") {
                     timerfd_create(CLOCK_MONOTONIC, Int32(TFD_CLOEXEC | TFD_NONBLOCK))
                 })
-            var times = itimerspec()
-            times.it_value.tv_nsec = Self.lookNanoseconds
-            times.it_interval.tv_nsec = Self.lookNanoseconds
-            timerfd_settime(timer.rawValue, 0, &times, nil)
             let token = try host.watches.add(
                 timer.rawValue, .input, owner: self, role: Self.roleOfLooks)
-            looks = Looks(timer, token)
+            let looks = Looks(timer, token)
+            looks.arm(nanoseconds: Self.lookNanoseconds)
+            self.looks = looks
         } catch {
             // Without a descriptor for it, what the kernel tells has to do.
         }
@@ -157,8 +166,7 @@ package final class AdoptedProcesses: ProcessSet, WatchOwner {
 
     private func readGroups() {
         if let looks {
-            var expirations: UInt64 = 0
-            _ = read(looks.timer.rawValue, &expirations, MemoryLayout<UInt64>.size)
+            looks.arm(nanoseconds: min(looks.nanoseconds * 2, Self.lookNanosecondsMax))
         }
         for role in groups.keys { readGroup(role) }
     }

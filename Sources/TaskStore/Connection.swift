@@ -10,6 +10,8 @@ final class Connection: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private var handle: OpaquePointer?
     private var statements: [String: Statement] = [:]
+    /// Whether commits wait for the disk.
+    private var waits = true
     /// Pages in the write-ahead log after the last commit that wrote.
     fileprivate(set) var logPages = 0
 
@@ -138,13 +140,17 @@ final class Connection: @unchecked Sendable {
     /// the disk.
     func withoutWaiting(_ body: () throws(StoreError) -> Void) throws(StoreError) {
         try execute("PRAGMA synchronous = NORMAL", "commit")
-        do throws(StoreError) {
-            try body()
-        } catch {
-            try execute("PRAGMA synchronous = FULL", "commit")
-            throw error
-        }
+        waits = false
+        // Where that fails, the next commit that has to wait refuses instead.
+        defer { try? waitAgain() }
+        try body()
+    }
+
+    /// Has commits wait for the disk, after some that did not.
+    func waitAgain() throws(StoreError) {
+        guard !waits else { return }
         try execute("PRAGMA synchronous = FULL", "commit")
+        waits = true
     }
 
     /// Reads what belongs together as it is at one moment.

@@ -39,12 +39,12 @@ final class HistoryPruner: @unchecked Sendable {
         if let removed = try remove(old(bounds, at: now, rowsMax: rowsMax)) { return removed }
         let over = try successes.over(at: now, rowsMax: rowsMax)
         if let removed = try remove(over.map { .success($0) }) { return removed }
-        if try removesSpans(to: bounds, at: now, rowsMax: rowsMax) {
-            return PruneStep(tasks: [], isComplete: false)
-        }
+        // Beside the tasks: who has many spans is not to keep tasks from being pruned.
+        let hadSpans = try removesSpans(to: bounds, at: now, rowsMax: rowsMax)
         if try countsBytes(for: bounds) { return PruneStep(tasks: [], isComplete: false) }
         if let removed = try remove(excess(over: bounds, rowsMax: rowsMax)) { return removed }
-        return PruneStep(tasks: [], isComplete: try !connection.giveRoomBack())
+        let hasMore = try connection.giveRoomBack() || hadSpans
+        return PruneStep(tasks: [], isComplete: !hasMore)
     }
 
     /// - Returns: whether some spans of applications were too old, or too many.

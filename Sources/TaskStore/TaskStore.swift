@@ -113,6 +113,7 @@ package final class TaskStore: Sendable {
             return applied
         }
         try connection.exclusively { () throws(StoreError) in
+            try connection.waitAgain()
             self.spans.begin()
             try account.transaction("commit") { () throws(StoreError) in
                 try writes.write(changes, &applied)

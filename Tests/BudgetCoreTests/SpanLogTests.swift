@@ -114,6 +114,10 @@ struct SpanLogTests {
         log = SpanLog()
         log.resume(key, wasRunning: false, nil, seenAt: nil, at: boot(3))
         #expect(log.take() == [span(1, .notRunning, 3)])
+        // It ran when the daemon was lost, which is no part of the time since the run before.
+        log = SpanLog()
+        log.resume(key, wasRunning: true, last, seenAt: nil, at: boot(3))
+        #expect(log.take() == [span(1, .notRunning, 3, reason: .interrupted)])
     }
 
     @Test("times that cannot be, as after the clock was set back, are none of a span")

@@ -28,7 +28,7 @@ final class SteppedStore: StoreBackend {
     func keep(_ spans: [StoredSpan]) { self.spans.add(spans) }
 
     /// The spans that go with a commit.
-    func takeSpans() -> [StoredSpan] { spans.take() }
+    func takeSpans() -> [StoredSpan] { spans.take(atMost: 128) }
 
     func spansAnswered(isWritten: Bool) {
         if isWritten { spans.written() } else { spans.notWritten() }

@@ -19,18 +19,32 @@ struct WaitingSpansTests {
     func writes() {
         var spans = WaitingSpans()
         spans.add([span(2, 5, nil), span(1, 1, 5)])
-        #expect(spans.take() == [span(1, 1, 5), span(2, 5, nil)])
+        #expect(spans.take(atMost: .max) == [span(1, 1, 5), span(2, 5, nil)])
         #expect(spans.isEmpty)
         #expect(spans.ended(SpanFilter()) == [span(1, 1, 5)])
         // It began when it was said to begin first.
         spans.add([span(2, 6, 9)])
         #expect(spans.ended(SpanFilter()) == [span(2, 5, 9), span(1, 1, 5)])
         spans.notWritten()
-        #expect(spans.take() == [span(1, 1, 5), span(2, 5, 9)])
+        #expect(spans.take(atMost: .max) == [span(1, 1, 5), span(2, 5, 9)])
         spans.written()
         #expect(spans.ended(SpanFilter()) == [])
         spans.notWritten()
         #expect(spans.isEmpty)
+    }
+
+    @Test("so many are taken as are asked for, the first ones, and the others wait")
+    func some() {
+        var spans = WaitingSpans()
+        spans.add([span(3, 7, nil), span(1, 1, 5), span(2, 5, 7)])
+        #expect(spans.take(atMost: 2) == [span(1, 1, 5), span(2, 5, 7)])
+        #expect(spans.count == 1)
+        #expect(spans.ended(SpanFilter()) == [span(2, 5, 7), span(1, 1, 5)])
+        spans.notWritten()
+        #expect(spans.count == 3)
+        #expect(spans.take(atMost: 2).map(\.number) == [1, 2])
+        spans.written()
+        #expect(spans.take(atMost: 2).map(\.number) == [3])
     }
 
     @Test("where too many wait, who has most loses the oldest")
@@ -38,12 +52,38 @@ struct WaitingSpansTests {
         var spans = WaitingSpans()
         spans.add((1...10).map { span($0, 0, 1, owner: 7) })
         let most = UInt64(WaitingSpans.countMax)
-        spans.add((11...most + 20).map { span($0, 0, 1) })
+        spans.add((11...most).map { span($0, 0, 1) })
         #expect(spans.count == WaitingSpans.countMax)
-        let kept = spans.take().map(\.number)
-        #expect(kept == Array(1...10) + Array(31...most + 20))
-        spans.add([span(most + 21, 0, 1)])
+        spans.add([span(most + 1, 0, 1)])
+        #expect(spans.count == WaitingSpans.countLeft)
+        let kept = spans.take(atMost: .max).map(\.number)
+        let first = most + 2 - UInt64(WaitingSpans.countLeft - 10)
+        #expect(kept == Array(1...10) + Array(first...most + 1))
+        spans.add([span(most + 2, 0, 1)])
         spans.notWritten()
-        #expect(spans.count == WaitingSpans.countMax)
+        #expect(spans.count == WaitingSpans.countLeft + 1)
+    }
+
+    @Test("two who have as many lose as many")
+    func fairness() {
+        var spans = WaitingSpans()
+        let half = UInt64(WaitingSpans.countMax / 2)
+        spans.add((1...half).map { span($0, 0, 1, owner: 7) })
+        spans.add((half + 1...2 * half + 1).map { span($0, 0, 1, owner: 8) })
+        let owners = spans.take(atMost: .max).map(\.key.owner.rawValue)
+        #expect(owners.count == WaitingSpans.countLeft)
+        #expect(owners.count { $0 == 7 } == WaitingSpans.countLeft / 2)
+    }
+
+    @Test("what is dropped is not written in its older form")
+    func dropped() {
+        var spans = WaitingSpans()
+        spans.add([span(1, 0, nil)])
+        _ = spans.take(atMost: .max)
+        spans.add([span(1, 0, 4)])
+        let most = UInt64(WaitingSpans.countMax)
+        spans.add((2...most + 1).map { span($0, 0, 1) })
+        spans.notWritten()
+        #expect(!spans.take(atMost: .max).contains { $0.number == 1 })
     }
 }

@@ -91,6 +91,8 @@ struct SpanLog: Sendable {
         at boot: BootInstant
     ) {
         guard let span = present[key] else {
+            // Nothing is known of the run but that it is over.
+            if wasRunning { return begin(key, .notRunning, reason: .interrupted, at: boot) }
             return begin(
                 key, .notRunning, reason: last?.reason, at: min(last?.endedAt ?? boot, boot))
         }

@@ -141,6 +141,8 @@ extension CallFailure {
 final class HistoryPager: Pager {
     /// Tasks that are read from the disk at once.
     private static let pageSize = 256
+    /// The same where each task comes with up to ten attempts: a page is told in one go.
+    private static let pageSizeWithAttempts = 32
 
     private let core: Core
     private let pool: ConnectionPool
@@ -183,7 +185,8 @@ final class HistoryPager: Pager {
 
     private func readPage(for client: Client) {
         let question = HistoryThread.Question.page(
-            filter, after: cursor, countMax: Self.pageSize)
+            filter, after: cursor,
+            countMax: filter.withAttempts ? Self.pageSizeWithAttempts : Self.pageSize)
         lookups.ask(question, for: client) { [unowned self] answer in
             switch answer {
             case .page(let page): send(page, to: client)

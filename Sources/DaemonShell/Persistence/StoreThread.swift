@@ -23,6 +23,8 @@ final class StoreThread: StoreBackend, Sendable {
     /// How long spans wait for a commit that they can go with, in nanoseconds, and how many are not let wait.
     private static let spanDelay: Int64 = 1_000_000_000
     private static let spansWaitingMax = 1024
+    /// How many go with a commit of others, which they are not to hold up, and how many in one of their own.
+    private static let (spansBeside, spansAtOnce) = (128, 1024)
     /// Spans after which the history is looked through again.
     private static let spansPerPrune = 1000
 
@@ -37,6 +39,8 @@ final class StoreThread: StoreBackend, Sendable {
         var spans = WaitingSpans()
         /// When it does not wait for one any longer; `nil` where nothing waits.
         var spansDueAt: Int64?
+        /// Not before then, since the disk has not taken them.
+        var spansRetryAt: Int64 = 0
         var spansSincePrune = 0
         var bounds: HistoryBounds
         var isPruneDue = true
@@ -129,7 +133,8 @@ final class StoreThread: StoreBackend, Sendable {
             state.spans.add(spans)
             let isFull = state.spans.count >= StoreThread.spansWaitingMax
             let now = MonotonicClock.now()
-            state.spansDueAt = isFull ? now : state.spansDueAt ?? now + StoreThread.spanDelay
+            let dueAt = isFull ? now : state.spansDueAt ?? now + StoreThread.spanDelay
+            state.spansDueAt = max(dueAt, state.spansRetryAt)
         }
     }
 
@@ -210,7 +215,8 @@ final class StoreThread: StoreBackend, Sendable {
         do throws(StoreError) {
             switch order {
             case .write(let changes):
-                let applied = try withSpans { spans throws(StoreError) in
+                let applied = try withSpans(atMost: Self.spansBeside) {
+                    spans throws(StoreError) in
                     try commit(changes, with: spans)
                 }
                 shared.withLock { $0.orders.written(changes.count, applied) }
@@ -270,26 +276,30 @@ final class StoreThread: StoreBackend, Sendable {
 
     // MARK: - The spans of applications
 
-    /// Writes the spans that wait, by what is given them.
+    /// Writes spans that wait, by what is given them.
     private func withSpans<Result>(
-        _ write: ([StoredSpan]) throws(StoreError) -> Result
+        atMost countMax: Int, _ write: ([StoredSpan]) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
         let spans = shared.withLock { state in
             state.spansDueAt = nil
-            return state.spans.take()
+            return state.spans.take(atMost: countMax)
         }
         do throws(StoreError) {
             let result = try write(spans)
             shared.withLock { state in
                 state.spans.written()
                 state.spansSincePrune += spans.count
+                state.spansRetryAt = 0
+                guard !state.spans.isEmpty else { return }
+                let isFull = state.spans.count >= StoreThread.spansWaitingMax
+                state.spansDueAt = MonotonicClock.now() + (isFull ? 0 : StoreThread.spanDelay)
             }
             return result
         } catch {
             shared.withLock { state in
                 state.spans.notWritten()
-                guard !state.spans.isEmpty else { return }
-                state.spansDueAt = MonotonicClock.now() + StoreThread.spanDelay
+                state.spansRetryAt = MonotonicClock.now() + StoreThread.spanDelay
+                if !state.spans.isEmpty { state.spansDueAt = state.spansRetryAt }
             }
             throw error
         }
@@ -301,7 +311,13 @@ final class StoreThread: StoreBackend, Sendable {
         let isDue = shared.withLock { state in
             state.spansDueAt.map { $0 <= MonotonicClock.now() } ?? false
         }
-        if isDue { try? withSpans { spans throws(StoreError) in try store.keep(spans) } }
+        if isDue { try? writeSpans() }
+    }
+
+    private func writeSpans() throws(StoreError) {
+        try withSpans(atMost: Self.spansAtOnce) { spans throws(StoreError) in
+            try store.keep(spans)
+        }
     }
 
     /// What the file needs and no answer waits for: between two orders, a little at a time.
@@ -395,7 +411,11 @@ final class StoreThread: StoreBackend, Sendable {
     private func end(_ last: TaskID, _ outputs: OutputWriter) {
         outputs.write(takeOutputs(bytesMax: .max))
         outputs.close()
-        try? withSpans { spans throws(StoreError) in try store.keep(spans) }
+        do throws(StoreError) {
+            while !shared.withLock({ $0.spans.isEmpty }) { try writeSpans() }
+        } catch {
+            // Nothing waits for them, and nobody is there any more who could try again.
+        }
         // Where it cannot be written the block is skipped, as after a crash, and the log of the database
         // is read at the next start.
         _ = try? identifiers.apply([.identifiersReserved(through: last)])

@@ -4,8 +4,8 @@ internal import TaskStore
 /// Spans of applications on their way to the disk. Where they are too many, as while the disk takes nothing, the owner
 /// who has most loses the oldest.
 struct WaitingSpans: Sendable {
-    /// How many wait at most.
-    static let countMax = 8192
+    /// How many wait at most, and how many are left where some have to go.
+    static let (countMax, countLeft) = (8192, 7168)
 
     private var spans: [UInt64: StoredSpan] = [:]
     private var counts: [OwnerID: Int] = [:]
@@ -20,14 +20,23 @@ struct WaitingSpans: Sendable {
     /// Takes spans, each in the place of what was to be written of it before.
     mutating func add(_ more: [StoredSpan]) {
         for span in more { put(span) }
-        while spans.count > WaitingSpans.countMax { dropOldest() }
+        if spans.count > WaitingSpans.countMax { dropOldest() }
     }
 
-    /// All that wait, in the order of their numbers; they are being written until `written` or `notWritten`.
-    mutating func take() -> [StoredSpan] {
-        underWay = spans
-        (spans, counts) = ([:], [:])
-        return underWay.values.sorted { $0.number < $1.number }
+    /// Those that wait, in the order of their numbers, so many at most; they are being written until `written` or
+    /// `notWritten`.
+    mutating func take(atMost countMax: Int) -> [StoredSpan] {
+        guard spans.count > countMax else {
+            underWay = spans
+            (spans, counts) = ([:], [:])
+            return underWay.values.sorted { $0.number < $1.number }
+        }
+        let numbers = spans.keys.sorted().prefix(countMax)
+        return numbers.compactMap { number in
+            let span = remove(number)
+            underWay[number] = span
+            return span
+        }
     }
 
     /// What was taken is on disk.
@@ -38,12 +47,15 @@ struct WaitingSpans: Sendable {
         let before = underWay
         underWay = [:]
         for (number, span) in before where spans[number] == nil { put(span) }
-        while spans.count > WaitingSpans.countMax { dropOldest() }
+        if spans.count > WaitingSpans.countMax { dropOldest() }
     }
 
     /// Those that have ended and are not on disk, of these; the newest end first.
     func ended(_ filter: SpanFilter) -> [StoredSpan] {
-        underWay.merging(spans) { _, newer in newer }.values.filter(filter.includes).sorted {
+        let older = underWay.values.lazy.filter { [spans] in
+            spans[$0.number] == nil && filter.includes($0)
+        }
+        return (spans.values.filter(filter.includes) + older).sorted {
             ($0.endedAt?.microseconds ?? 0, $0.number) > ($1.endedAt?.microseconds ?? 0, $1.number)
         }
     }
@@ -57,12 +69,33 @@ struct WaitingSpans: Sendable {
         }
     }
 
+    private mutating func remove(_ number: UInt64) -> StoredSpan? {
+        guard let span = spans.removeValue(forKey: number) else { return nil }
+        counts[span.key.owner] = counts[span.key.owner].flatMap { $0 > 1 ? $0 - 1 : nil }
+        return span
+    }
+
+    /// Leaves `countLeft`: who has more than the others loses the oldest, until nobody who lost some has more than
+    /// another one of them.
     private mutating func dropOldest() {
-        let most = counts.max { ($0.value, $0.key) < ($1.value, $1.key) }
-        guard let owner = most?.key,
-            let number = spans.values.lazy.filter({ $0.key.owner == owner }).map(\.number).min()
-        else { return }
-        spans[number] = nil
-        counts[owner] = counts[owner].flatMap { $0 > 1 ? $0 - 1 : nil }
+        var (left, level) = (WaitingSpans.countLeft, 0)
+        let owners = counts.values.sorted()
+        for (index, count) in owners.enumerated() {
+            level = left / (owners.count - index)
+            guard count <= level else { break }
+            left -= count
+        }
+        var numbers: [OwnerID: [UInt64]] = [:]
+        for span in spans.values where counts[span.key.owner, default: 0] > level {
+            numbers[span.key.owner, default: []].append(span.number)
+        }
+        for owned in numbers.values {
+            for number in owned.sorted().dropLast(level) {
+                _ = remove(number)
+                begins[number] = nil
+                // What is older of it is not to be written in its place.
+                underWay[number] = nil
+            }
+        }
     }
 }

@@ -330,7 +330,8 @@ $(DEBIAN)/%/complete: Tests/System/debian-root | deps
 
 # Without it the tests with Prometheus are skipped, and say so.
 $(METRICS)/complete: .ci/unpack | deps
-	@.ci/unpack $(METRICS) prometheus prometheus-node-exporter python3-prometheus-client || true
+	@.ci/unpack $(METRICS) prometheus prometheus-node-exporter python3-prometheus-client python3-decorator \
+	    || true
 
 # Cockpit is not installed: that would open a port on this machine.
 $(COCKPIT_TOOLS)/complete: .ci/unpack | deps

@@ -27,8 +27,8 @@ except ModuleNotFoundError:
 PAGE = ROOT / "clients/cockpit"
 # What .ci/unpack has got, where Cockpit is not installed.
 COCKPIT_ROOT = pathlib.Path(os.environ.get("COCKPIT_TOOLS", "/"))
-COCKPIT = COCKPIT_ROOT / "usr/lib/cockpit/cockpit-ws"
-BRIDGE = COCKPIT_ROOT / "usr/bin/cockpit-bridge"
+COCKPIT = "usr/lib/cockpit/cockpit-ws"
+BRIDGE = "usr/bin/cockpit-bridge"
 CHROMEDRIVER = pathlib.Path("/usr/bin/chromedriver")
 # Far more than a slow machine takes.
 PATIENCE = 60
@@ -37,8 +37,8 @@ PATIENCE = 60
 def require() -> None:
     """Skips what cannot be tested here; in CI all has to be there."""
     missing = [name for name, is_there in [
-        ("python3-selenium", webdriver is not None), ("cockpit-ws", COCKPIT.exists()),
-        ("cockpit-bridge", BRIDGE.exists()), ("chromium-driver", CHROMEDRIVER.exists()),
+        ("python3-selenium", webdriver is not None), ("cockpit-ws", (COCKPIT_ROOT / COCKPIT).exists()),
+        ("cockpit-bridge", (COCKPIT_ROOT / BRIDGE).exists()), ("chromium-driver", CHROMEDRIVER.exists()),
     ] if not is_there]
     if missing and os.environ.get("CI") != "true":
         raise unittest.SkipTest(f"these packages are missing: {', '.join(missing)}")
@@ -58,6 +58,10 @@ class Cockpit:
         # A copy, since the tree may be where other users cannot read.
         shutil.copytree(PAGE, top / "cockpit/bgtaskd", ignore=shutil.ignore_patterns("tests"))
         top.chmod(0o755)
+        root = COCKPIT_ROOT
+        if user is not None and "COCKPIT_TOOLS" in os.environ:
+            root = top / "root"
+            shutil.copytree(COCKPIT_ROOT / "usr", root / "usr", symlinks=True)
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
@@ -65,8 +69,8 @@ class Cockpit:
         if own is not None:
             (top / "home/bgtaskd").mkdir()
             (top / "home/bgtaskd/org.bgtaskd").symlink_to(own)
-        command = [str(COCKPIT), "--no-tls", f"--port={port}", "--address=127.0.0.1",
-                   f"--local-session={BRIDGE}"]
+        command = [str(root / COCKPIT), "--no-tls", f"--port={port}", "--address=127.0.0.1",
+                   f"--local-session={root / BRIDGE}"]
         if user is not None:
             shutil.chown(top / "home", user)
             command = ["setpriv", f"--reuid={user}", f"--regid={user}", "--init-groups", *command]
@@ -74,7 +78,7 @@ class Cockpit:
             command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             cwd="/", env={
                 "PATH": (programs + ":" if programs else "") + os.environ["PATH"], "LANG": "C.UTF-8",
-                "HOME": str(top / "home"), "XDG_DATA_HOME": str(top), "XDG_DATA_DIRS": str(COCKPIT_ROOT / "usr/share"),
+                "HOME": str(top / "home"), "XDG_DATA_HOME": str(top), "XDG_DATA_DIRS": str(root / "usr/share"),
                 "XDG_RUNTIME_DIR": str(top / "home"), "BGTASK_SOCKET": daemon,
             })
         self.url = f"http://{host}:{port}/cockpit/@localhost/bgtaskd/index.html"

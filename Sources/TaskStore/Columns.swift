@@ -98,3 +98,21 @@ struct ColumnReader: ColumnVisitor {
         return value
     }
 }
+
+extension Connection {
+    /// What a statement answers with, row by row.
+    func rows<Row>(
+        _ sql: String, _ parameters: [SQLValue],
+        _ read: (inout ColumnReader) throws(StoreError) -> Row
+    ) throws(StoreError) -> [Row] {
+        let statement = try statement(sql, "read")
+        defer { statement.reset() }
+        for parameter in parameters { try statement.bind(parameter) }
+        var rows: [Row] = []
+        while try statement.step() {
+            var reader = ColumnReader(statement: statement, path: path)
+            rows.append(try read(&reader))
+        }
+        return rows
+    }
+}

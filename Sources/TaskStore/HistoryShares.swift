@@ -6,15 +6,7 @@ internal import BudgetCore
 /// successes take are counted later and only if needed, in the order of their tables; they are known once all are
 /// counted.
 struct HistoryShares {
-    struct Share: Equatable {
-        var count = 0
-        var bytes = 0
-
-        static func += (share: inout Share, other: Share) {
-            share.count += other.count
-            share.bytes += other.bytes
-        }
-    }
+    typealias Share = OwnerShares.Share
 
     /// How far the bytes are counted: tasks come before successes.
     enum Counted {
@@ -31,12 +23,7 @@ struct HistoryShares {
         let bytesMax: Int
     }
 
-    private(set) var total = Share()
-    private var shares: [OwnerID: Share] = [:]
-    /// The accounts that these rankings go by: several owners may share one.
-    private var accounts = Accounts()
-    private var counts = AccountRanking()
-    private var bytes = AccountRanking()
+    private var owners = OwnerShares()
     private(set) var counted = Counted.tasks(through: 0)
 
     init(counts: [OwnerID: Int]) {
@@ -62,26 +49,9 @@ struct HistoryShares {
         }
     }
 
-    mutating func add(_ change: Share, of owner: OwnerID) {
-        total += change
-        shares[owner, default: Share()] += change
-        if shares[owner] == Share() { shares[owner] = nil }
-        rank(change, of: owner)
-    }
+    mutating func add(_ change: Share, of owner: OwnerID) { owners.add(change, of: owner) }
 
-    private mutating func rank(_ change: Share, of owner: OwnerID) {
-        let account = accounts.account(of: owner)
-        counts.add(change.count, to: owner, of: account)
-        bytes.add(change.bytes, to: owner, of: account)
-    }
-
-    /// Ranks all owners anew where the accounts have changed.
-    private mutating func rank(by accounts: Accounts) {
-        guard accounts != self.accounts else { return }
-        self.accounts = accounts
-        (counts, bytes) = (AccountRanking(), AccountRanking())
-        for (owner, share) in shares { rank(share, of: owner) }
-    }
+    var total: Share { owners.total }
 
     /// Adds the bytes of the next rows, and remembers how far it has counted.
     mutating func count(_ bytes: [OwnerID: Int], through last: Counted) {
@@ -92,15 +62,15 @@ struct HistoryShares {
     /// What is to be removed first: from the account that has most, and within it from the uid that has most. So much
     /// that it has no more than the next one, but a few at least.
     mutating func excess(over bounds: HistoryBounds) -> Excess? {
-        rank(by: bounds.accounts)
+        owners.rank(by: bounds.accounts)
         let count = total.count - bounds.countMax
-        if count > 0, let (owner, lead) = counts.most {
+        if count > 0, let (owner, lead) = owners.counts.most {
             let few = min(max(bounds.countMax / HistoryShares.parts, 1), 32)
             let taken = min(count, max(lead, few))
             return Excess(owner: owner, countMax: taken, bytesMax: .max)
         }
         let excess = total.bytes - bounds.bytesMax
-        guard isComplete, excess > 0, let (owner, lead) = bytes.most else { return nil }
+        guard isComplete, excess > 0, let (owner, lead) = owners.bytes.most else { return nil }
         let few = min(bounds.bytesMax / HistoryShares.parts, 65_536)
         let taken = min(excess, max(lead, few))
         return Excess(owner: owner, countMax: .max, bytesMax: taken)

@@ -25,7 +25,7 @@ final class SpanHistory: @unchecked Sendable {
     /// The transaction is committed.
     func committed() {
         for (span, count) in pending {
-            shares.add(count: count, bytes: count * span.bytes, of: span.owner)
+            shares.add(.init(count: count, bytes: count * span.bytes), of: span.owner)
         }
         pending.removeAll(keepingCapacity: true)
     }

@@ -80,15 +80,15 @@ struct SpanQueries {
     }
 
     /// What each owner has of spans that have ended.
-    func shares() throws(StoreError) -> [OwnerID: SpanShares.Share] {
+    func shares() throws(StoreError) -> [OwnerID: OwnerShares.Share] {
         let statement = try connection.statement(
             "SELECT owner, count(*), sum(\(KeptSpan.bytes)) FROM application_spans "
                 + "WHERE ended_at_us IS NOT NULL GROUP BY owner", "read")
         defer { statement.reset() }
-        var shares: [OwnerID: SpanShares.Share] = [:]
+        var shares: [OwnerID: OwnerShares.Share] = [:]
         while try statement.step() {
             let owner = OwnerID(rawValue: UInt32(clamping: statement.integer(0) ?? 0))
-            shares[owner] = SpanShares.Share(
+            shares[owner] = OwnerShares.Share(
                 count: Int(clamping: statement.integer(1) ?? 0),
                 bytes: Int(clamping: statement.integer(2) ?? 0))
         }
@@ -117,16 +117,10 @@ struct SpanQueries {
     private func spans(
         _ sql: String, _ parameters: [SQLValue] = []
     ) throws(StoreError) -> [StoredSpan] {
-        let statement = try connection.statement(sql, "read")
-        defer { statement.reset() }
-        for parameter in parameters { try statement.bind(parameter) }
-        var spans: [StoredSpan] = []
-        while try statement.step() {
-            var reader = ColumnReader(statement: statement, path: connection.path)
+        try connection.rows(sql, parameters) { reader throws(StoreError) in
             var row = SpanRow()
             try row.visit(&reader)
-            spans.append(try row.span(connection.path))
+            return try row.span(connection.path)
         }
-        return spans
     }
 }

@@ -175,17 +175,11 @@ struct TaskQueries {
     func tasks(
         _ sql: String, _ parameters: [SQLValue] = []
     ) throws(StoreError) -> [StoredTask] {
-        let statement = try connection.statement(sql, "read")
-        defer { statement.reset() }
-        for parameter in parameters { try statement.bind(parameter) }
-        var tasks: [StoredTask] = []
-        while try statement.step() {
-            var reader = ColumnReader(statement: statement, path: connection.path)
+        try connection.rows(sql, parameters) { reader throws(StoreError) in
             var row = TaskRow()
             try row.visit(&reader)
-            tasks.append(try row.task(connection.path))
+            return try row.task(connection.path)
         }
-        return tasks
     }
 
     /// The groups that are paused, in the order of their names.
@@ -247,16 +241,11 @@ struct TaskQueries {
 
     /// All applications, in the order of their owners and of their ids.
     func applications() throws(StoreError) -> [StoredApplication] {
-        let statement = try connection.statement(Self.allApplications, "read")
-        defer { statement.reset() }
-        var applications: [StoredApplication] = []
-        while try statement.step() {
-            var reader = ColumnReader(statement: statement, path: connection.path)
+        try connection.rows(Self.allApplications, []) { reader throws(StoreError) in
             var row = ApplicationRow()
             try row.visit(&reader)
-            applications.append(try row.application(connection.path))
+            return try row.application(connection.path)
         }
-        return applications
     }
 
     /// The primary key has them in this order.

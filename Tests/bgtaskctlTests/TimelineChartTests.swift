@@ -10,9 +10,7 @@ struct TimelineChartTests {
         _ entries: [TimelineEntry], seconds: Int = 100, by grouping: TimelineGrouping = .name,
         width: Int = 1200, limits: TimelineLimits = TimelineLimits()
     ) -> TimelineChart {
-        TimelineChart(
-            entries, axis: TimelineSample.axis(seconds), by: grouping,
-            scale: TimelineSVG.scale(width: width), limits: limits)
+        TimelineSample.chart(entries, seconds, by: grouping, width: width, limits: limits)
     }
 
     private func lanes(_ row: TimelineChart.Row) -> [[Int]]? {

@@ -11,9 +11,7 @@ struct TimelineSVGTests {
         _ entries: [TimelineEntry], seconds: Int = 110, by grouping: TimelineGrouping = .name,
         width: Int = 800, limits: TimelineLimits = TimelineLimits()
     ) -> TimelineChart {
-        TimelineChart(
-            entries, axis: TimelineSample.axis(seconds), by: grouping,
-            scale: TimelineSVG.scale(width: width), limits: limits)
+        TimelineSample.chart(entries, seconds, by: grouping, width: width, limits: limits)
     }
 
     /// The element that follows a text.

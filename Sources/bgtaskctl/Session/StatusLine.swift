@@ -29,7 +29,7 @@ final class StatusLine {
     }
 
     /// What erases it, below the cursor too.
-    static let erasure: StaticString = "\r\u{1B}[J"
+    static var erasure: StaticString { "\r\u{1B}[J" }
 
     /// Draws it where that is due.
     func drawIfDue() {

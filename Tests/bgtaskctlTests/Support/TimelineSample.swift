@@ -55,6 +55,16 @@ enum TimelineSample {
         return attempt
     }
 
+    /// What SVG draws of entries.
+    static func chart(
+        _ entries: [TimelineEntry], _ seconds: Int, by grouping: TimelineGrouping, width: Int,
+        limits: TimelineLimits
+    ) -> TimelineChart {
+        TimelineChart(
+            entries, axis: axis(seconds), by: grouping, scale: TimelineSVG.scale(width: width),
+            limits: limits)
+    }
+
     static func entry(_ task: Tasks.Task) -> TimelineEntry { TimelineEntry(task, now: now) }
 
     /// Four tasks, one of which is tried again and goes on.

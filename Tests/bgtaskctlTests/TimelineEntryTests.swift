@@ -113,17 +113,19 @@ struct TimelineEntryTests {
             TimelineSpan(
                 .frozen, TimelineSample.now - begin * 1000, TimelineSample.now - end * 1000)
         }
-        let frozen = entry.frozen([span(200, 150), span(95, 85), span(50, 35), span(20, 10)])
+        let frozen = entry.overlaid(with: [
+            span(200, 150), span(95, 85), span(50, 35), span(20, 10),
+        ])
         #expect(
             spans(frozen) == [
                 "waiting:100-90", "frozen:90-85", "running:85-50", "frozen:50-40", "frozen:40-35",
                 "grace:35-30",
             ])
         #expect(
-            spans(entry.frozen([span(95, 20)])) == [
+            spans(entry.overlaid(with: [span(95, 20)])) == [
                 "waiting:100-90", "frozen:90-40", "frozen:40-30",
             ])
-        #expect(spans(entry.frozen([])) == spans(entry))
+        #expect(spans(entry.overlaid(with: [])) == spans(entry))
     }
 
     @Test("whatever is told, states follow each other and end before now")
@@ -200,23 +202,37 @@ struct TimelineRunTests {
             TimelineEntry.runs(of: [span(.notRunning, 50, nil)], now: TimelineSample.now).isEmpty)
     }
 
-    @Test("tasks are frozen with their own application, and with no other")
+    @Test(
+        "tasks are frozen with their own application and dormant while it is in front, and with no other"
+    )
     func frozen() {
         let runs = TimelineEntry.runs(
             of: [
                 span(.background, 100, 60),
                 span(.suspended, 60, 40) { $0.frozen = true }, span(.active, 40, nil),
             ], now: TimelineSample.now)
-        let times = FrozenTimes(runs)
-        func drawn(_ application: String?, owner: Int) -> [String] {
+        let times = ApplicationTimes(runs)
+        func drawn(
+            _ application: String?, owner: Int, warned: Int? = nil, wake: Bool? = nil
+        ) -> [String] {
             texts(
                 times.added(
                     to: TimelineSample.entry(
-                        TimelineSample.task(1, submitted: 70, started: 70, ended: 30) {
-                            ($0.application, $0.owner) = (application, owner)
+                        TimelineSample.task(
+                            1, submitted: 70, started: 70, warned: warned, ended: 30
+                        ) {
+                            ($0.application, $0.owner, $0.wake) = (application, owner, wake)
                         })))
         }
-        #expect(drawn("player", owner: 1000) == ["running:70-60", "frozen:60-40", "running:40-30"])
+        #expect(drawn("player", owner: 1000) == ["running:70-60", "frozen:60-40", "dormant:40-30"])
+        // A warning stays one in front, and what is woken has a budget of its own.
+        #expect(
+            drawn("player", owner: 1000, warned: 45) == [
+                "running:70-60", "frozen:60-45", "frozen:45-40", "grace:40-30",
+            ])
+        #expect(
+            drawn("player", owner: 1000, wake: true)
+                == ["running:70-60", "frozen:60-40", "running:40-30"])
         for (application, owner) in [("player", 1), ("other", 1000), (nil, 1000)] {
             #expect(drawn(application, owner: owner) == ["running:70-30"])
         }

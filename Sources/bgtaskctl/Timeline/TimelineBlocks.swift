@@ -50,6 +50,8 @@ struct TimelineBlocks {
             case (.grace, .ascii): "%"
             case (.frozen, .blocks): "┊"
             case (.frozen, .ascii): ":"
+            case (.dormant, .blocks): "╌"
+            case (.dormant, .ascii): ","
             case (.foreground, .blocks): "═"
             case (.foreground, .ascii): "+"
             case (.background, .blocks): "─"
@@ -227,6 +229,7 @@ struct TimelineBlocks {
         case .waiting, .unknown: 0
         case .running, .background: 1
         case .foreground: 2
+        case .dormant: 2
         case .frozen: 3
         case .grace: 4
         }
@@ -276,7 +279,7 @@ struct TimelineBlocks {
         switch sign {
         case .span(.waiting), .span(.unknown), .span(.frozen), .span(.background): .grey
         case .span(.grace): .yellow
-        case .span(.running), .span(.foreground), .attempt, .live, .crowd: nil
+        case .span(.running), .span(.dormant), .span(.foreground), .attempt, .live, .crowd: nil
         case .outcome(let outcome): TaskText.colour(outcome)
         }
     }

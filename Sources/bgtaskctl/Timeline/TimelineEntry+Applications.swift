@@ -55,7 +55,8 @@ extension TimelineEntry {
         }
         self.init(
             subject: .application, name: last.application, owner: last.owner,
-            application: last.application, spans: spans, marks: marks, outcome: outcome,
+            application: last.application, sharesTime: true, spans: spans, marks: marks,
+            outcome: outcome,
             details: (over?.reason).map { ["ended: \($0.rawValue)"] } ?? [])
     }
 

@@ -13,6 +13,8 @@ struct TimelineSpan: Equatable, Sendable {
         case grace
         /// Its application was suspended.
         case frozen
+        /// Its application was in front: it went on, and none of its time was used.
+        case dormant
         /// Of an application: in front.
         case foreground
         /// Of an application: in the background.
@@ -60,6 +62,8 @@ struct TimelineEntry: Sendable {
     let name: String
     let owner: Int
     let application: String?
+    /// Whether it uses its application's background time, and none in front.
+    let sharesTime: Bool
     /// In the order of time, none overlapping another.
     let spans: [TimelineSpan]
     let marks: [TimelineMark]
@@ -82,7 +86,8 @@ struct TimelineEntry: Sendable {
         spans.reduce(0) { sum, span in
             switch span.kind {
             case .waiting, .unknown: sum
-            case .running, .grace, .frozen, .foreground, .background: sum + span.end - span.begin
+            case .running, .grace, .frozen, .dormant, .foreground, .background:
+                sum + span.end - span.begin
             }
         }
     }
@@ -107,7 +112,8 @@ extension TimelineEntry {
         if let command = task.command { details.append(CommandText.shown(command)) }
         self.init(
             subject: .task(task.id), name: task.name, owner: task.owner,
-            application: task.application, spans: course.spans, marks: course.marks,
+            application: task.application, sharesTime: task.wake != true, spans: course.spans,
+            marks: course.marks,
             outcome: task.outcome, details: details)
     }
 
@@ -238,26 +244,29 @@ extension TimelineEntry {
 
     private func with(_ spans: [TimelineSpan]) -> TimelineEntry {
         TimelineEntry(
-            subject: subject, name: name, owner: owner, application: application, spans: spans,
+            subject: subject, name: name, owner: owner, application: application,
+            sharesTime: sharesTime, spans: spans,
             marks: marks, outcome: outcome, details: details)
     }
 
-    // MARK: Frozen
+    // MARK: What its application did
 
-    /// The same, with what of its work fell into these spans shown as frozen.
+    /// The same, with what of its work fell into these spans shown as they are.
     ///
-    /// - Parameter frozen: in the order of time, none overlapping another.
-    func frozen(_ frozen: [TimelineSpan]) -> TimelineEntry {
-        guard !frozen.isEmpty else { return self }
+    /// - Parameter others: in the order of time, none overlapping another.
+    func overlaid(with others: [TimelineSpan]) -> TimelineEntry {
+        guard !others.isEmpty else { return self }
         let parts = spans.flatMap { span -> [TimelineSpan] in
             guard span.kind == .running || span.kind == .grace else { return [span] }
             var parts: [TimelineSpan] = []
             var reached = span.begin
-            for rest in frozen[Self.firstIndex(endingAfter: span.begin, frozen)...] {
+            for rest in others[Self.firstIndex(endingAfter: span.begin, others)...] {
                 guard rest.begin < span.end else { break }
+                // Its grace is over in time, whatever its application does.
+                if rest.kind == .dormant, span.kind == .grace { continue }
                 let (begin, end) = (max(rest.begin, reached), min(rest.end, span.end))
                 if begin > reached { parts.append(TimelineSpan(span.kind, reached, begin)) }
-                if end > begin { parts.append(TimelineSpan(.frozen, begin, end)) }
+                if end > begin { parts.append(TimelineSpan(rest.kind, begin, end)) }
                 reached = max(reached, end)
             }
             if reached < span.end || parts.isEmpty {

@@ -58,6 +58,7 @@ struct TimelineKey {
         case .running: "The task runs, or is held."
         case .grace: "It was warned that its time is up, and has its grace to end."
         case .frozen: "The application is suspended, and its tasks with it."
+        case .dormant: "The application is in front: its task goes on, and uses none of its time."
         case .foreground: "The application is in front: no limit applies."
         case .background: "The application is in the background."
         }

@@ -20,8 +20,8 @@ struct TimelinePast {
     func entries(until: Int?) -> [TimelineEntry] {
         let end = now - (until ?? 0)
         let runs = TimelineEntry.runs(of: spans, now: now)
-        let frozen = FrozenTimes(runs)
-        let drawn = tasks.values.map(frozen.added) + (showsApplications ? runs : [])
+        let times = ApplicationTimes(runs)
+        let drawn = tasks.values.map(times.added) + (showsApplications ? runs : [])
         return drawn.filter { $0.begin <= end }
     }
 
@@ -98,8 +98,8 @@ struct TimelinePast {
     }
 }
 
-/// When the applications of a timeline were frozen.
-struct FrozenTimes {
+/// When the applications of a timeline were frozen, and in front.
+struct ApplicationTimes {
     private let spans: [Key: [TimelineSpan]]
 
     private struct Key: Hashable {
@@ -110,15 +110,24 @@ struct FrozenTimes {
     init(_ runs: [TimelineEntry]) {
         spans = Dictionary(grouping: runs) { Key(owner: $0.owner, application: $0.name) }
             .mapValues { runs in
-                runs.flatMap(\.spans).filter { $0.kind == .frozen }.sorted { $0.begin < $1.begin }
+                runs.flatMap(\.spans).compactMap(Self.inTasks).sorted { $0.begin < $1.begin }
             }
+    }
+
+    /// What a span of an application means to its tasks; `nil` where they just run.
+    private static func inTasks(_ span: TimelineSpan) -> TimelineSpan? {
+        switch span.kind {
+        case .frozen: span
+        case .foreground: TimelineSpan(.dormant, span.begin, span.end)
+        case .waiting, .unknown, .running, .grace, .dormant, .background: nil
+        }
     }
 
     /// A task with these times in it.
     func added(to task: TimelineEntry) -> TimelineEntry {
         guard let application = task.application,
-            let frozen = spans[Key(owner: task.owner, application: application)]
+            let times = spans[Key(owner: task.owner, application: application)]
         else { return task }
-        return task.frozen(frozen)
+        return task.overlaid(with: task.sharesTime ? times : times.filter { $0.kind == .frozen })
     }
 }

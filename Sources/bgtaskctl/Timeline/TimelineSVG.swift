@@ -287,6 +287,8 @@ struct TimelineSVG {
         case .running: rectangle("bgtl-run", x: x, y: y - 5, width: width, height: 10, rounded: 2)
         case .grace: rectangle("bgtl-grace", x: x, y: y - 5, width: width, height: 10)
         case .frozen: rectangle("bgtl-frozen", x: x, y: y - 5, width: width, height: 10)
+        case .dormant:
+            rectangle("bgtl-dormant", x: x, y: y - 3, width: width, height: 6, rounded: 2)
         case .foreground:
             rectangle("bgtl-front", x: x, y: y - 6, width: width, height: 12, rounded: 2)
         case .background:
@@ -431,7 +433,7 @@ enum TimelineColours {
         .bgtl .bgtl-other{font-style:italic}\
         .bgtl-grid,.bgtl-frame{fill:none;stroke-width:1}\
         .bgtl-grace{fill:url(#bgtl-hatch)}.bgtl-frozen{fill:url(#bgtl-dots);stroke-width:1}\
-        .bgtl-wait{stroke-width:1}\
+        .bgtl-wait,.bgtl-dormant{stroke-width:1}\
         .bgtl-unknown{fill:none;stroke-width:1.5;stroke-dasharray:2 4}\
         .bgtl-notch{fill:none;stroke-width:1.6}\
         .bgtl-check,.bgtl-failed{fill:none;stroke-linecap:round;stroke-linejoin:round}\
@@ -446,12 +448,12 @@ enum TimelineColours {
         dark: String, plain: String
     ) -> String {
         """
-        .bgtl-paper,.bgtl-wait{fill:\(paper)}.bgtl-band{fill:\(band)}\
+        .bgtl-paper,.bgtl-wait,.bgtl-dormant{fill:\(paper)}.bgtl-band{fill:\(band)}\
         .bgtl-head,.bgtl-name,.bgtl-app{fill:\(ink)}\
         .bgtl-small,.bgtl-other,.bgtl-tick,.bgtl-day{fill:\(soft)}\
         .bgtl-grid{stroke:\(line)}.bgtl-frame{stroke:\(wait)}\
         .bgtl-wait,.bgtl-unknown{stroke:\(wait)}\
-        .bgtl-run,.bgtl-live,.bgtl-dot{fill:\(run)}.bgtl-frozen{stroke:\(run)}\
+        .bgtl-run,.bgtl-live,.bgtl-dot{fill:\(run)}.bgtl-frozen,.bgtl-dormant{stroke:\(run)}\
         .bgtl-front{fill:\(front)}.bgtl-back{fill:\(back)}\
         .bgtl-hatch{fill:\(paper)}.bgtl-stripe{fill:\(warn)}\
         .bgtl-completed{fill:\(good)}.bgtl-check{stroke:\(paper)}\

@@ -10,6 +10,7 @@ enum TimelineText {
         case .running: "running"
         case .grace: "warned, in its grace"
         case .frozen: "suspended"
+        case .dormant: "dormant"
         case .foreground: "in front"
         case .background: "in the background"
         }

@@ -44,8 +44,15 @@ final class TerminalSession {
         var mask = sigset_t()
         sigemptyset(&mask)
         posix_spawnattr_setsigmask(&attributes, &mask)
+        // Who runs the tests may have Ctrl-C ignored, as a shell does for what it runs behind itself.
+        var defaults = sigset_t()
+        sigemptyset(&defaults)
+        for number in [SIGINT, SIGQUIT] { sigaddset(&defaults, number) }
+        posix_spawnattr_setsigdefault(&attributes, &defaults)
         let newSession: Int16 = 0x80
-        posix_spawnattr_setflags(&attributes, newSession | Int16(POSIX_SPAWN_SETSIGMASK))
+        posix_spawnattr_setflags(
+            &attributes,
+            newSession | Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF))
         let words =
             ["/bin/bash", "-m", "-c", script].map { (word: String) in strdup(word) } + [nil]
         let variables = environment.map { strdup($0) } + [nil]

@@ -32,9 +32,15 @@ struct TopTests {
             + "echo \"[ended $status]\"; stty -a; read line"
     }()
 
-    private func start(_ arguments: String = "") throws -> TerminalSession {
+    /// The same without jobs: bash gives up all that it does where its job died of Ctrl-C.
+    private static let oneJob =
+        "dash -c 'trap : INT; $TOP; echo \"[ended $?]\"; stty -a; read line'"
+
+    private func start(
+        _ arguments: String = "", script: String = Self.script
+    ) throws -> TerminalSession {
         try TerminalSession(
-            Self.script,
+            script,
             environment: [
                 "TOP=\(Programs.path("bgtaskctl")) top \(arguments)", "TERM=vt100",
                 "BGTASK_SOCKET=\(daemon.socketPath)", "PATH=/usr/bin:/bin", "HOME=/",
@@ -115,6 +121,33 @@ struct TopTests {
         try top.wait(for: "the terminal is as it was", isRestored)
     }
 
+    @Test("starts a budget again, and holds a group back and lets it go on")
+    func orders() throws {
+        let first = try submit("alpha", seconds: 300)
+        try client.waitForBegin(of: first)
+        let before = try client.show(first)
+        let top = try start()
+        try top.wait(for: "1 running")
+        try eventually("some of its budget is used") {
+            try client.show(first).usedMs ?? 0 > before.usedMs ?? 0
+        }
+        top.press("+")
+        try top.wait(for: "alpha (\(first)): ")
+        top.press("p")
+        try top.wait(for: "group uploads is paused; what runs goes on")
+        #expect(
+            try client.ask(Tasks.Groups.self).groups.first { $0.name == "uploads" }?.paused == true)
+        let held = try submit("beta", seconds: 300)
+        try top.wait(for: "1 running  1 queued")
+        #expect(try client.show(held).state == .queued)
+        top.press("p")
+        try top.wait(for: "group uploads goes on")
+        try client.waitForBegin(of: held)
+        try top.wait(for: "2 running")
+        top.press("q")
+        try top.wait(for: "[ended 0]")
+    }
+
     @Test("is stopped and goes on as a job of the shell, and sees what happened meanwhile")
     func jobControl() throws {
         _ = try submit("alpha", seconds: 500)
@@ -158,6 +191,15 @@ struct TopTests {
         try top.wait(for: "nothing runs or waits")
         kill(top.foreground, number)
         try top.wait(for: "[ended \(128 + number)]")
+        try top.wait(for: "the terminal is as it was", isRestored)
+    }
+
+    @Test("Ctrl-C ends it, and the terminal is as it was")
+    func interrupt() throws {
+        let top = try start(script: Self.oneJob)
+        try top.wait(for: "nothing runs or waits")
+        top.press("\u{3}")
+        try top.wait(for: "[ended \(128 + SIGINT)]")
         try top.wait(for: "the terminal is as it was", isRestored)
     }
 

@@ -77,9 +77,23 @@ long clx_descendants_stop(struct clx_processes *seen, struct clx_unstopped *unst
     return running;
 }
 
-/// One sweep: signals who was not in `before`. Returns how many got it, or minus an errno.
+/// Whether a process descends from one in `before`.
+static bool was_started_by(
+    const struct clx_processes *before, const struct clx_processes *now,
+    const struct clx_process *process) {
+    // Numbers that are used again meanwhile must not make a circle.
+    for (size_t i = 0; i < now->count && process != NULL; i++) {
+        if (clx_processes_find(before, process->parent) != NULL) return true;
+        process = clx_processes_find(now, process->parent);
+    }
+    return false;
+}
+
+/// One sweep: signals who was not in `before` and, for a signal that may be handled, was started by nobody in it: that
+/// may be what handles the signal. Returns how many got it, or minus an errno.
 static long signal_newcomers(
     struct clx_processes *now, const struct clx_processes *before, int number) {
+    const bool may_be_handled = number != SIGKILL && number != SIGSTOP && number != SIGCONT;
     int error = clx_processes_read(now);
     if (error != 0) return -error;
     clx_processes_keep_descendants(now, getpid(), NULL, 0);
@@ -87,6 +101,7 @@ static long signal_newcomers(
     for (size_t i = 0; i < now->count; i++) {
         const struct clx_process *process = &now->entries[i];
         if (clx_process_is_dead(process) || clx_processes_contain(before, process)) continue;
+        if (may_be_handled && was_started_by(before, now, process)) continue;
         if (clx_process_signal(process, number) == 0) signalled++;
     }
     return signalled;

@@ -109,6 +109,7 @@ final class CgroupTask: TaskProcesses, WatchOwner, PendingLaunches.Client, Stray
         }
         // The commands get it through their pidfds, wherever they are.
         let sweep = SignalSweep(number, to: group, ofUser: nil, except: commandIDs)
+        try sweep.look()
         let haveLeft = haveLeft()
         let signalled = runningCommands.filter { $0.signal(number) }.count
         if haveLeft || mayHaveStrays {

@@ -5,7 +5,8 @@ internal import Glibc
 ///
 /// A group may have thousands: a turn of the loop signals some of them, and the next goes on. Each process
 /// is signalled through a pidfd, after a look whether it is (still) in the group, so that none is that only
-/// has a number from there. One gets the signal once.
+/// has a number from there. One gets the signal once. What a process starts after it got the signal is spared: it may
+/// be what handles it.
 final class SignalSweep {
     let number: Int32
     private let group: Cgroup
@@ -14,9 +15,13 @@ final class SignalSweep {
     private(set) var seen: Set<Int32>
     private var rest: ArraySlice<Int32> = []
     /// A group that forks for ever must not keep us busy for ever.
-    private var looksLeft = 8
+    private var looksLeft = SignalSweep.looksMax
     private(set) var signalled = 0
     private(set) var isDone = false
+
+    private static let looksMax = 8
+    /// These no process can handle by starting another, so that who starts one did not have them yet.
+    private static let unhandled = [SIGKILL, SIGSTOP, SIGCONT]
 
     /// - Parameters:
     ///   - user: where it is given, only processes with that real uid get it.
@@ -47,12 +52,36 @@ final class SignalSweep {
         }
     }
 
-    /// Lists the processes that have come since the last look.
-    private func look() throws(SystemError) {
+    /// Looks who is to get the signal, before anybody in the group gets it in another way: what is started in answer to
+    /// that is none of them.
+    func look() throws(SystemError) {
         guard looksLeft > 0 else { return isDone = true }
+        let isFirst = looksLeft == Self.looksMax
         looksLeft -= 1
         rest = try group.processIDs().filter { !seen.contains($0) }[...]
+        if !isFirst, !Self.unhandled.contains(number) { spareStarted() }
         if rest.isEmpty { isDone = true }
+    }
+
+    /// Leaves those out that descend from one that had the signal.
+    ///
+    /// One that was started between a look and the signal cannot be told from one that was started after it. The former
+    /// is rare, and its limit is kept all the same; the latter is what each shell script does that cleans up.
+    private func spareStarted() {
+        let parents = Dictionary(
+            rest.compactMap { id in (try? ProcessStat(of: id)).map { (id, $0.parent) } },
+            uniquingKeysWith: { first, _ in first })
+        let spared = rest.filter { processID in
+            var ancestor = parents[processID]
+            // Numbers that are used again meanwhile must not make a circle.
+            for _ in 0..<rest.count {
+                guard let known = ancestor, !seen.contains(known) else { break }
+                ancestor = parents[known]
+            }
+            return ancestor.map(seen.contains) == true
+        }
+        seen.formUnion(spared)
+        rest = rest.filter { !seen.contains($0) }[...]
     }
 
     private func send(to processID: Int32) throws(SystemError) {

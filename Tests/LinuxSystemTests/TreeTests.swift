@@ -34,6 +34,31 @@ extension LinuxTests {
             task.close()
         }
 
+        @Test(
+            "what a process starts in answer to a signal does not get that",
+            arguments: Kind.available)
+        func handlerIsSpared(kind: Kind) throws {
+            let harness = try Harness(kind)
+            let script = """
+                trap 'sh -c "sleep 0.02" && sleep 0.02 && exit 42; exit 1' TERM
+                echo ready
+                while :; do sleep 0.01; done
+                """
+            for _ in 0..<40 {
+                let task = try harness.makeTask()
+                var process = try task.start(LaunchRequest(arguments: ["sh", "-c", script]))
+                let reader = Reader(process.takeStandardOutput())
+                try harness.waitFor { try reader.read().contains("ready") }
+                try task.ask(SIGTERM)
+                try harness.waitUntilGone(task)
+                #expect(
+                    harness.events.contains {
+                        $0.task == task.identifier && $0.what == .exited(index: 0, .status(42))
+                    })
+                task.close()
+            }
+        }
+
         @Test("kill ends a daemonized grandchild and its command", arguments: Kind.available)
         func killReachesDaemonized(kind: Kind) throws {
             let harness = try Harness(kind)

@@ -75,8 +75,8 @@ bool clx_process_is_dead(const struct clx_process *process);
 /// dead and cannot be reaped.
 bool clx_is_dead(pid_t pid);
 
-/// Sends a signal to every descendant of the caller, those included that appear meanwhile.
-/// Returns how many got it, or minus an errno.
+/// Sends a signal to every descendant of the caller, those included that appear meanwhile; but for SIGKILL, SIGSTOP and
+/// SIGCONT not to what is started by one that had it. Returns how many got it, or minus an errno.
 long clx_descendants_signal(int number);
 
 #endif

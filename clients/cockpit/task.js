@@ -8,7 +8,7 @@ import { VarlinkError } from "./varlink.js";
 import { doing, explanationList } from "./views.js";
 import {
     budgetDescription, budgetText, bytesText, conditionColour, conditionText, errorText, exitText,
-    outcomeText, progressText,
+    outcomeText, progressText, reasonText,
 } from "./words.js";
 
 const tasks = "org.bgtaskd.Tasks.";
@@ -232,7 +232,7 @@ export class TaskView {
                             conditionColour({ state: "ended", outcome: attempt.outcome })),
                         exitText(attempt.exit) || "–",
                         attempt.usedMs == null ? "–" : span(attempt.usedMs), clock(attempt.endedMs),
-                        visible(attempt.reason ?? "") || "–",
+                        reasonText(attempt.reason) || "–",
                     ];
                     return h("tr", { role: "row" }, ...cells.map((cell, index) =>
                         h("td", { role: "cell", "data-label": head[index] }, cell)));
@@ -281,7 +281,7 @@ export class TaskView {
             [_("Not before"), times.notBeforeMs == null ? "" : format(_("in $0"), ticking(times.notBeforeMs))],
             [_("After tasks"), task.after?.join(", ") ?? ""],
             [_("Exit"), exitText(task.exit)],
-            [_("Reason"), text(task.reason)],
+            [_("Reason"), reasonText(task.reason)],
             [_("Ended"), times.endedMs === null ? "" : clock(times.endedMs)],
             [_("Processor time"), task.cpuMs == null ? "" : span(task.cpuMs)],
             [_("Memory at most"), task.memoryPeakBytes == null ? "" : bytesText(task.memoryPeakBytes)],

@@ -11,8 +11,8 @@ import { _, format, plural, visible } from "./text.js";
 import { clock, span, ticking } from "./times.js";
 import { Timeline } from "./timeline.js";
 import {
-    applicationText, budgetText, conditionColour, conditionText, errorText, exitText, outcomeText,
-    explanationText, progressText, ruleText, terminationText, waitingText,
+    applicationText, budgetText, conditionColour, conditionText, errorText, exitText, explanationText,
+    outcomeText, progressText, reasonText, ruleText, terminationText, waitingText,
 } from "./words.js";
 
 const tasks = "org.bgtaskd.Tasks.";
@@ -439,7 +439,7 @@ export class HistoryView {
                 setText(exit, exitText(task.exit) || "–");
                 setText(used, budgetText(task, times) || "–");
                 setText(ended, clock(times.endedMs ?? 0));
-                setText(reason, visible(task.reason ?? "") || "–");
+                setText(reason, reasonText(task.reason) || "–");
                 menu.update(task);
             },
         };

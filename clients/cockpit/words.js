@@ -108,7 +108,27 @@ const sentences = {
     "it was cancelled": () => _("it was cancelled"),
     "the program that held it went away": () => _("the program that held it went away"),
     "the daemon stopped": () => _("the daemon stopped"),
+    "its budget is spent": () => _("its budget is spent"),
+    "its application's background time is spent": () => _("its application's background time is spent"),
+    "an expiration was simulated": () => _("an expiration was simulated"),
+    "the daemon is stopping": () => _("the daemon is stopping"),
+    "the connection that held it was closed": () => _("the connection that held it was closed"),
+    "the process that held it exited": () => _("the process that held it exited"),
+    "the daemon stopped while it was queued": () => _("the daemon stopped while it was queued"),
+    "the daemon or the machine went down": () => _("the daemon or the machine went down"),
 };
+
+/**
+ * Why a task, or an attempt, was stopped or told to end; empty where nothing is told.
+ *
+ * The daemon's own words are translated where they are always the same; what a user or the system said is not.
+ */
+export function reasonText(reason) {
+    if (!reason) return "";
+    const cancelled = /^cancelled by user (\d+)(: .*)?$/s.exec(reason);
+    if (cancelled === null) return word(sentences, reason);
+    return format(_("cancelled by user $0"), cancelled[1]) + visible(cancelled[2] ?? "");
+}
 
 /** The rule in a few words. */
 export function ruleText(rule) {

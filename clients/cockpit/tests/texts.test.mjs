@@ -7,7 +7,8 @@ import { _, format, plural, visible, visibleLines } from "../text.js";
 import { clock, parseSpan, span, spanMax, ticking } from "../times.js";
 import { VarlinkError } from "../varlink.js";
 import {
-    budgetText, bytesText, conditionText, errorText, explanationText, progressText, ruleText, waitingText,
+    budgetText, bytesText, conditionText, errorText, explanationText, progressText, reasonText, ruleText,
+    waitingText,
 } from "../words.js";
 
 const folder = new URL("..", import.meta.url);
@@ -182,6 +183,23 @@ test("an explanation is the daemon's in English, and the rule's in other languag
         "sie wird 5 s vor ihrer Grenze gewarnt.");
     // The same rule says something else of a task that has ended.
     assert.equal(told("shutdown", "the daemon stopped", "ended"), "der Dienst wurde angehalten.");
+    delete globalThis.cockpit;
+});
+
+test("why a task was stopped is translated where it is the daemon's own words", () => {
+    const reasons = [
+        undefined, "its budget is spent", "cancelled by user 1000", "cancelled by user 0: its budget\u202e is spent",
+        "no such file: ./run", "constructor",
+    ];
+    assert.deepEqual(english(() => reasons.map(reasonText)), [
+        "", "its budget is spent", "cancelled by user 1000",
+        "cancelled by user 0: its budget\\u{202e} is spent", "no such file: ./run", "constructor",
+    ]);
+    speak("de");
+    assert.deepEqual(reasons.map(reasonText), [
+        "", "ihr Budget ist aufgebraucht", "von Benutzer 1000 abgebrochen",
+        "von Benutzer 0 abgebrochen: its budget\\u{202e} is spent", "no such file: ./run", "constructor",
+    ]);
     delete globalThis.cockpit;
 });
 

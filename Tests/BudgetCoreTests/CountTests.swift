@@ -60,6 +60,36 @@ struct CountTests {
         #expect(clerk.registry.queueStanding(at: clerk.now).readyCount == 0)
     }
 
+    @Test("what is paused with its group or its owner is held back, and is not ready")
+    func paused() throws {
+        var clerk = Clerk {
+            $0.slots = 1
+            $0.groupSlots = ["net": 1]
+        }
+        let ann = Clerk.ann.owner
+        clerk.started(try clerk.queue())
+        func counts(_ clerk: Clerk) -> [Int] {
+            let standing = clerk.registry.queueStanding(at: clerk.now)
+            return [standing.readyCount, standing.heldBackCount]
+        }
+        _ = try clerk.queue { $0.group = "net" }
+        clerk.pass(.seconds(5))
+        #expect(try clerk.pause("net"))
+        #expect(counts(clerk) == [0, 1])
+        #expect(clerk.registry.queueStanding(at: clerk.now).oldestWait == .zero)
+        _ = try clerk.queue()
+        #expect(counts(clerk) == [1, 1])
+        _ = try clerk.call { registry, _, actions in
+            try registry.setPaused(ann, true, &actions)
+        }
+        #expect(counts(clerk) == [0, 2])
+        #expect(try clerk.pause("net", false))
+        _ = try clerk.call { registry, _, actions in
+            try registry.setPaused(ann, false, &actions)
+        }
+        #expect(counts(clerk) == [2, 0])
+    }
+
     @Test("tasks are counted by their state, from their begin to their end")
     func states() throws {
         var clerk = Clerk { $0.slots = 1 }

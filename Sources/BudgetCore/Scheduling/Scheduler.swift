@@ -27,7 +27,11 @@ struct Scheduler: Sendable {
     var nextWake: BootInstant? { queue.nextWake }
 
     /// What waits for what, and which of the ready ones was submitted first; looks at all of them.
-    var standing: (QueueStanding, oldestReady: TaskID?) { queue.standing }
+    var standing: (QueueStanding, oldestReady: TaskID?) {
+        queue.standing { group, owner in
+            pausedOwners.contains(owner) || group.map(pausedGroups.contains) == true
+        }
+    }
 
     /// Conditions that tasks wait for whose own time has come.
     var wantedConditions: Conditions { queue.wantedConditions }

@@ -145,12 +145,18 @@ struct TaskQueue: Sendable {
     var isEmpty: Bool { entries.isEmpty }
 
     /// What waits for what, and which of the ready ones was submitted first; looks at all of them.
-    var standing: (QueueStanding, oldestReady: TaskID?) {
+    ///
+    /// - Parameter isPaused: whether the tasks of a group, or those of an owner, are all held back.
+    func standing(
+        isPaused: (String?, OwnerID) -> Bool
+    ) -> (QueueStanding, oldestReady: TaskID?) {
         var standing = QueueStanding()
         var oldest: TaskID?
         for entry in entries.values {
             switch entry.place {
             case .heldBack: standing.heldBackCount += 1
+            case _ where isPaused(keys[entry.key].group, entry.owner):
+                standing.heldBackCount += 1
             case .ownTime, .inNameQueue(.interval): standing.earlyCount += 1
             case .ready, .inNameQueue(.waits), .inNameQueue(.ready):
                 standing.readyCount += 1

@@ -72,7 +72,7 @@ struct TopTests {
         let queued = try submit("gamma", seconds: 500)
         let top = try start()
         try top.wait(for: "2 running  1 queued")
-        try top.wait(for: "2 of 2 yours  uploads 2 of 2, 1 queued")
+        try top.wait(for: "2 of 2 used by you  uploads 2 of 2, 1 queued")
         #expect(top.line(with: ">")?.contains("alpha") == true)
         try top.wait(for: "what alpha printed") { $0.screen.lines.contains("this is alpha") }
         top.press("j")

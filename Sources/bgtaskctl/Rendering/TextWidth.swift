@@ -26,6 +26,24 @@ enum TextWidth {
         return result + "…"
     }
 
+    /// The text on several lines, broken between words where that can be.
+    static func wrapped(_ text: String, to width: Int) -> [String] {
+        let indent = width > 20 ? "  " : ""
+        var lines: [String] = []
+        var line = ""
+        for word in text.split(separator: " ") {
+            let word = cut(String(word), to: max(width - 2, 1))
+            let joined = line.isEmpty ? word : line + " " + word
+            if of(joined) <= width || line.isEmpty {
+                line = joined
+            } else {
+                lines.append(line)
+                line = indent + word
+            }
+        }
+        return line.isEmpty ? lines : lines + [line]
+    }
+
     private static func of(_ scalar: Unicode.Scalar) -> Int {
         if scalar.isASCII { return 1 }
         switch scalar.properties.generalCategory {

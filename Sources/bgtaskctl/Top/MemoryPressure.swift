@@ -43,9 +43,10 @@ struct MemoryPressure: Equatable, Sendable {
         return MemoryPressure(String(decoding: bytes[..<count], as: UTF8.self))
     }
 
-    /// `some 0.41%  full 0.00%`.
+    /// `some waited for it 0.41% of the last 10s, all 0.00%`.
     var text: String {
-        "some \(MemoryPressure.percent(some))  full \(MemoryPressure.percent(full))"
+        let (some, all) = (MemoryPressure.percent(some), MemoryPressure.percent(full))
+        return "some waited for it \(some) of the last 10s, all \(all)"
     }
 
     private static func percent(_ hundredths: Int) -> String {

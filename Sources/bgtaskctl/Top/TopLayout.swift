@@ -208,7 +208,8 @@ struct TopLayout {
     private var slots: [Item] {
         let used = model.list.summary.slots
         let all = model.groups.slots ?? 0
-        let whose = model.isOfEverybody ? "used" : "yours"
+        // Those of other users are known to nobody but operators.
+        let whose = model.isOfEverybody ? "used" : "used by you"
         let own = Item.of("\(used) of \(all) \(whose)")
         return [own]
             + model.groups.groups.map { group in
@@ -230,7 +231,6 @@ struct TopLayout {
             pressure.full >= 1000 ? .alarm : pressure.some >= 1000 ? .warning : .plain
         line.add("  ")
         line.add(pressure.text, ink)
-        line.add("  of the last 10s waited for", .faint)
     }
 
     // MARK: The pane
@@ -314,26 +314,8 @@ struct TopLayout {
             let number = rule.value.map { " (\(LimitText.amount(rule.rule, $0)))" } ?? ""
             let when = rule.earliestChangeMs.map { "; can change in \(TimeText.span($0))" } ?? ""
             let text = VisibleText.oneLine("\(rule.rule)\(number): \(rule.text)\(when)")
-            return TopLayout.wrapped(text, to: width).map { StyledLine($0) }
+            return TextWidth.wrapped(text, to: width).map { StyledLine($0) }
         }
-    }
-
-    /// The text on several lines, broken between words where that can be.
-    static func wrapped(_ text: String, to width: Int) -> [String] {
-        let indent = width > 20 ? "  " : ""
-        var lines: [String] = []
-        var line = ""
-        for word in text.split(separator: " ") {
-            let word = TextWidth.cut(String(word), to: max(width - 2, 1))
-            let joined = line.isEmpty ? word : line + " " + word
-            if TextWidth.of(joined) <= width || line.isEmpty {
-                line = joined
-            } else {
-                lines.append(line)
-                line = indent + word
-            }
-        }
-        return line.isEmpty ? lines : lines + [line]
     }
 
     // MARK: One task on the whole screen
@@ -409,12 +391,13 @@ struct TopLayout {
         ("+", "start its budget anew from now, within its lifetime limit"),
         ("c", "cancel it, when you have said yes"),
         ("p", "hold back what is queued in its group, or let it go; for operators"),
-        ("/", "show those alone that have a text in a name; Esc ends that"),
+        ("/", "show those alone that have a text in their number or a name"),
+        ("Esc", "take back the explanation, and then that text"),
         ("s", "order by what is left, age, name, user, id"),
         ("a", "show the tasks of all users, or your own; for operators"),
         ("Ctrl-L", "show everything anew"),
         ("? h", "these keys"),
-        ("q", "quit"),
+        ("q", "quit; from the whole screen and from these keys: go back"),
     ]
 
     private func help(_ height: Int) -> [StyledLine] {
@@ -426,7 +409,11 @@ struct TopLayout {
         }
         var bars = StyledLine()
         bars.add("[###...::]", in: 12, isRight: true)
-        bars.add("  # used, . left, : the grace after the warning, ! used of it")
-        return keys + [StyledLine(), bars, StyledLine(), StyledLine("any key goes back", .faint)]
+        bars.add("  # used, . left until the warning, : the grace after it, ! used of that")
+        var rest = StyledLine()
+        rest.add("+2", in: 12, isRight: true)
+        rest.add("  at the end of a line above: so many more, for which there is no room")
+        return keys
+            + [StyledLine(), bars, rest, StyledLine(), StyledLine("any key goes back", .faint)]
     }
 }

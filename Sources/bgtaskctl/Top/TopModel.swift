@@ -89,6 +89,8 @@ struct TopModel {
         case watch(everybody: Bool)
     }
 
+    private static let nothingChosen = "there is no task to do that with"
+
     /// How long something is said, in milliseconds.
     private static let noticeTime = 6000
 
@@ -238,13 +240,15 @@ struct TopModel {
         case .list, .following: return takeInList(key, at: now)
         case .help:
             mode = .list
-            return key == .character("q") ? [.quit] : []
+            return []
         case .filtering(let before):
             type(key, before: before)
             return []
         case .cancelling(let id):
             mode = .list
-            return key == .character("y") || key == .character("Y") ? [.cancel(id)] : []
+            if key == .character("y") || key == .character("Y") { return [.cancel(id)] }
+            say("\(name(of: id)) was not cancelled", at: now)
+            return []
         }
     }
 
@@ -258,6 +262,7 @@ struct TopModel {
         case .home, .character("g"): list.moveToFirst()
         case .end, .character("G"): list.moveToLast()
         case .enter, .character("f"):
+            if list.chosenID == nil { say(TopModel.nothingChosen, at: now) }
             if list.chosenID != nil { mode = mode == .list ? .following : .list }
             list.holdChosen()
         case .escape: escape()
@@ -266,7 +271,9 @@ struct TopModel {
             mode = .list
         case .character("?"), .character("h"): mode = .help
         case .character("/"): mode = .filtering(before: list.filter)
-        case .character("s"): list.sort(list.order.next)
+        case .character("s"):
+            list.sort(list.order.next)
+            say("ordered by \(list.order == .left ? "what is left" : list.order.rawValue)", at: now)
         case .character("a"):
             isOfEverybody.toggle()
             return [.watch(everybody: isOfEverybody)]
@@ -290,7 +297,15 @@ struct TopModel {
 
     /// Orders something for the chosen task.
     private mutating func order(_ letter: Unicode.Scalar, at now: Int) -> [Order] {
-        guard let task = list.chosen else { return [] }
+        guard ["e", "+", "=", "c", "p"].contains(letter) else {
+            let key = VisibleText.oneLine(String(letter))
+            say("\(key) is no key here; ? shows those that are", at: now)
+            return []
+        }
+        guard let task = list.chosen else {
+            say(TopModel.nothingChosen, at: now)
+            return []
+        }
         switch letter {
         case "e":
             list.holdChosen()

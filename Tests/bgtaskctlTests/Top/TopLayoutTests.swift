@@ -67,8 +67,11 @@ import Testing
             some avg10=12.34 avg60=0.10 avg300=0.05 total=123
             full avg10=1.05 avg60=0.00 avg300=0.00 total=1
             """
-        #expect(MemoryPressure(text)?.text == "some 12.34%  full 1.05%")
-        #expect(MemoryPressure("some avg10=100.00 total=1")?.text == "some 100.00%  full 0.00%")
+        #expect(
+            MemoryPressure(text)?.text == "some waited for it 12.34% of the last 10s, all 1.05%")
+        #expect(
+            MemoryPressure("some avg10=100.00 total=1")?.text
+                == "some waited for it 100.00% of the last 10s, all 0.00%")
         for text in ["", "full avg10=1.00", "some avg10=1", "some avg10=-1.00", "some avg10=1.999"]
         {
             #expect(MemoryPressure(text) == nil)
@@ -88,7 +91,7 @@ import Testing
 
     @Test("groups, slots, applications and pressure are said above, as many as there is room for")
     func head() {
-        var stage = TopStage(width: 60)
+        var stage = TopStage(width: 64)
         var groups = Tasks.Groups.Output()
         groups.slots = 4
         groups.groups = (1...9).map { number in
@@ -109,9 +112,9 @@ import Testing
         #expect(
             stage.text.prefix(4) == [
                 " tasks  1 running",
-                " slots  2 of 4 yours  group1 1 of 2, 1 queued, paused  +8",
+                " slots  2 of 4 used by you  group1 1 of 2, 1 queued, paused  +8",
                 "  apps  player background 1min  mail frozen",
-                "memory  some 1.00%  full 0.00%  of the last 10s waited for",
+                "memory  some waited for it 1.00% of the last 10s, all 0.00%",
             ])
     }
 

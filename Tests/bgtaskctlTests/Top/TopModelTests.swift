@@ -265,6 +265,26 @@ import Testing
         #expect(stage.line(with: "PgUp PgDn Home End") != nil)
         #expect(stage.press(.down).isEmpty)
         #expect(stage.line(with: "PgUp PgDn Home End") == nil)
+        #expect(stage.type("hq").isEmpty)
+        #expect(stage.line(with: "PgUp PgDn Home End") == nil)
+    }
+
+    @Test("each key is answered, one too that does nothing")
+    func feedback() {
+        var stage = stage([])
+        for key in ["e", "+", "c", "p", "f"] {
+            #expect(stage.type(key).isEmpty)
+            #expect(stage.text.last == "there is no task to do that with", "\(key)")
+        }
+        stage.type("x")
+        #expect(stage.text.last == "x is no key here; ? shows those that are")
+        stage.take(.listed([Sample.task(1, left: 90_000)]))
+        stage.type("s")
+        #expect(stage.text.last == "ordered by age")
+        stage.type("ssss")
+        #expect(stage.text.last == "ordered by what is left")
+        #expect(stage.type("cn").isEmpty)
+        #expect(stage.text.last == "flush (1) was not cancelled")
     }
 
     @Test("the output fills the screen and comes back small")

@@ -67,7 +67,7 @@ extension TimelineBlocksTests {
         "",
         "· waiting   █ running   ▒ warned, in its grace",
         "┃ end of an attempt   ▸ has not ended   ✓ completed",
-        "━ cancelled   ▲ expired   ✗ failed",
+        "━ cancelled   ▲ expired",
         "",
     ]
 
@@ -82,7 +82,7 @@ extension TimelineBlocksTests {
         "",
         ". waiting   = running   % warned, in its grace",
         "| end of an attempt   > has not ended   o completed",
-        "_ cancelled   ^ expired   X failed",
+        "_ cancelled   ^ expired",
         "",
     ]
 }

@@ -26,6 +26,14 @@ struct TimelineSVGTests {
         #expect(body == Self.small)
     }
 
+    @Test("in a narrow picture the time stands below the heading, and not in it")
+    func narrow() throws {
+        for (width, place) in [(400, #"x="16" y="44""#), (1200, #"x="210" y="26""#)] {
+            let text = TimelineSVG.text(chart(TimelineSample.few, width: width), width: width)
+            #expect(text.contains(##"<text class="bgtl-small" \##(place)>2026-11-25 17:58:10"##))
+        }
+    }
+
     @Test("it is well-formed, within its frame, and asks for nothing")
     func random() throws {
         for seed in 0..<Effort.choose(UInt64(30), 500) {

@@ -82,7 +82,9 @@ import Testing
         }
         let run = try run(daemon, ["--outcome", "failed"])
         #expect(run.finish() == 0)
-        #expect(run.output.contains("nothing to show"))
+        #expect(run.output.contains("nothing waited, ran or ended in this time"))
+        // A whole day is looked at, and its hours are on the axis.
+        #expect(run.output.contains(":00 "))
         #expect(daemon.parameters(of: Tasks.List.self).count == 1)
     }
 
@@ -134,7 +136,7 @@ import Testing
         arguments: [
             ["--svg", "--html"], ["--svg", "--json"], ["--rows", "0"], ["--width", "39"],
             ["--svg", "--width", "399"], ["--since", "1h", "--until", "2h"], ["--until", "2d"],
-            ["--by", "user"], ["-o", ""],
+            ["--by", "user"], ["-o", ""], ["-o", "picture.PNG"], ["-o", "picture.txt"],
         ])
     func refused(arguments: [String]) throws {
         let daemon = try daemon()

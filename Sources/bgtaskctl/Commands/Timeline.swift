@@ -67,7 +67,14 @@ struct Timeline: Verb {
         if svg { return .svg }
         guard !html else { return .html }
         guard let outputFile else { return .blocks }
-        return outputFile.hasSuffix(".html") || outputFile.hasSuffix(".htm") ? .html : .svg
+        let name = outputFile.lowercased()
+        return name.hasSuffix(".html") || name.hasSuffix(".htm") ? .html : .svg
+    }
+
+    /// The ending of a file's name that says that it holds another kind of picture.
+    private static func foreignEnding(of path: String) -> String? {
+        ["png", "jpg", "jpeg", "gif", "webp", "pdf", "ps", "eps", "txt"].map { "." + $0 }
+            .first { path.lowercased().hasSuffix($0) }
     }
 
     private static let rowsMax = 10_000
@@ -76,9 +83,15 @@ struct Timeline: Verb {
     func validate() throws {
         if svg && html { throw ValidationError("give --svg or --html, not both") }
         if global.json, form != .blocks {
-            throw ValidationError("--json is what the picture is made of; give no form of it")
+            throw ValidationError(
+                "--json prints the tasks and no picture: leave out --svg, --html and -o")
         }
         if outputFile?.isEmpty == true { throw ValidationError("the path of -o is empty") }
+        if !svg, !html, let outputFile, let ending = Self.foreignEnding(of: outputFile) {
+            throw ValidationError(
+                "no picture is drawn as \(ending): name a file that ends in .svg or .html, or give --svg or --html"
+            )
+        }
         if let rows, !(1...Self.rowsMax ~= rows) {
             throw ValidationError("--rows must be within 1 and \(Self.rowsMax)")
         }
@@ -140,6 +153,7 @@ struct Timeline: Verb {
         // An application may run for ever.
         let tasks = entries.filter(\.isTask)
         let drawn = tasks.isEmpty ? entries : tasks
+        guard !drawn.isEmpty else { return TimeAxis(begin: earliest, end: end, clock: .here) }
         let first = max(earliest, drawn.reduce(end) { min($0, $1.begin) })
         return TimeAxis(
             begin: max(earliest, first - (end - first) / 50), end: end, clock: .here)

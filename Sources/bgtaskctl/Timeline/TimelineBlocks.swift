@@ -26,7 +26,7 @@ struct TimelineBlocks {
             return isUnicode ? .blocks : .ascii
         }
 
-        fileprivate func character(_ sign: TimelineKey.Sign) -> Character {
+        func character(_ sign: TimelineKey.Sign) -> Character {
             switch (sign, self) {
             case (.span(let kind), _): character(kind)
             case (.outcome(let outcome), _): character(outcome)
@@ -72,7 +72,7 @@ struct TimelineBlocks {
             case (.cancelled, .blocks): "━"
             case (.cancelled, .ascii): "_"
             case (.abandoned, .blocks): "◇"
-            case (.abandoned, .ascii): "?"
+            case (.abandoned, .ascii): "@"
             case (.interrupted, .blocks): "↯"
             case (.interrupted, .ascii): "~"
             }
@@ -121,12 +121,18 @@ struct TimelineBlocks {
         var lines = [style.paint(heading, .bold)]
         lines += axis
         for row in chart.rows { lines += drawn(row) }
-        if chart.rows.isEmpty { lines.append("nothing to show") }
-        let key = TimelineKey(TimelineSigns(chart)).entries.map { entry in
+        if chart.rows.isEmpty { lines.append(TimelineText.nothing) }
+        let key = TimelineKey(
+            TimelineSigns(chart, attemptsHaveOutcomes: false)
+        ).entries.map { entry in
             (text: "\(set.character(entry.sign)) \(entry.word)", colour: Self.colour(entry.sign))
         }
         if !key.isEmpty { lines += [""] + wrapped(key) }
-        for note in chart.notes { lines += [style.paint(note, .grey)] }
+        for note in chart.notes {
+            lines += TextWidth.wrapped(note, to: gutter + 1 + columns).map {
+                style.paint($0, .grey)
+            }
+        }
         return lines
     }
 

@@ -57,7 +57,7 @@ struct TimelinePage {
     }
 
     private mutating func legend() {
-        let entries = TimelineKey(TimelineSigns(chart)).entries
+        let entries = TimelineKey(TimelineSigns(chart, attemptsHaveOutcomes: true)).entries
         guard !entries.isEmpty else { return }
         out += "<h2>Signs</h2>\n<table>\n"
         for entry in entries {

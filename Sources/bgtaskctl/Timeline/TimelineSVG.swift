@@ -60,8 +60,8 @@ struct TimelineSVG {
         let left: Double
 
         static let right = 20.0
-        /// The room for the names along the axis, and for the heading above them.
-        static let (axis, heading) = (40.0, 34.0)
+        /// The room for the names along the axis.
+        static let axis = 40.0
         static let lane = 19.0
         static let crowd = 44.0
         static let crowdColumns = 27.0
@@ -78,6 +78,12 @@ struct TimelineSVG {
 
         var axisWidth: Double { width - left - Self.right }
 
+        /// Whether what the heading says of the time has no room beside its first words.
+        var isNarrow: Bool { left < 170 }
+
+        /// The room for the heading above the names along the axis.
+        var heading: Double { isNarrow ? 52 : 34 }
+
         func height(_ row: TimelineChart.Row) -> Double {
             switch row.content {
             case .lanes(let lanes): Double(lanes.count) * Self.lane + Self.gap
@@ -89,13 +95,14 @@ struct TimelineSVG {
     // MARK: The whole
 
     /// Where the rows begin.
-    private var top: Double { Layout.axis + (isAlone ? Layout.heading : 0) }
+    private var top: Double { Layout.axis + (isAlone ? layout.heading : 0) }
 
     private mutating func draw() {
         let rowsHeight = chart.rows.reduce(0) { $0 + layout.height($1) }
         let bottom = top + max(rowsHeight, Layout.lane)
         let isLong = rowsHeight > 700
-        let legend = isAlone ? TimelineKey(TimelineSigns(chart)).entries : []
+        let legend =
+            isAlone ? TimelineKey(TimelineSigns(chart, attemptsHaveOutcomes: true)).entries : []
         let perLine = max(1, Int((layout.width - 32) / Layout.legendColumn))
         let legendTop = bottom + (isLong ? 34 : 18)
         let legendHeight =
@@ -143,7 +150,9 @@ struct TimelineSVG {
             """
         guard isAlone else { return }
         text("Background tasks", "bgtl-head", x: 16, y: 26)
-        text(TimelineText.heading(chart), "bgtl-small", x: layout.left, y: 26)
+        text(
+            TimelineText.heading(chart), "bgtl-small", x: layout.isNarrow ? 16 : layout.left,
+            y: layout.isNarrow ? 44 : 26)
     }
 
     private mutating func grid(to bottom: Double) {
@@ -204,7 +213,7 @@ struct TimelineSVG {
             y += layout.height(row)
         }
         if chart.rows.isEmpty {
-            text("nothing to show", "bgtl-small", x: layout.left + 8, y: top + 15)
+            text(TimelineText.nothing, "bgtl-small", x: layout.left + 8, y: top + 15)
         }
     }
 

@@ -8,18 +8,23 @@ struct TimelineSigns: Equatable {
     private(set) var hasLive = false
     private(set) var hasCrowds = false
 
-    init(_ chart: TimelineChart) {
+    /// - Parameter attemptsHaveOutcomes: whether the end of an attempt is drawn with its outcome.
+    init(_ chart: TimelineChart, attemptsHaveOutcomes: Bool) {
+        let axis = chart.axis
         var kinds: Set<TimelineSpan.Kind> = []
         var ends: Set<Tasks.Outcome> = []
         for row in chart.rows {
             switch row.content {
             case .lanes(let lanes):
                 for entry in lanes.joined() {
-                    for span in entry.spans { kinds.insert(span.kind) }
-                    for mark in entry.marks {
+                    for span in entry.spans
+                    where span.end >= axis.begin && span.begin <= axis.end {
+                        kinds.insert(span.kind)
+                    }
+                    for mark in entry.marks where axis.begin...axis.end ~= mark.moment {
                         switch mark.kind {
                         case .attempt(let outcome):
-                            ends.insert(outcome)
+                            if attemptsHaveOutcomes { ends.insert(outcome) }
                             hasAttempts = true
                         case .ended(let outcome): ends.insert(outcome)
                         case .live: hasLive = true
@@ -28,9 +33,11 @@ struct TimelineSigns: Equatable {
                 }
             case .crowd(let crowd):
                 hasCrowds = true
-                for outcome in TimelineOutcomes.order.dropLast()
-                where crowd.outcomes.count(outcome) > 0 {
-                    ends.insert(outcome)
+                for column in crowd.columns {
+                    if column.active == 0, column.waiting > 0 { kinds.insert(.waiting) }
+                    if let worst = column.outcomes.worst, worst != .completed {
+                        ends.insert(worst)
+                    }
                 }
             }
         }

@@ -68,6 +68,9 @@ enum TimelineText {
         }
     }
 
+    /// What stands in a picture of nothing.
+    static let nothing = "nothing waited, ran or ended in this time"
+
     /// The line above a timeline.
     static func heading(_ chart: TimelineChart) -> String {
         let count = chart.tasks == 1 ? "1 task" : "\(chart.tasks) tasks"

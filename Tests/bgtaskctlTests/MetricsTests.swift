@@ -136,6 +136,33 @@ struct MetricsTests {
         #expect(bounds() == ["-", "-", "-", "-", "-"])
     }
 
+    @Test("on a terminal the whole meaning stands above what it is of, once")
+    func meanings() {
+        let help = "How long it took to bring changes to the disk, those that failed included."
+        let counters = [
+            Self.counter("bgtaskd_ended_total", 3, ["outcome": "failed"], help: help),
+            Self.counter("bgtaskd_ended_total", 15, ["outcome": "completed"], help: help),
+            Self.counter("bgtaskd_size_bytes", 7, help: "Its\nsize."),
+        ]
+        let style = Style.terminal(width: 60, colour: false)
+        let text = CounterText.text(counters, Self.statistics.histograms ?? [], style)
+        #expect(
+            text == """
+                METRIC                                    VALUE
+                # How long it took to bring changes to the disk, those that
+                  failed included.
+                bgtaskd_ended_total{outcome="failed"}         3
+                bgtaskd_ended_total{outcome="completed"}     15
+                # Its\\x0asize.
+                bgtaskd_size_bytes                            7
+
+                HISTOGRAM             COUNT   HALF   99 %
+                # Waits.
+                bgtaskd_wait_seconds      7  > 1 s  > 1 s
+
+                """)
+    }
+
     // MARK: - The program
 
     private static func answering() throws -> FakeDaemon {

@@ -93,7 +93,7 @@ struct Stats: Verb {
             for counter in statistics.counters { console.write(JSONLine.text(counter)) }
             for histogram in histograms { console.write(JSONLine.text(histogram)) }
         } else {
-            console.write(CounterText.text(statistics.counters, histograms, console.style))
+            console.page(CounterText.text(statistics.counters, histograms, console.style))
         }
         return 0
     }

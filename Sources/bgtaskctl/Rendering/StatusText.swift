@@ -101,23 +101,38 @@ enum CounterText {
     static func text(
         _ counters: [Manager.Counter], _ histograms: [Manager.Histogram], _ style: Style
     ) -> String {
-        guard style.isTerminal else {
-            var plain = table(counters)
-            plain.rows += histograms.flatMap(sumAndCount)
-            return plain.text(style)
+        guard style.isTerminal else { return plain(counters, histograms) }
+        let text = explained(table(counters), counters.map(\.help), style)
+        return histograms.isEmpty
+            ? text
+            : text + "\n" + explained(table(histograms), histograms.map(\.help), style)
+    }
+
+    /// A line each, with what it means.
+    private static func plain(
+        _ counters: [Manager.Counter], _ histograms: [Manager.Histogram]
+    ) -> String {
+        let counted = counters.map { counter in
+            [name(counter.name, counter.labels), String(counter.value), counter.help]
         }
-        let text = table(counters).text(style)
-        return histograms.isEmpty ? text : text + "\n" + table(histograms).text(style)
+        let sums = histograms.flatMap { histogram in
+            [
+                ("_sum", MetricsText.seconds(histogram.sumNs)),
+                ("_count", String(count(histogram))),
+            ].map { ending, value in
+                [name(histogram.name + ending, histogram.labels), value, histogram.help]
+            }
+        }
+        let fields = ["name", "value", "help"].map { Table.Column($0) }
+        let rows = (counted + sums).map { $0.map { Table.Cell($0) } }
+        return Table(columns: fields, rows: rows).text(.plain)
     }
 
     private static func table(_ counters: [Manager.Counter]) -> Table {
         Table(
-            columns: [
-                .init("COUNTER"), .init("VALUE", isRight: true), .init("MEANING", widthMin: 8),
-            ],
+            columns: [.init("METRIC"), .init("VALUE", isRight: true)],
             rows: counters.map { counter in
-                [name(counter.name, counter.labels), String(counter.value), counter.help]
-                    .map { Table.Cell($0) }
+                [name(counter.name, counter.labels), String(counter.value)].map { Table.Cell($0) }
             })
     }
 
@@ -125,23 +140,33 @@ enum CounterText {
         Table(
             columns: [
                 .init("HISTOGRAM"), .init("COUNT", isRight: true), .init("HALF", isRight: true),
-                .init("99 %", isRight: true), .init("MEANING", widthMin: 8),
+                .init("99 %", isRight: true),
             ],
             rows: histograms.map { histogram in
                 [
                     name(histogram.name, histogram.labels), String(count(histogram)),
-                    bound(histogram, percent: 50), bound(histogram, percent: 99), histogram.help,
+                    bound(histogram, percent: 50), bound(histogram, percent: 99),
                 ].map { Table.Cell($0) }
             })
     }
 
-    private static func sumAndCount(_ histogram: Manager.Histogram) -> [[Table.Cell]] {
-        [
-            ("_sum", MetricsText.seconds(histogram.sumNs)), ("_count", String(count(histogram))),
-        ].map { ending, value in
-            [name(histogram.name + ending, histogram.labels), value, histogram.help]
-                .map { Table.Cell($0) }
+    /// The table with the meaning of its lines above them, once for those that share it: beside them there is no room
+    /// for it on a terminal.
+    private static func explained(_ table: Table, _ meanings: [String], _ style: Style) -> String {
+        let lines = table.text(style).split(separator: "\n", omittingEmptySubsequences: false)
+        var text = "\(lines.first ?? "")\n"
+        var last: String?
+        for (meaning, line) in zip(meanings, lines.dropFirst()) {
+            if meaning != last {
+                let comment = "# " + VisibleText.oneLine(meaning)
+                for piece in TextWidth.wrapped(comment, to: style.width) {
+                    text += style.paint(piece, .grey) + "\n"
+                }
+            }
+            last = meaning
+            text += "\(line)\n"
         }
+        return text
     }
 
     private static func count(_ histogram: Manager.Histogram) -> Int {

@@ -409,10 +409,10 @@ struct TopLayout {
         }
         var bars = StyledLine()
         bars.add("[###...::]", in: 12, isRight: true)
-        bars.add("  # used, . left until the warning, : the grace after it, ! used of that")
+        bars.add("  # used, . left until the warning, : its grace, ! used of that")
         var rest = StyledLine()
         rest.add("+2", in: 12, isRight: true)
-        rest.add("  at the end of a line above: so many more, for which there is no room")
+        rest.add("  at the end of a line above: so many more have no room there")
         return keys
             + [StyledLine(), bars, rest, StyledLine(), StyledLine("any key goes back", .faint)]
     }

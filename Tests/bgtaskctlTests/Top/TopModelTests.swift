@@ -262,6 +262,7 @@ import Testing
     func help() {
         var stage = stage([])
         stage.type("?")
+        #expect(!stage.text.contains { $0.contains("…") })
         #expect(stage.line(with: "PgUp PgDn Home End") != nil)
         #expect(stage.press(.down).isEmpty)
         #expect(stage.line(with: "PgUp PgDn Home End") == nil)

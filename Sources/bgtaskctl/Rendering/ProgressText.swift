@@ -38,6 +38,6 @@ enum ProgressText {
     }
 
     private static func part(_ progress: Tasks.Progress, of total: Int) -> Double {
-        total == 0 ? 1 : min(Double(progress.completed) / Double(total), 1)
+        total <= 0 ? 1 : min(max(Double(progress.completed) / Double(total), 0), 1)
     }
 }

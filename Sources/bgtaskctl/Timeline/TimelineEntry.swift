@@ -100,6 +100,7 @@ extension TimelineEntry {
     ///
     /// - Parameter now: when it was told, in milliseconds since 1970.
     init(_ task: Tasks.Task, now: Int) {
+        let task = task.bounded
         var course = Course(now: now)
         course.follow(task)
         var details: [String] = []

@@ -105,8 +105,9 @@ final class TopFeed {
             while events.count < TopFeed.repliesMax,
                 let (reply, _) = try tasks.replyIfReady(Tasks.Watch.self)
             {
-                let isMissing = reply.event.number > lastNumber + 1
-                lastNumber = reply.event.number
+                let number = reply.event.number.clamped(to: 0...(.max - 1))
+                let isMissing = number > lastNumber + 1
+                lastNumber = number
                 events.append(.happened(reply.event))
                 if isMissing, backlog == nil {
                     backlog = []

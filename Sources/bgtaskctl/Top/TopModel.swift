@@ -385,7 +385,9 @@ struct TopApplications {
     /// How each is now, in a few words: `player in the background, 2min 3s`.
     func texts(at now: Int) -> [(text: String, colour: Style.Colour?)] {
         all.map { application in
-            let left = application.remainingMs.map { max(0, $0 - max(0, now - toldAt)) }
+            let left = application.remainingMs.map {
+                max(0, $0.clamped(to: .milliseconds) - max(0, now - toldAt))
+            }
             let state =
                 switch application.state {
                 case .background: "background" + (left.map { " \(TimeText.countdown($0))" } ?? "")

@@ -26,6 +26,7 @@ struct TopTask {
     ///   - before: what was known of it until now.
     ///   - now: milliseconds, on a clock that stands still while the machine sleeps.
     init(_ told: Tasks.Task, owner: String, after before: TopTask? = nil, at now: Int) {
+        let told = told.bounded
         self.told = told
         self.owner = owner
         toldAt = now

@@ -229,6 +229,31 @@ struct MetricsTests {
         #expect(run.errors.contains("no daemon") || run.errors.contains("socket"))
     }
 
+    @Test(
+        "what is no file is left as it is, also behind a link: root's device would be gone for everybody"
+    )
+    func device() throws {
+        let daemon = try Self.answering()
+        let folder = try ScratchFolder()
+        let (pipe, link) = (folder.path + "/pipe", folder.path + "/link")
+        #expect(mkfifo(pipe, 0o600) == 0 && symlink(pipe, link) == 0)
+        for path in [pipe, link] {
+            let run = try CommandRun(daemon, "stats", "--prometheus", "--output", path)
+            #expect(run.finish() == 1)
+            #expect(
+                run.errors
+                    == "bgtaskctl: cannot replace \(path): it is a device, a pipe or a socket, and no file\n"
+            )
+            var status = stat()
+            #expect(stat(path, &status) == 0)
+            #expect(status.st_mode & S_IFMT == S_IFIFO)
+        }
+        #expect(folder.names == ["link", "pipe"])
+        let run = try CommandRun(daemon, "stats", "--prometheus", "--output", folder.path)
+        #expect(run.finish() == 1)
+        #expect(run.errors == "bgtaskctl: cannot write \(folder.path): Is a directory\n")
+    }
+
     @Test("a folder that is not there is told, with the file")
     func missingFolder() throws {
         let daemon = try Self.answering()

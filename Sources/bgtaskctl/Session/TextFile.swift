@@ -15,10 +15,11 @@ struct TextFile {
     }
 
     /// Replaces the file by one with that text, which everybody may read: who reads it meanwhile finds the old text or
-    /// the new one, and never a part.
+    /// the new one, and never a part. A device or a pipe is left alone: in its place, everybody would find a file.
     ///
     /// Nothing waits for the disk: what a cut of the power spoils is soon written again.
     func replace(with text: String) throws(Failure) {
+        try checkReplaceable()
         // What reads all files of a folder goes by how their names end.
         var template = Array("\(folder)/.\(name).XXXXXX".utf8CString)
         let descriptor = mkstemp(&template)
@@ -31,6 +32,20 @@ struct TextFile {
         guard let code else { return }
         unlink(temporary)
         throw failure(code)
+    }
+
+    /// Makes sure that there is nothing, a file, or a link to one of these.
+    private func checkReplaceable() throws(Failure) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: return
+        case S_IFDIR: throw failure(EISDIR)
+        default:
+            throw Failure(
+                "cannot replace \(VisibleText.oneLine(path)): it is a device, a pipe or a socket, and no file",
+                status: ExitStatus.refused)
+        }
     }
 
     /// - Returns: the error where not all of it could be written.

@@ -112,23 +112,27 @@ export function budgetBar(task, times) {
     if (task.state === "queued") return { used: 0, warning: warning(task.budget) };
     if (task.state === "ended") {
         return times.usedMs === null
-            ? null : { used: Math.min(1, times.usedMs / duration), warning: warning(task.budget) };
+            ? null : { used: within(times.usedMs / duration), warning: warning(task.budget) };
     }
     if (times.hardMs === null) {
         return task.state === "dormant" ? { used: 0, warning: warning(task.budget) } : null;
     }
-    const used = Math.min(1, Math.max(0, 1 - times.hardMs / duration));
-    return { used, warning: warning(task.budget) };
+    return { used: within(1 - times.hardMs / duration), warning: warning(task.budget) };
 }
 
 function warning(budget) {
-    return Math.min(1, Math.max(0, 1 - budget.graceMs / budget.durationMs));
+    return within(1 - budget.graceMs / budget.durationMs);
+}
+
+/** A part of one, whatever was told. */
+function within(part) {
+    return Math.min(1, Math.max(0, part));
 }
 
 /** How far a task has come by its own account, as a part of one; null where it has not said of how many. */
 export function progressPart(progress) {
     if (progress?.total == null || progress.total <= 0) return null;
-    return Math.min(1, Math.max(0, progress.completed / progress.total));
+    return within(progress.completed / progress.total);
 }
 
 /** What may be ordered of a task in its state. */

@@ -60,9 +60,10 @@ export function parseSpan(text) {
     return sum <= spanMax ? sum : null;
 }
 
-/** The date and time of something that was so long ago; of today the time alone. */
+/** The date and time of something that was so long ago; of today the time alone. A dash for what no calendar has. */
 export function clock(milliseconds, now = new Date()) {
     const then = new Date(now.getTime() - milliseconds);
+    if (Number.isNaN(then.getTime())) return "–";
     const isToday = then.toDateString() === now.toDateString();
     return new Intl.DateTimeFormat(language(), {
         ...isToday ? {} : { dateStyle: "medium" }, timeStyle: "medium",

@@ -52,11 +52,14 @@ export function conditionText(task) {
 export function conditionColour(task) {
     if (task.stuck) return "red";
     if (task.state === "ended") {
-        return { completed: "green", expired: "orange", cancelled: "grey" }[task.outcome] ?? "red";
+        return outcomeColours.get(task.outcome) ?? "red";
     }
     if (task.paused) return "grey";
-    return { running: "blue", expiring: "orange" }[task.state] ?? "grey";
+    return stateColours.get(task.state) ?? "grey";
 }
+
+const outcomeColours = new Map([["completed", "green"], ["expired", "orange"], ["cancelled", "grey"]]);
+const stateColours = new Map([["running", "blue"], ["expiring", "orange"]]);
 
 // The rules that hold a task back: for a table, and as a sentence.
 const rules = {
@@ -231,15 +234,15 @@ export function bytesText(bytes) {
 const timeLimits = new Set(["lifetimeMax", "backgroundTime", "minimumInterval", "earliestBegin"]);
 
 const errors = {
-    "org.bgtaskd.Tasks.NoSuchTask": p => format(_("There is no task $0."), p.id),
+    "org.bgtaskd.Tasks.NoSuchTask": p => format(_("There is no task $0."), visible(p.id)),
     "org.bgtaskd.Tasks.NoSuchGroup": p => format(_("There is no group $0."), visible(p.group)),
     "org.bgtaskd.Tasks.NoSuchProfile": p => format(_("There is no profile $0."), visible(p.profile)),
     "org.bgtaskd.Tasks.LimitReached": p => format(_("The limit $0 is reached, which is $1."),
-        visible(p.limit), timeLimits.has(p.limit) ? span(p.value) : p.value),
+        visible(p.limit), timeLimits.has(p.limit) ? span(p.value) : visible(p.value)),
     "org.bgtaskd.Tasks.TooLittleTime": p =>
         format(_("Its application has only $0 of background time left."), span(p.remainingMs)),
     "org.bgtaskd.Tasks.AlreadyEnded": p =>
-        format(_("Task $0 has ended already: $1."), p.id, outcomeText(p.outcome)),
+        format(_("Task $0 has ended already: $1."), visible(p.id), outcomeText(p.outcome)),
     "org.bgtaskd.Tasks.NotAccepting": p =>
         format(_("The daemon does not take this: $0."), visible(p.reason)),
     "org.bgtaskd.Tasks.Confined": p =>

@@ -93,6 +93,7 @@ test("a bar has what is used and where the warning comes", () => {
     assert.deepEqual(budgetBar({ ...running.task, state: "queued" }, {}), { used: 0, warning: 0.8 });
     const ended = { ...running.task, state: "ended" };
     assert.deepEqual(budgetBar(ended, { usedMs: 250000 }), { used: 1, warning: 0.8 });
+    assert.equal(budgetBar(ended, { usedMs: -1 }).used, 0);
     assert.equal(budgetBar(ended, { usedMs: null }), null);
     // An application's background time may end before a budget that is larger than it.
     assert.equal(budgetBar(running.task, { hardMs: 500000 }).used, 0);

@@ -7,8 +7,8 @@ import { _, format, plural, visible, visibleLines } from "../text.js";
 import { clock, parseSpan, span, spanMax, ticking } from "../times.js";
 import { VarlinkError } from "../varlink.js";
 import {
-    budgetText, bytesText, conditionText, errorText, explanationText, progressText, reasonText, ruleText,
-    waitingText,
+    budgetText, bytesText, conditionColour, conditionText, errorText, explanationText, progressText, reasonText,
+    ruleText, waitingText,
 } from "../words.js";
 
 const folder = new URL("..", import.meta.url);
@@ -54,6 +54,8 @@ test("of today there is the time alone", () => {
     const now = new Date(2026, 10, 25, 12, 0, 0);
     assert.match(clock(60000, now), /^11:59:00/);
     assert.match(clock(86400000, now), /24.*2026/);
+    // A daemon may tell anything: one such task is not to stop the others from being shown.
+    assert.deepEqual([clock(9e18, now), clock(-9e18, now)], ["–", "–"]);
 });
 
 test("commands are taken apart as a shell does, and nothing is expanded", () => {
@@ -221,10 +223,22 @@ test("errors are sentences, also those that are new", () => english(() => {
     const of = (name, parameters) => errorText(new VarlinkError(name, parameters));
     assert.equal(of("org.bgtaskd.Tasks.NoSuchTask", { id: 7 }), "There is no task 7.");
     assert.equal(of("org.example.\u202eNew", {}), "org.example.\\u{202e}New");
+    for (const [name, key] of [["NoSuchTask", "id"], ["LimitReached", "value"], ["AlreadyEnded", "id"]]) {
+        assert.doesNotMatch(of(`org.bgtaskd.Tasks.${name}`, { [key]: "a\u202eb" }), /\u202e/);
+    }
     assert.equal(errorText({ problem: "not-found" }), "bgtaskd is not running.");
     assert.equal(errorText({ problem: null }), "The connection to bgtaskd is lost.");
     assert.equal(errorText(new Error("x\ny")), "x\\x0ay");
 }));
+
+test("a state that has the name of something else is grey, and such an outcome red", () => {
+    for (const name of ["constructor", "__proto__", "newer"]) {
+        assert.equal(conditionColour({ state: name }), "grey");
+        assert.equal(conditionColour({ state: "ended", outcome: name }), "red");
+    }
+    assert.equal(conditionColour({ state: "expiring" }), "orange");
+    assert.equal(conditionColour({ state: "ended", outcome: "completed" }), "green");
+});
 
 // --- translations -------------------------------------------------------------------------------------
 

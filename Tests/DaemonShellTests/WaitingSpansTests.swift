@@ -75,6 +75,26 @@ struct WaitingSpansTests {
         #expect(owners.count { $0 == 7 } == WaitingSpans.countLeft / 2)
     }
 
+    @Test("an account has no more for its many uids, and of those who has most loses")
+    func accounts() {
+        var spans = WaitingSpans()
+        spans.rank(
+            by: Accounts([
+                Accounts.Grant(uids: 100_000...165_535, user: OwnerID(rawValue: 7))
+            ]))
+        let counts: [(owner: UInt32, count: UInt64)] = [(100_000, 1000), (7, 4000), (8, 3193)]
+        var number: UInt64 = 0
+        for (owner, count) in counts {
+            spans.add((number + 1...number + count).map { span($0, 0, 1, owner: owner) })
+            number += count
+        }
+        #expect(spans.count == WaitingSpans.countLeft)
+        let owners = spans.take(atMost: .max).map(\.key.owner.rawValue)
+        #expect(owners.count { $0 == 8 } == 3193)
+        #expect(owners.count { $0 == 7 } == 2975)
+        #expect(owners.count { $0 == 100_000 } == 1000)
+    }
+
     @Test("what is dropped is not written in its older form")
     func dropped() {
         var spans = WaitingSpans()

@@ -42,7 +42,7 @@ final class StoreThread: StoreBackend, Sendable {
         /// Not before then, since the disk has not taken them.
         var spansRetryAt: Int64 = 0
         var spansSincePrune = 0
-        var bounds: HistoryBounds
+        private(set) var bounds: HistoryBounds
         var isPruneDue = true
         var statistics = StoreStatistics()
         /// Whether it is to be looked how much there is on the disk.
@@ -51,6 +51,17 @@ final class StoreThread: StoreBackend, Sendable {
         var lastUsed: TaskID?
         /// Whether the thread waits to be woken.
         var isResting = false
+
+        init(bounds: HistoryBounds) {
+            self.bounds = bounds
+            keep(bounds)
+        }
+
+        mutating func keep(_ bounds: HistoryBounds) {
+            self.bounds = bounds
+            spans.rank(by: bounds.accounts)
+            isPruneDue = true
+        }
     }
 
     private let store: TaskStore
@@ -99,10 +110,7 @@ final class StoreThread: StoreBackend, Sendable {
 
     /// Sets how much of the history is kept from now on.
     func keep(_ bounds: HistoryBounds) {
-        tell { state in
-            state.bounds = bounds
-            state.isPruneDue = true
-        }
+        tell { $0.keep(bounds) }
     }
 
     /// Has the output of tasks written whose ends are on disk, after the orders that wait. What finds no room is let go.

@@ -1,14 +1,16 @@
 internal import BudgetCore
 internal import TaskStore
 
-/// Spans of applications on their way to the disk. Where they are too many, as while the disk takes nothing, the owner
-/// who has most loses the oldest.
+/// Spans of applications on their way to the disk. Where they are too many, as while the disk takes nothing, the account
+/// that has most loses the oldest, of those of its uids that have most.
 struct WaitingSpans: Sendable {
     /// How many wait at most, and how many are left where some have to go.
     static let (countMax, countLeft) = (8192, 7168)
 
     private var spans: [UInt64: StoredSpan] = [:]
     private var counts: [OwnerID: Int] = [:]
+    /// Which account each owner's count for.
+    private var accounts = Accounts()
     /// Those that are being written.
     private var underWay: [UInt64: StoredSpan] = [:]
     /// When those began that go on, as it was told first: the one before ended then.
@@ -16,6 +18,9 @@ struct WaitingSpans: Sendable {
 
     var isEmpty: Bool { spans.isEmpty }
     var count: Int { spans.count }
+
+    /// Goes by these accounts from now on.
+    mutating func rank(by accounts: Accounts) { self.accounts = accounts }
 
     /// Takes spans, each in the place of what was to be written of it before.
     mutating func add(_ more: [StoredSpan]) {
@@ -78,24 +83,45 @@ struct WaitingSpans: Sendable {
     /// Leaves `countLeft`: who has more than the others loses the oldest, until nobody who lost some has more than
     /// another one of them.
     private mutating func dropOldest() {
-        var (left, level) = (WaitingSpans.countLeft, 0)
-        let owners = counts.values.sorted()
-        for (index, count) in owners.enumerated() {
-            level = left / (owners.count - index)
-            guard count <= level else { break }
-            left -= count
-        }
+        let limits = limits()
         var numbers: [OwnerID: [UInt64]] = [:]
-        for span in spans.values where counts[span.key.owner, default: 0] > level {
+        for span in spans.values where limits[span.key.owner] != nil {
             numbers[span.key.owner, default: []].append(span.number)
         }
-        for owned in numbers.values {
-            for number in owned.sorted().dropLast(level) {
+        for (owner, owned) in numbers {
+            for number in owned.sorted().dropLast(limits[owner] ?? 0) {
                 _ = remove(number)
                 begins[number] = nil
                 // What is older of it is not to be written in its place.
                 underWay[number] = nil
             }
         }
+    }
+
+    /// How many of theirs those owners keep who have too many.
+    private func limits() -> [OwnerID: Int] {
+        let members = Dictionary(grouping: counts.keys, by: accounts.account(of:))
+        func count(_ owners: [OwnerID]) -> Int {
+            owners.reduce(0) { $0 + counts[$1, default: 0] }
+        }
+        let share = WaitingSpans.share(
+            of: WaitingSpans.countLeft, among: members.values.map(count))
+        var limits: [OwnerID: Int] = [:]
+        for owners in members.values where count(owners) > share {
+            let own = WaitingSpans.share(of: share, among: owners.map { counts[$0, default: 0] })
+            for owner in owners where counts[owner, default: 0] > own { limits[owner] = own }
+        }
+        return limits
+    }
+
+    /// What each may keep at most, so that those who have so many keep no more than `left` together.
+    private static func share(of left: Int, among counts: [Int]) -> Int {
+        var left = left
+        for (index, count) in counts.sorted().enumerated() {
+            let share = left / (counts.count - index)
+            guard count <= share else { return share }
+            left -= count
+        }
+        return .max
     }
 }

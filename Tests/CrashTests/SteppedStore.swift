@@ -19,7 +19,9 @@ final class SteppedStore: StoreBackend {
 
     func takeProgress() -> StoreProgress {
         hasNews = false
-        return orders.takeProgress()
+        var progress = orders.takeProgress()
+        progress.droppedSpans = spans.takeDropped()
+        return progress
     }
 
     func keep(_ bounds: HistoryBounds) {}

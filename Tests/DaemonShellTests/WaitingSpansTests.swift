@@ -56,6 +56,10 @@ struct WaitingSpansTests {
         #expect(spans.count == WaitingSpans.countMax)
         spans.add([span(most + 1, 0, 1)])
         #expect(spans.count == WaitingSpans.countLeft)
+        let lost = WaitingSpans.countMax + 1 - WaitingSpans.countLeft
+        #expect(spans.hasDropped && spans.droppedCount == lost)
+        #expect(spans.takeDropped() == [OwnerID(rawValue: 1000): lost])
+        #expect(!spans.hasDropped && spans.takeDropped() == [:] && spans.droppedCount == lost)
         let kept = spans.take(atMost: .max).map(\.number)
         let first = most + 2 - UInt64(WaitingSpans.countLeft - 10)
         #expect(kept == Array(1...10) + Array(first...most + 1))
@@ -93,6 +97,7 @@ struct WaitingSpansTests {
         #expect(owners.count { $0 == 8 } == 3193)
         #expect(owners.count { $0 == 7 } == 2975)
         #expect(owners.count { $0 == 100_000 } == 1000)
+        #expect(spans.takeDropped() == [OwnerID(rawValue: 7): 1025])
     }
 
     @Test("what is dropped is not written in its older form")

@@ -226,7 +226,8 @@ class RulesAndDashboard(unittest.TestCase):
         used = set().union(*map(metric_names, [*dashboard_expressions(), RULES.read_text()]))
         used = {re.sub(r"_(bucket|count|sum)$", "", name) for name in used}
         says_little = {
-            "bgtaskd_events_waited_total", "bgtaskd_group_tasks_running",
+            "bgtaskd_application_spans_dropped_total", "bgtaskd_events_waited_total",
+            "bgtaskd_group_tasks_running",
             "bgtaskd_refusals_not_logged_total", "bgtaskd_stopping", "bgtaskd_tasks_live",
             "bgtaskd_tasks_queued", "bgtaskd_watchdog_interval_seconds"}
         self.assertEqual(set(families(daemon.run("stats", "--prometheus"))) - used, says_little)

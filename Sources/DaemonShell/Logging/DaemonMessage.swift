@@ -176,6 +176,9 @@ extension DaemonMessage {
     /// What tasks printed is kept in memory alone, until the disk takes it again.
     static let outputNotKept = DaemonMessage(
         "a4e0c1d87b5f49d2b93c6f12e7805ad6", .warning, "output of ended tasks cannot be kept")
+    /// The disk took them too slowly, or not at all; those of an account in a second are one entry.
+    static let spansDropped = DaemonMessage(
+        "d6684ee4e2864ae4a18cd7de658cc8da", .warning, "past states of applications are lost")
     /// At the end of a stop.
     static let storeNotWaitedFor = DaemonMessage(
         "e7a4d0b96f1c48b3952ad8c3f6017be2", .error, "ends of tasks were not written to disk in time"

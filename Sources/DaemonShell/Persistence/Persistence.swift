@@ -10,6 +10,7 @@ final class Persistence {
     private let backend: any StoreBackend
     private let log: Logger
     private var writer: StoreWriter
+    private var losses = SpanLosses()
 
     init(_ core: Core, _ backend: any StoreBackend, _ log: Logger) {
         self.core = core
@@ -63,6 +64,7 @@ final class Persistence {
         if let complaint = outcome.complaint {
             log.say(.storeNotKept, [.reason: "\(complaint)"])
         }
+        losses.add(outcome.droppedSpans, at: core.now)
         if let fault = outcome.outputFault { log.say(.outputNotKept, [.reason: "\(fault)"]) }
         if let failure = outcome.failure, outcome.isNewFailure {
             log.say(.storeFailed, [.reason: "\(failure)"])
@@ -77,18 +79,30 @@ final class Persistence {
     // MARK: - Time
 
     /// When something is due about the disk.
-    var nextDeadline: Instant? { writer.nextDeadline }
+    var nextDeadline: Instant? { min(writer.nextDeadline, losses.nextReport ?? .never) }
 
     /// Does what is due.
     ///
     /// - Returns: whether a disk that was well until now has not answered.
     @discardableResult
     func deadlineReached() -> Bool {
+        if let due = losses.nextReport, due <= core.now { tellOfLosses() }
         let reason = core.update { registry, now, _ in
             writer.deadlineReached(at: now, &registry)
         }
         if let reason { log.say(.storeFailed, [.reason: reason]) }
         return reason != nil
+    }
+
+    private func tellOfLosses() {
+        for (account, count) in losses.takeReport() {
+            log.say(
+                .spansDropped,
+                [
+                    .owner: "\(account)",
+                    .reason: "\(count) spans, since too many waited for the disk",
+                ])
+        }
     }
 
     // MARK: - Start and end
@@ -157,6 +171,7 @@ final class Persistence {
 
     /// Ends the threads of the disk; a disk that was waited for in vain has been told of.
     func close(_ history: HistoryThread) {
+        tellOfLosses()
         guard !writer.isGivenUp else { return }
         let isClosed = history.close() && backend.close(used: core.registry.identifierLast)
         if !isClosed || core.registry.unstoredEndCount > 0 { log.say(.storeNotWaitedFor) }

@@ -44,6 +44,8 @@ struct StoreProgress: Sendable {
     var complaint: StoreError?
     /// What keeps output from the disk since just now.
     var outputFault: StoreError?
+    /// Spans of applications that found no room while they waited, by account.
+    var droppedSpans: [OwnerID: Int] = [:]
 }
 
 /// What stands between those who give orders to a store and the one that carries them out.

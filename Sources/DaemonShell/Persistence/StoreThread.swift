@@ -105,7 +105,11 @@ final class StoreThread: StoreBackend, Sendable {
 
     func takeProgress() -> StoreProgress {
         answer.takeEvents()
-        return shared.withLock { $0.orders.takeProgress() }
+        return shared.withLock { state in
+            var progress = state.orders.takeProgress()
+            progress.droppedSpans = state.spans.takeDropped()
+            return progress
+        }
     }
 
     /// Sets how much of the history is kept from now on.
@@ -133,7 +137,10 @@ final class StoreThread: StoreBackend, Sendable {
     /// How the disk does. How much there is on it is as of the last call, and looked at again now.
     func statistics() -> StoreStatistics {
         tell { $0.isUseDue = true }
-        return shared.withLock { $0.statistics }
+        return shared.withLock { state in
+            state.statistics.droppedSpans = state.spans.droppedCount
+            return state.statistics
+        }
     }
 
     func keep(_ spans: [StoredSpan]) {
@@ -144,6 +151,12 @@ final class StoreThread: StoreBackend, Sendable {
             let dueAt = isFull ? now : state.spansDueAt ?? now + StoreThread.spanDelay
             state.spansDueAt = max(dueAt, state.spansRetryAt)
         }
+        tellOfDropped()
+    }
+
+    /// Has it told that spans were dropped.
+    private func tellOfDropped() {
+        if shared.withLock({ $0.spans.hasDropped }) { answer.countEvent() }
     }
 
     func waitingSpans(_ filter: SpanFilter) -> [StoredSpan] {
@@ -309,6 +322,7 @@ final class StoreThread: StoreBackend, Sendable {
                 state.spansRetryAt = MonotonicClock.now() + StoreThread.spanDelay
                 if !state.spans.isEmpty { state.spansDueAt = state.spansRetryAt }
             }
+            tellOfDropped()
             throw error
         }
     }

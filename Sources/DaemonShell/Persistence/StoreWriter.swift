@@ -21,6 +21,8 @@ struct StoreWriter: ~Copyable {
         var complaint: StoreError?
         /// What keeps output from the disk since just now.
         var outputFault: StoreError?
+        /// Spans of applications that found no room while they waited, by account.
+        var droppedSpans: [OwnerID: Int] = [:]
     }
 
     /// How a stop stands with what is on its way to the disk.
@@ -141,6 +143,7 @@ struct StoreWriter: ~Copyable {
         var outcome = Outcome()
         outcome.complaint = progress.complaint
         outcome.outputFault = progress.outputFault
+        outcome.droppedSpans = progress.droppedSpans
         let wasWell = registry.storeFault == nil
         // What was written before it failed lets nothing start that would be written to it next.
         if let failure = progress.failure { registry.storeInDoubt(Self.reason(failure.text)) }

@@ -13,11 +13,17 @@ struct WaitingSpans: Sendable {
     private var accounts = Accounts()
     /// Those that are being written.
     private var underWay: [UInt64: StoredSpan] = [:]
+    /// What has been dropped, by the account that it counts for, and is not told yet.
+    private var dropped: [OwnerID: Int] = [:]
+    /// How many have been dropped.
+    private(set) var droppedCount = 0
     /// When those began that go on, as it was told first: the one before ended then.
     private var begins: [UInt64: WallTime] = [:]
 
     var isEmpty: Bool { spans.isEmpty }
     var count: Int { spans.count }
+    /// Whether something has been dropped that is not told yet.
+    var hasDropped: Bool { !dropped.isEmpty }
 
     /// Goes by these accounts from now on.
     mutating func rank(by accounts: Accounts) { self.accounts = accounts }
@@ -55,6 +61,12 @@ struct WaitingSpans: Sendable {
         if spans.count > WaitingSpans.countMax { dropOldest() }
     }
 
+    /// How many have been dropped since this was last called, by account.
+    mutating func takeDropped() -> [OwnerID: Int] {
+        defer { dropped = [:] }
+        return dropped
+    }
+
     /// Those that have ended and are not on disk, of these; the newest end first.
     func ended(_ filter: SpanFilter) -> [StoredSpan] {
         let older = underWay.values.lazy.filter { [spans] in
@@ -89,7 +101,10 @@ struct WaitingSpans: Sendable {
             numbers[span.key.owner, default: []].append(span.number)
         }
         for (owner, owned) in numbers {
-            for number in owned.sorted().dropLast(limits[owner] ?? 0) {
+            let oldest = owned.sorted().dropLast(limits[owner] ?? 0)
+            dropped[accounts.account(of: owner), default: 0] += oldest.count
+            droppedCount += oldest.count
+            for number in oldest {
                 _ = remove(number)
                 begins[number] = nil
                 // What is older of it is not to be written in its place.

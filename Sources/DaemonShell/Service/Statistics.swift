@@ -216,6 +216,10 @@ struct Statistics {
                 "store_commit_failures_total", "Commits that the disk did not take.",
                 disk.failedCommits),
             Manager.Counter(
+                "application_spans_dropped_total",
+                "Past states of applications that were lost, since too many waited for the disk.",
+                disk.droppedSpans),
+            Manager.Counter(
                 "store_unrecorded_ends", "Ended tasks whose end is not on disk yet.",
                 core.registry.unstoredEndCount),
             Manager.Counter(

@@ -45,6 +45,24 @@ package final class PressureWatch {
         (source, file) = Self.open(watch: watch, write: write, root: root)
     }
 
+    /// The files in which the kernel may tell how high the pressure is that is watched.
+    package struct Files: Equatable, Sendable {
+        /// What the service manager has named, or our own group's; `nil` where there is no group.
+        package let group: String?
+        package let machine: String
+    }
+
+    /// Where to read what a watch of these tells of; `nil` where the service manager wants nobody to watch.
+    package static func files(watch: String?, root: String = "") -> Files? {
+        let machine = root + "/proc/pressure/memory"
+        guard let path = watch, !path.isEmpty else {
+            let group = try? CgroupHierarchy(root: root).delegated.ownFolder
+            return Files(group: group.map { $0 + "/memory.pressure" }, machine: machine)
+        }
+        if path == "/dev/null" { return nil }
+        return Files(group: path == machine ? nil : path, machine: machine)
+    }
+
     /// The descriptor to wait on; `nil` where there is none.
     package var descriptor: Int32? { file?.descriptor }
 

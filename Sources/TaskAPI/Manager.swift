@@ -66,6 +66,23 @@ package enum Manager {
         }
     }
 
+    /// One `Gauge`: how it is now, where that is no whole number.
+    package struct Gauge: Message {
+        package var name = ""
+        package var help = ""
+        package var labels: [String: String] = [:]
+        package var value = 0.0
+
+        package init() {}
+
+        package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
+            try fields.field("name", &name)
+            try fields.field("help", &help)
+            try fields.field("labels", &labels)
+            try fields.field("value", &value)
+        }
+    }
+
     /// One `Histogram`.
     package struct Histogram: Message {
         package var name = ""
@@ -117,7 +134,7 @@ package enum Manager {
         }
     }
 
-    /// Who is no operator is told counts of their own, and no histograms. Sizes on disk are those of the call before.
+    /// Who is no operator is told counts of their own, and nothing else. Sizes on disk are those of the call before.
     package enum Statistics: Method {
         package static let name = "org.bgtaskd.Manager.Statistics"
         package typealias Input = Empty
@@ -126,12 +143,14 @@ package enum Manager {
         package struct Output: Message {
             package var counters: [Counter] = []
             package var histograms: [Histogram]?
+            package var gauges: [Gauge]?
 
             package init() {}
 
             package mutating func visit<V: FieldVisitor>(_ fields: inout V) throws(MessageError) {
                 try fields.field("counters", &counters)
                 try fields.field("histograms", &histograms)
+                try fields.field("gauges", &gauges)
             }
         }
     }

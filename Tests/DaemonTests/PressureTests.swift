@@ -61,6 +61,34 @@ struct PressureTests {
         }
     }
 
+    @Test("how high it is is told in the metrics, where the kernel tells it")
+    func level() throws {
+        func told(_ stage: Stage) throws -> [String: Double] {
+            let gauges = try stage.client.ask(Manager.Statistics.self).gauges ?? []
+            return Dictionary(
+                uniqueKeysWithValues: gauges.map { gauge in
+                    let labels = ["place", "stalled"].map { gauge.labels[$0] ?? "" }
+                    return (([gauge.name] + labels).joined(separator: " "), gauge.value)
+                })
+        }
+        let name = "bgtaskd_memory_pressure_ratio"
+        let stage = try Stage { $0 + "/group" }
+        #expect(try told(stage) == [:])
+        let root = stage.folder.path + "/root/proc/pressure"
+        mkdir(root, 0o700)
+        try Files.write("some avg10=0.01\nfull avg10=0.00\n", to: root + "/memory")
+        #expect(
+            try told(stage) == ["\(name) machine some": 0.0001, "\(name) machine full": 0])
+        try Files.write(
+            "some avg10=100.00\nfull avg10=33.30\n", to: stage.folder.path + "/group")
+        #expect(
+            try told(stage) == [
+                "\(name) group some": 1, "\(name) group full": 0.333,
+                "\(name) machine some": 0.0001, "\(name) machine full": 0,
+            ])
+        #expect(try told(Stage { _ in "/dev/null" }) == [:])
+    }
+
     @Test("each sign of pressure ends the suspended application that was used least recently")
     func order() throws {
         var pipe = ""

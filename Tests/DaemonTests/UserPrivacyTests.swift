@@ -91,6 +91,7 @@ struct UserPrivacyTests {
         #expect(try told()["bgtaskd_tasks_live"] == 1)
         #expect(try told()["bgtaskd_tasks_queued"] == 1)
         #expect(try games.ask(Manager.Statistics.self).histograms == nil)
+        #expect(try games.ask(Manager.Statistics.self).gauges == nil)
         let root = try daemon.connect(as: .root)
         #expect(try root.ask(Manager.Statistics.self).histograms?.count == 4)
         #expect(try root.counter("tasks_live") == 5)

@@ -116,6 +116,26 @@ extension LinuxTests {
             #expect(!watch.acknowledge())
         }
 
+        @Test("how high it is can be read where the kernel tells it, and nowhere else")
+        func level() throws {
+            let root = try FakeRoot()
+            let files = try #require(PressureWatch.files(watch: nil, root: root.path))
+            let machine = root.path + Self.kernelFile
+            #expect(files == PressureWatch.Files(group: nil, machine: machine))
+            #expect(MemoryPressure(path: machine) == nil)
+            let text = "some avg10=12.34 avg60=0.00\nfull avg10=1.05 avg60=0.00\n"
+            try root.write(text, to: "proc/pressure/memory")
+            #expect(MemoryPressure(path: machine)?.some == 1234)
+            #expect(MemoryPressure(path: machine)?.full == 105)
+            // What the service manager has named comes first, and may be no file of the kernel's.
+            let pipe = root.path + "/pipe"
+            #expect(mkfifo(pipe, 0o600) == 0)
+            #expect(PressureWatch.files(watch: pipe, root: root.path)?.group == pipe)
+            #expect(MemoryPressure(path: pipe) == nil)
+            #expect(PressureWatch.files(watch: machine, root: root.path)?.group == nil)
+            #expect(PressureWatch.files(watch: "/dev/null", root: root.path) == nil)
+        }
+
         @Test("where nothing can be waited for, it is said why, and the memory is read")
         func fallback() throws {
             let root = try FakeRoot()

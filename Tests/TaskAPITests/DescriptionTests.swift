@@ -97,6 +97,7 @@ struct DescriptionTests {
             text.differences(ofType: "Limit", Manager.Limit.self),
             text.differences(ofType: "Setting", Manager.Setting.self),
             text.differences(ofType: "Counter", Manager.Counter.self),
+            text.differences(ofType: "Gauge", Manager.Gauge.self),
             text.differences(ofType: "Histogram", Manager.Histogram.self),
             Self.differences(text, Manager.BadSettings.self),
         ]

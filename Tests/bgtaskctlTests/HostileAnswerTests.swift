@@ -97,7 +97,7 @@ import Testing
         var dice = Dice(random: SeededGenerator(seed: seed))
         let now = TimelineSample.now
         let runs = TimelineEntry.runs(of: (0..<20).map { _ in dice.span() }, now: now)
-        let frozen = FrozenTimes(runs)
+        let frozen = ApplicationTimes(runs)
         let entries =
             (0..<30).map { frozen.added(to: TimelineEntry(dice.task($0), now: now)) } + runs
         for begin in [0, now - 1000, now] {

@@ -29,6 +29,10 @@ struct MetricsTests {
             counter("bgtaskd_size_bytes", -1),
             counter("bgtaskd_ended_total", 5, ["outcome": "completed"]),
         ]
+        var gauge = Manager.Gauge()
+        (gauge.name, gauge.help, gauge.value) = ("bgtaskd_pressure_ratio", "Waits.", 0.0105)
+        gauge.labels = ["stalled": "full"]
+        output.gauges = [gauge]
         output.histograms = [histogram]
         return output
     }()
@@ -51,6 +55,10 @@ struct MetricsTests {
                 # TYPE bgtaskd_size_bytes gauge
                 # UNIT bgtaskd_size_bytes bytes
                 bgtaskd_size_bytes -1
+                # HELP bgtaskd_pressure_ratio Waits.
+                # TYPE bgtaskd_pressure_ratio gauge
+                # UNIT bgtaskd_pressure_ratio ratio
+                bgtaskd_pressure_ratio{stalled="full"} 0.0105
                 # HELP bgtaskd_wait_seconds Waits.
                 # TYPE bgtaskd_wait_seconds histogram
                 # UNIT bgtaskd_wait_seconds seconds
@@ -81,6 +89,9 @@ struct MetricsTests {
                 # HELP bgtaskd_size_bytes Help.
                 # TYPE bgtaskd_size_bytes gauge
                 bgtaskd_size_bytes -1
+                # HELP bgtaskd_pressure_ratio Waits.
+                # TYPE bgtaskd_pressure_ratio gauge
+                bgtaskd_pressure_ratio{stalled="full"} 0.0105
                 # HELP bgtaskd_wait_seconds Waits.
                 # TYPE bgtaskd_wait_seconds histogram
                 bgtaskd_wait_seconds_bucket{le="0.000125"} 2
@@ -139,13 +150,18 @@ struct MetricsTests {
     @Test("on a terminal the whole meaning stands above what it is of, once")
     func meanings() {
         let help = "How long it took to bring changes to the disk, those that failed included."
-        let counters = [
+        var statistics = Self.statistics
+        statistics.counters = [
             Self.counter("bgtaskd_ended_total", 3, ["outcome": "failed"], help: help),
             Self.counter("bgtaskd_ended_total", 15, ["outcome": "completed"], help: help),
             Self.counter("bgtaskd_size_bytes", 7, help: "Its\nsize."),
         ]
         let style = Style.terminal(width: 60, colour: false)
-        let text = CounterText.text(counters, Self.statistics.histograms ?? [], style)
+        statistics.gauges = [Manager.Gauge()]
+        statistics.gauges?[0].name = "bgtaskd_ratio"
+        statistics.gauges?[0].value = 0.25
+        statistics.gauges?[0].help = "Its share."
+        let text = CounterText.text(statistics, style)
         #expect(
             text == """
                 METRIC                                    VALUE
@@ -155,6 +171,8 @@ struct MetricsTests {
                 bgtaskd_ended_total{outcome="completed"}     15
                 # Its\\x0asize.
                 bgtaskd_size_bytes                            7
+                # Its share.
+                bgtaskd_ratio                              0.25
 
                 HISTOGRAM             COUNT   HALF   99 %
                 # Waits.
@@ -178,8 +196,9 @@ struct MetricsTests {
         let run = try CommandRun(daemon, "stats")
         #expect(run.finish() == 0)
         #expect(
-            run.output.split(separator: "\n").suffix(3).map(String.init) == [
+            run.output.split(separator: "\n").suffix(4).map(String.init) == [
                 "bgtaskd_ended_total{outcome=\"completed\"}\t5\tHelp.",
+                "bgtaskd_pressure_ratio{stalled=\"full\"}\t0.0105\tWaits.",
                 "bgtaskd_wait_seconds_sum\t9.000000001\tWaits.",
                 "bgtaskd_wait_seconds_count\t7\tWaits.",
             ])

@@ -52,6 +52,7 @@ struct ManagerCalls {
         if client.isOperator {
             let all = statistics.all()
             (output.counters, output.histograms) = (all.counters, all.histograms)
+            output.gauges = statistics.gauges()
         } else {
             output.counters = statistics.own(client.caller.owner)
         }

@@ -1,4 +1,5 @@
 internal import BudgetCore
+internal import LinuxSystem
 internal import Logging
 internal import Systemd
 
@@ -62,6 +63,9 @@ final class MemoryPressureMonitor {
 
     /// How often memory was short while it was looked at.
     var signalCount: Int { signals.value }
+
+    /// How high it is now, of the daemon's group and of the machine.
+    var readings: [(place: String, pressure: MemoryPressure)] { sensor.readings }
 
     init(_ core: Core, _ loop: EventLoop, _ configuration: Configuration, _ log: Logger) {
         self.core = core

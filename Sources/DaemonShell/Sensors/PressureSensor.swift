@@ -16,6 +16,9 @@ final class PressureSensor {
     private var watches: [(watch: PressureWatch, source: DescriptorSource)] = []
     private var timer: TimerSource?
     private(set) var isWanted = false
+    /// Where the kernel tells how high the pressure is.
+    private lazy var files = PressureWatch.files(
+        watch: environment["MEMORY_PRESSURE_WATCH"], root: root)
     /// What the log was told of the sources.
     private var named: String?
 
@@ -47,6 +50,14 @@ final class PressureSensor {
         guard isWanted != self.isWanted else { return }
         self.isWanted = isWanted
         if isWanted { start() } else { stop() }
+    }
+
+    /// How high the pressure of the daemon's group and of the machine is now, as far as the kernel tells. It is read
+    /// whether it is watched or not, and waits for nothing.
+    var readings: [(place: String, pressure: MemoryPressure)] {
+        [("group", files?.group), ("machine", files?.machine)].compactMap { place, path in
+            path.flatMap(MemoryPressure.init(path:)).map { (place, $0) }
+        }
     }
 
     private func start() {

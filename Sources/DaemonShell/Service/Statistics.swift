@@ -58,6 +58,21 @@ struct Statistics {
         return (counters, histograms(disk))
     }
 
+    /// How things stand that no whole number tells.
+    func gauges() -> [Manager.Gauge] {
+        pressure.readings.flatMap { place, pressure in
+            [("some", pressure.some), ("full", pressure.full)].map { stalled, hundredths in
+                var gauge = Manager.Gauge()
+                gauge.name = "bgtaskd_memory_pressure_ratio"
+                gauge.help =
+                    "How much of the last ten seconds some or all processes waited for memory."
+                gauge.labels = ["place": place, "stalled": stalled]
+                gauge.value = Double(hundredths) / 10_000
+                return gauge
+            }
+        }
+    }
+
     private func histograms(_ disk: StoreStatistics) -> [Manager.Histogram] {
         let counts = core.registry.counts
         return [

@@ -88,12 +88,12 @@ struct Stats: Verb {
     private static let notRunning: Int32 = 69
 
     private func show(_ statistics: Manager.Statistics.Output, _ console: Console) -> Int32 {
-        let histograms = statistics.histograms ?? []
         if console.isJSON {
             for counter in statistics.counters { console.write(JSONLine.text(counter)) }
-            for histogram in histograms { console.write(JSONLine.text(histogram)) }
+            for gauge in statistics.gauges ?? [] { console.write(JSONLine.text(gauge)) }
+            for histogram in statistics.histograms ?? [] { console.write(JSONLine.text(histogram)) }
         } else {
-            console.page(CounterText.text(statistics.counters, histograms, console.style))
+            console.page(CounterText.text(statistics, console.style))
         }
         return 0
     }

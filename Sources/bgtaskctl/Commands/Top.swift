@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Glibc
+internal import LinuxSystem
 internal import TaskAPI
 internal import Varlink
 

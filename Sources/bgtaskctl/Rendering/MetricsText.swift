@@ -13,11 +13,13 @@ struct MetricsText {
 
     /// What there is of a daemon that has answered.
     func text(_ statistics: Manager.Statistics.Output) -> String {
-        text([Self.isUp(true)] + statistics.counters, statistics.histograms ?? [])
+        text(
+            [Self.isUp(true)] + statistics.counters, statistics.gauges ?? [],
+            statistics.histograms ?? [])
     }
 
     /// What there is of a daemon that has not answered, in the place of what it said before.
-    var textWithoutDaemon: String { text([Self.isUp(false)], []) }
+    var textWithoutDaemon: String { text([Self.isUp(false)], [], []) }
 
     private static func isUp(_ isUp: Bool) -> Manager.Counter {
         var counter = Manager.Counter()
@@ -28,7 +30,8 @@ struct MetricsText {
     }
 
     private func text(
-        _ counters: [Manager.Counter], _ histograms: [Manager.Histogram]
+        _ counters: [Manager.Counter], _ gauges: [Manager.Gauge],
+        _ histograms: [Manager.Histogram]
     ) -> String {
         var text = ""
         for family in grouped(counters, by: \.name) {
@@ -37,6 +40,11 @@ struct MetricsText {
             for counter in family {
                 text += sample(counter.name, counter.labels, "\(counter.value)")
             }
+        }
+        for family in grouped(gauges, by: \.name) {
+            guard let first = family.first else { continue }
+            text += head(first.name, first.help, .gauge)
+            for gauge in family { text += sample(gauge.name, gauge.labels, "\(gauge.value)") }
         }
         for family in grouped(histograms, by: \.name) {
             guard let first = family.first else { continue }
@@ -84,7 +92,7 @@ struct MetricsText {
         var lines = "# HELP \(family) \(escaped(help, quotes: format == .openMetrics))\n"
         lines += "# TYPE \(family) \(kind.rawValue)\n"
         if format == .openMetrics,
-            let unit = ["seconds", "bytes"].first(where: { family.hasSuffix("_" + $0) })
+            let unit = ["seconds", "bytes", "ratio"].first(where: { family.hasSuffix("_" + $0) })
         {
             lines += "# UNIT \(family) \(unit)\n"
         }

@@ -98,23 +98,38 @@ struct StatusText {
 /// Shows what the daemon has counted.
 enum CounterText {
     /// On a terminal histograms are told by their percentiles, else by their sums and counts.
-    static func text(
-        _ counters: [Manager.Counter], _ histograms: [Manager.Histogram], _ style: Style
-    ) -> String {
-        guard style.isTerminal else { return plain(counters, histograms) }
-        let text = explained(table(counters), counters.map(\.help), style)
+    static func text(_ statistics: Manager.Statistics.Output, _ style: Style) -> String {
+        let histograms = statistics.histograms ?? []
+        let numbers = numbers(of: statistics)
+        guard style.isTerminal else { return plain(numbers, histograms) }
+        let text = explained(table(numbers), numbers.map(\.help), style)
         return histograms.isEmpty
             ? text
             : text + "\n" + explained(table(histograms), histograms.map(\.help), style)
     }
 
-    /// A line each, with what it means.
-    private static func plain(
-        _ counters: [Manager.Counter], _ histograms: [Manager.Histogram]
-    ) -> String {
-        let counted = counters.map { counter in
-            [name(counter.name, counter.labels), String(counter.value), counter.help]
+    /// What has one value.
+    private struct Number {
+        let name: String
+        let value: String
+        let help: String
+    }
+
+    private static func numbers(of statistics: Manager.Statistics.Output) -> [Number] {
+        let counters = statistics.counters.map { counter in
+            Number(
+                name: name(counter.name, counter.labels), value: "\(counter.value)",
+                help: counter.help)
         }
+        let gauges = (statistics.gauges ?? []).map { gauge in
+            Number(
+                name: name(gauge.name, gauge.labels), value: "\(gauge.value)", help: gauge.help)
+        }
+        return counters + gauges
+    }
+
+    /// A line each, with what it means.
+    private static func plain(_ numbers: [Number], _ histograms: [Manager.Histogram]) -> String {
         let sums = histograms.flatMap { histogram in
             [
                 ("_sum", MetricsText.seconds(histogram.sumNs)),
@@ -124,16 +139,16 @@ enum CounterText {
             }
         }
         let fields = ["name", "value", "help"].map { Table.Column($0) }
-        let rows = (counted + sums).map { $0.map { Table.Cell($0) } }
+        let rows = (numbers.map { [$0.name, $0.value, $0.help] } + sums).map {
+            $0.map { Table.Cell($0) }
+        }
         return Table(columns: fields, rows: rows).text(.plain)
     }
 
-    private static func table(_ counters: [Manager.Counter]) -> Table {
+    private static func table(_ numbers: [Number]) -> Table {
         Table(
             columns: [.init("METRIC"), .init("VALUE", isRight: true)],
-            rows: counters.map { counter in
-                [name(counter.name, counter.labels), String(counter.value)].map { Table.Cell($0) }
-            })
+            rows: numbers.map { [$0.name, $0.value].map { Table.Cell($0) } })
     }
 
     private static func table(_ histograms: [Manager.Histogram]) -> Table {

@@ -1,3 +1,4 @@
+internal import LinuxSystem
 internal import TaskAPI
 
 /// Where everything stands on the screen of the live view.

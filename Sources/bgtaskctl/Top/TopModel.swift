@@ -1,3 +1,4 @@
+internal import LinuxSystem
 internal import TaskAPI
 
 /// What the live view knows, and what it is to show of that.

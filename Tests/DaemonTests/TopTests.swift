@@ -203,6 +203,18 @@ struct TopTests {
         try top.wait(for: "the terminal is as it was", isRestored)
     }
 
+    @Test("a signal ends it also where its terminal takes nothing any more")
+    func stoppedTerminal() throws {
+        let top = try start()
+        try top.wait(for: "nothing runs or waits")
+        // Ctrl-S; what is to be shown next cannot be written.
+        top.press("\u{13}")
+        _ = try submit("alpha", seconds: 500)
+        kill(top.foreground, SIGTERM)
+        try top.wait(for: "[ended \(128 + SIGTERM)]")
+        try top.wait(for: "the terminal is as it was", isRestored)
+    }
+
     @Test("what is refused at the start is one line, on the terminal as it is")
     func refused() throws {
         let top = try start("--socket \(daemon.folder.path)/nobody")

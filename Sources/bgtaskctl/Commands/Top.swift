@@ -41,7 +41,7 @@ struct Top: Verb {
         guard isInteractive else { return try showOnce(session) }
         let feed = try TopFeed(session, isOfEverybody: all, at: TopLoop.now)
         try checkReach(session)
-        let signals = try SignalInbox(TopLoop.signals)
+        let signals = try SignalInbox(TopLoop.signals, terminal: STDOUT_FILENO)
         guard let screen = CursesScreen(isColoured: Screen.standardOutput?.isColoured == true)
         else {
             return try showOnce(session)

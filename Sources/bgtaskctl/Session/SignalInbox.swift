@@ -4,6 +4,25 @@ internal import Glibc
 /// once, before the first handler is installed.
 private nonisolated(unsafe) var inboxWriteEnd: Int32 = -1
 
+/// The terminal that a signal that ends this process has take text again; set as the other, -1 for none.
+private nonisolated(unsafe) var inboxTerminal: Int32 = -1
+
+/// Has this process get on that writes to a terminal which takes nothing, stopped by Ctrl-S or with nobody who reads it:
+/// what it has not taken yet is dropped where it still takes nothing. In a handler of a signal: it takes no memory.
+private func freeTerminal(for number: Int32) {
+    switch number {
+    case SIGINT, SIGTERM, SIGHUP, SIGQUIT: break
+    default: return
+    }
+    // Another job's terminal is left alone; a job in the background would be stopped for it.
+    guard inboxTerminal >= 0, tcgetpgrp(inboxTerminal) == getpgrp() else { return }
+    // TCOON alone undoes what TCOOFF did, and no Ctrl-S.
+    tcflow(inboxTerminal, TCOOFF)
+    tcflow(inboxTerminal, TCOON)
+    var request = pollfd(fd: inboxTerminal, events: Int16(POLLOUT), revents: 0)
+    if poll(&request, 1, 0) == 0 { tcflush(inboxTerminal, TCOFLUSH) }
+}
+
 /// Turns signals into something that can be waited for together with a connection (the self-pipe).
 final class SignalInbox {
     /// Readable when a signal has come.
@@ -13,7 +32,9 @@ final class SignalInbox {
     /// in the background).
     ///
     /// One process has one inbox.
-    init(_ signals: [Int32]) throws(Failure) {
+    ///
+    /// - Parameter terminal: one that this process writes to, which is not to keep it from ending.
+    init(_ signals: [Int32], terminal: Int32 = -1) throws(Failure) {
         precondition(inboxWriteEnd == -1, "a second inbox")
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { throw Failure("cannot make a pipe: \(ErrorText.of(errno))") }
@@ -23,6 +44,7 @@ final class SignalInbox {
         }
         descriptor = ends[0]
         inboxWriteEnd = ends[1]
+        inboxTerminal = terminal
         for number in signals where number == SIGCHLD || !SignalInbox.isIgnored(number) {
             SignalInbox.take(number)
         }
@@ -64,6 +86,7 @@ final class SignalInbox {
             let before = errno
             var byte = UInt8(truncatingIfNeeded: number)
             _ = write(inboxWriteEnd, &byte, 1)
+            freeTerminal(for: number)
             errno = before
         }
         action.sa_flags = SA_RESTART

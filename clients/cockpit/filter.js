@@ -51,15 +51,20 @@ export function historyParameters(fields, all) {
     return { parameters };
 }
 
+/** What `bgtaskctl timeline` draws where it is not said since when, from the first thing in it on. */
+const timelineSpanMs = 86400000;
+
 /** What `bgtaskctl timeline` is called with for the same tasks. */
 export function timelineArguments(path, parameters, all, width) {
-    const { name, application, group, outcomes = [], sinceMs } = parameters;
+    const { name, application, group, outcomes = [] } = parameters;
+    // A day that has just begun to have something in it is not drawn as an empty one.
+    const sinceMs = parameters.sinceMs === timelineSpanMs ? undefined : parameters.sinceMs;
     const option = (key, value) => value === undefined ? [] : [`--${key}=${value}`];
     return [
         "timeline", "--svg", `--socket=${path}`, ...option("name", name),
         ...option("application", application), ...option("group", group),
         ...outcomes.flatMap(outcome => option("outcome", outcome)),
         ...option("since", sinceMs === undefined ? undefined : `${sinceMs}ms`), ...all ? ["--all"] : [],
-        `--width=${Math.min(2000, Math.max(600, Math.floor(width)))}`, "--rows=20",
+        `--width=${Math.min(2000, Math.max(400, Math.floor(width)))}`, "--rows=20",
     ];
 }

@@ -147,7 +147,9 @@ test("the timeline is of the tasks of the history, and no name is an option", ()
         "timeline", "--svg", "--socket=/s", "--name=--all", "--outcome=failed", "--since=1000ms", "--width=812",
         "--rows=20",
     ]);
-    assert.ok(timelineArguments("/s", {}, true, 0).includes("--all"));
+    assert.deepEqual(timelineArguments("/s", { sinceMs: 86400000 }, true, 0), [
+        "timeline", "--svg", "--socket=/s", "--all", "--width=400", "--rows=20",
+    ]);
 });
 
 test("nothing in a text deceives", () => {

@@ -88,6 +88,14 @@ struct TopModel {
         case resume(String)
         /// Watch the tasks of all users, or one's own alone.
         case watch(everybody: Bool)
+
+        /// Whether the daemon is to be asked something now.
+        var isForDaemon: Bool {
+            switch self {
+            case .explain, .extend, .cancel, .pause, .resume: true
+            case .quit, .redraw, .watch: false
+            }
+        }
     }
 
     private static let nothingChosen = "there is no task to do that with"
@@ -159,7 +167,7 @@ struct TopModel {
         switch event {
         case .key(let key):
             arrange()
-            return take(key, at: now)
+            return sendable(take(key, at: now), at: now)
         case .resized(let size): self.size = size
         case .listed(let tasks):
             list.replace(
@@ -233,6 +241,13 @@ struct TopModel {
     }
 
     // MARK: Keys
+
+    /// The orders, where there is a daemon that hears them.
+    private mutating func sendable(_ orders: [Order], at now: Int) -> [Order] {
+        guard isLost, orders.contains(where: \.isForDaemon) else { return orders }
+        say("no connection to bgtaskd: press it again when it is back", at: now)
+        return []
+    }
 
     private mutating func take(_ key: TopKey, at now: Int) -> [Order] {
         notice = nil

@@ -184,6 +184,10 @@ import Testing
         #expect(stage.line(with: "running")?.contains("1min 25s") == true)
         #expect(stage.model.outputWanted == nil)
         #expect(stage.model.askedFor.isEmpty)
+        for keys in ["+", "e", "cy"] {
+            #expect(stage.type(keys).isEmpty)
+            #expect(stage.text.last?.hasPrefix("no connection to bgtaskd: press it") == true)
+        }
         stage.take(.connected)
         stage.take(.listed([Sample.task(1, left: 78_000)]))
         #expect(stage.line(with: "1min 18s") != nil)

@@ -70,6 +70,16 @@ struct TimelineBlocksTests {
             legend == "· waiting   █ running   ┃ end of an attempt   ✓ completed", "\(drawn)")
     }
 
+    @Test("what another sign hides is not in the legend", arguments: [110, 300, 5000, 500_000])
+    func hidden(seconds: Int) throws {
+        let drawn = lines(TimelineSample.few, seconds: seconds)
+        let gap = try #require(drawn.firstIndex(of: ""))
+        let rows = Set(drawn[..<gap].joined())
+        let signs = drawn[gap...].joined(separator: "   ").split(separator: "   ")
+            .compactMap(\.first)
+        #expect(!signs.isEmpty && signs.allSatisfy(rows.contains), "\(drawn)")
+    }
+
     @Test("each sign without Unicode is another")
     func distinct() {
         let signs: [TimelineKey.Sign] =

@@ -120,11 +120,15 @@ struct TimelineBlocks {
             : TimelineText.heading(chart).replacing("–", with: "-")
         var lines = [style.paint(heading, .bold)]
         lines += axis
-        for row in chart.rows { lines += drawn(row) }
+        let rows = chart.rows.flatMap(drawn)
+        lines += rows
         if chart.rows.isEmpty { lines.append(TimelineText.nothing) }
+        // Of two things in one place one alone is to be seen.
+        let seen = Set(rows.joined())
         let key = TimelineKey(
             TimelineSigns(chart, attemptsHaveOutcomes: false)
-        ).entries.map { entry in
+        ).entries.filter { $0.sign == .crowd || seen.contains(set.character($0.sign)) }.map {
+            entry in
             (text: "\(set.character(entry.sign)) \(entry.word)", colour: Self.colour(entry.sign))
         }
         if !key.isEmpty { lines += [""] + wrapped(key) }

@@ -76,7 +76,7 @@ struct TimelineTests {
     func nothing() throws {
         let daemon = try DaemonProcess(.supervisor)
         #expect(try draw(daemon).contains("0 tasks"))
-        #expect(try draw(daemon).hasSuffix("nothing to show\n"))
+        #expect(try draw(daemon).hasSuffix("nothing waited, ran or ended in this time\n"))
     }
 }
 

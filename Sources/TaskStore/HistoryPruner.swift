@@ -36,11 +36,12 @@ final class HistoryPruner: @unchecked Sendable {
     func step(
         to bounds: HistoryBounds, at now: WallTime, rowsMax: Int
     ) throws(StoreError) -> PruneStep {
+        // Beside the tasks, and in each step: tasks that are too many are not to keep spans from being pruned, nor the
+        // other way round.
+        let hadSpans = try removesSpans(to: bounds, at: now, rowsMax: rowsMax)
         if let removed = try remove(old(bounds, at: now, rowsMax: rowsMax)) { return removed }
         let over = try successes.over(at: now, rowsMax: rowsMax)
         if let removed = try remove(over.map { .success($0) }) { return removed }
-        // Beside the tasks: who has many spans is not to keep tasks from being pruned.
-        let hadSpans = try removesSpans(to: bounds, at: now, rowsMax: rowsMax)
         if try countsBytes(for: bounds) { return PruneStep(tasks: [], isComplete: false) }
         if let removed = try remove(excess(over: bounds, rowsMax: rowsMax)) { return removed }
         let hasMore = try connection.giveRoomBack() || hadSpans

@@ -20,6 +20,9 @@ struct OwnerShares {
     private(set) var counts = AccountRanking()
     private(set) var bytes = AccountRanking()
 
+    /// What an owner has.
+    subscript(owner: OwnerID) -> Share { shares[owner] ?? Share() }
+
     /// Counts what is there from now on, or is gone.
     mutating func add(_ change: Share, of owner: OwnerID) {
         total += change

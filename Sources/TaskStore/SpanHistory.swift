@@ -10,6 +10,9 @@ final class SpanHistory: @unchecked Sendable {
     /// What the transaction under way has changed, which counts when it is committed.
     private var pending: [(span: KeptSpan, count: Int)] = []
 
+    /// How many more there are than at the last look for those that are too many.
+    private var added = 0
+
     init(_ connection: Connection) throws(StoreError) {
         self.connection = connection
         queries = SpanQueries(connection)
@@ -25,7 +28,8 @@ final class SpanHistory: @unchecked Sendable {
     /// The transaction is committed.
     func committed() {
         for (span, count) in pending {
-            shares.add(.init(count: count, bytes: count * span.bytes), of: span.owner)
+            self.count(span, count)
+            added = max(added + count, 0)
         }
         pending.removeAll(keepingCapacity: true)
     }
@@ -56,19 +60,34 @@ final class SpanHistory: @unchecked Sendable {
 
     // MARK: - The bounds of the history
 
-    /// Some spans that are too old, or too many.
+    /// Some spans that are too old, or too many. As many as there are more than at the last look, and some besides, so
+    /// that there are never more than the bounds let and what was written since.
     func excess(
         over bounds: HistoryBounds, at now: WallTime, rowsMax: Int
     ) throws(StoreError) -> [KeptSpan] {
-        if let ageMax = bounds.ageMax {
-            let old = try queries.oldest(
-                of: nil, before: now.earlier(by: ageMax), rowsMax: rowsMax)
-            if !old.isEmpty { return old }
+        let rowsMax = max(rowsMax, added + SpanHistory.gain)
+        let first = bounds.ageMax.map(now.earlier(by:))
+        var found: [KeptSpan] = []
+        if let first {
+            found = try queries.oldest(of: nil, from: nil, before: first, rowsMax: rowsMax)
         }
-        guard let (owner, countMax) = shares.excess(over: bounds, rowsMax: rowsMax)
-        else { return [] }
-        return try queries.oldest(of: owner, before: nil, rowsMax: countMax)
+        guard found.count < rowsMax else { return found }
+        let old = found
+        for span in old { count(span, -1) }
+        defer { for span in old { count(span, 1) } }
+        for (owner, count) in shares.excess(over: bounds, rowsMax: rowsMax - found.count) {
+            found += try queries.oldest(of: owner, from: first, before: nil, rowsMax: count)
+        }
+        if found.isEmpty { added = 0 }
+        return found
     }
+
+    private func count(_ span: KeptSpan, _ count: Int) {
+        shares.add(.init(count: count, bytes: count * span.bytes), of: span.owner)
+    }
+
+    /// How many fewer there are at least after each look, while they are too many.
+    private static let gain = 64
 
     /// Removes spans, inside a transaction.
     func remove(_ spans: [KeptSpan]) throws(StoreError) {

@@ -95,18 +95,19 @@ struct SpanQueries {
         return shares
     }
 
-    /// The oldest spans, of an owner or of all, that ended before a time.
+    /// The oldest spans, of an owner or of all, that ended at a time or later, and before another.
     func oldest(
-        of owner: OwnerID?, before time: WallTime?, rowsMax: Int
+        of owner: OwnerID?, from first: WallTime?, before end: WallTime?, rowsMax: Int
     ) throws(StoreError) -> [KeptSpan] {
         let index = owner == nil ? "application_spans_ended" : "application_spans_owner"
         let statement = try connection.statement(
             "SELECT \(KeptSpan.columns) FROM application_spans INDEXED BY \(index) "
-                + "WHERE ended_at_us IS NOT NULL AND ended_at_us < ? "
+                + "WHERE ended_at_us IS NOT NULL AND ended_at_us >= ? AND ended_at_us < ? "
                 + (owner == nil ? "" : "AND owner = ? ") + "ORDER BY ended_at_us, id LIMIT ?",
             "prune")
         defer { statement.reset() }
-        try statement.bind(time?.microseconds ?? .max)
+        try statement.bind(first?.microseconds ?? .min)
+        try statement.bind(end?.microseconds ?? .max)
         if let owner { try statement.bind(Int64(owner.rawValue)) }
         try statement.bind(Int64(rowsMax))
         var found: [KeptSpan] = []

@@ -35,25 +35,51 @@ struct SpanShares {
         owners.add(change, of: owner)
     }
 
-    /// Who is to lose the oldest, and how many at most; `nil` while all is within the bounds.
+    /// Who is to lose the oldest, and how many, so many in all at most; nobody while all is within the bounds.
     mutating func excess(
         over bounds: HistoryBounds, rowsMax: Int
-    ) -> (owner: OwnerID, countMax: Int)? {
+    ) -> [(owner: OwnerID, count: Int)] {
         owners.rank(by: bounds.accounts)
+        var taken: [OwnerID: OwnerShares.Share] = [:]
+        var left = rowsMax
+        while left > 0, let (owner, share) = next(over: bounds, rowsMax: left), share.count > 0 {
+            owners.add(.init(count: -share.count, bytes: -share.bytes), of: owner)
+            taken[owner, default: .init()] += share
+            left -= share.count
+        }
+        for (owner, share) in taken { owners.add(share, of: owner) }
+        return taken.sorted { $0.key < $1.key }.map { ($0.key, $0.value.count) }
+    }
+
+    /// Who is to lose the oldest next, and how many, with what they take where each takes as much as the owner's others.
+    private func next(
+        over bounds: HistoryBounds, rowsMax: Int
+    ) -> (owner: OwnerID, share: OwnerShares.Share)? {
         if total.count > bounds.countMax, let (owner, lead) = owners.counts.most {
             let few = SpanShares.few(of: bounds.countMax)
-            return (owner, min(total.count - bounds.countMax, max(lead, few), rowsMax))
+            let count = min(total.count - bounds.countMax, max(lead, few), rowsMax)
+            return (owner, share(count, of: owner))
         }
-        let excess = total.bytes - bounds.bytesMax / SpanShares.bytesPart
+        let bytesMax = bounds.bytesMax / SpanShares.bytesPart
+        let excess = total.bytes - bytesMax
         guard excess > 0, let (owner, lead) = owners.bytes.most else { return nil }
-        // Few take more than this, so that hardly more goes than has to; the next step takes the rest.
-        let most = max(min(excess, max(lead, 65_536)) / 512, 1)
-        return (owner, min(most, rowsMax))
+        let own = owners[owner]
+        let each = max(own.bytes / max(own.count, 1), 1)
+        let few = min(bytesMax / SpanShares.parts, 65_536)
+        let most = max(min(excess, max(lead, few)) / each, 1)
+        return (owner, share(min(most, rowsMax), of: owner))
+    }
+
+    private func share(_ countMax: Int, of owner: OwnerID) -> OwnerShares.Share {
+        let own = owners[owner]
+        guard countMax < own.count else { return own }
+        return .init(count: countMax, bytes: own.bytes / own.count * countMax)
     }
 
     /// What part of the bytes of the history they may take beside the tasks.
     private static let bytesPart = 10
 
-    /// Of several who have the same, one loses at most so many at once.
-    private static func few(of countMax: Int) -> Int { min(max(countMax / 1000, 1), 32) }
+    /// Of several who have the same, one loses at most this part of the bounds at once.
+    private static let parts = 1000
+    private static func few(of countMax: Int) -> Int { min(max(countMax / parts, 1), 32) }
 }

@@ -128,6 +128,65 @@ struct SpanTests {
         #expect(try folder.open().endedSpanCount() == 0)
     }
 
+    @Test(
+        "however many flood, one look for each flood keeps them within their bounds",
+        arguments: UInt64(0)..<6)
+    func keepsUp(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        let countMax = Int.random(in: 0...500, using: &random)
+        let accounts = Accounts([
+            Accounts.Grant(uids: 1010...1015, user: OwnerID(rawValue: 1001))
+        ])
+        let bounds = HistoryBounds(
+            countMax: countMax, ageMax: seed.isMultiple(of: 2) ? nil : .seconds(400),
+            accounts: accounts)
+        var number: UInt64 = 0
+        var before = 0
+        for round in 1...40 {
+            // The first is before there were these bounds.
+            let count = round == 1 ? 2000 : Int.random(in: 0...400, using: &random)
+            let owners = UInt32.random(in: 1...20, using: &random)
+            try store.keep(
+                (0..<count).map { _ in
+                    number += 1
+                    let owner = 1000 + UInt32.random(in: 0..<owners, using: &random)
+                    let ended = round * 20 + Int.random(in: 0...20, using: &random)
+                    return span(number, 0, ended, owner: owner)
+                })
+            // A task that is too old has a step of its own, and the spans have theirs.
+            let id = UInt64(round)
+            try store.apply([
+                .submitted(Samples.task(id)), .ended(TaskID(rawValue: id), Samples.end(1)),
+            ])
+            _ = try store.prune(to: bounds, at: Samples.time(round * 20 + 20), rowsMax: 10)
+            let there = try store.endedSpanCount()
+            #expect(there <= max(countMax, before - 64), "seed \(seed), round \(round)")
+            before = round == 1 ? max(there, countMax) : there
+        }
+        try store.close()
+        #expect(try folder.open().endedSpanCount() == before)
+    }
+
+    @Test("the same by bytes, and of equals nobody loses many more than another")
+    func keepsUpByBytes() throws {
+        let bounds = HistoryBounds(countMax: 1_000_000, bytesMax: 1 << 20, ageMax: nil)
+        var number: UInt64 = 0
+        for round in 1...20 {
+            try store.keep(
+                (0..<600).map { place in
+                    number += 1
+                    return span(number, 0, round, owner: 1000 + UInt32(place % 3))
+                })
+            _ = try store.prune(to: bounds, at: Samples.time(round), rowsMax: 10)
+            // Each takes 140 bytes.
+            #expect(try store.endedSpanCount() <= (1 << 20) / 10 / 140)
+        }
+        let counts = try (UInt32(1000)...1002).map {
+            try numbers(SpanFilter(owner: OwnerID(rawValue: $0)), through: number).count
+        }
+        #expect(try #require(counts.max()) - #require(counts.min()) <= 128)
+    }
+
     @Test("they take a tenth of what the history may take on the disk")
     func tooMuch() throws {
         let long = String(repeating: "x", count: 200)

@@ -24,9 +24,14 @@ struct BadgeTests {
         #expect(try example.lines.next() == "didReceiveNotificationResponse two: 1 unread")
         #expect(try example.present.badge == 1)
 
-        // Suspended: an alert that is only shown brings its badge itself.
+        // In the background it counts at each callback. Its line comes when it has counted for the last time: what it
+        // still had on its way when it is frozen could be taken after the next badge.
         try example.order(Applications.EnterBackground.self)
-        try example.suspend()
+        #expect(try example.push(.silent, message: "two").receipt == .delivered)
+        #expect(try example.lines.next() == "didReceiveRemoteNotificationFetch two: 1 unread")
+        try example.waitForSuspension()
+
+        // Suspended: an alert that is only shown brings its badge itself.
         try receive("three", example)
         #expect(try example.push(.alert, message: "three", badge: 2).receipt == .dropped)
         #expect(try example.present.badge == 2)

@@ -106,6 +106,7 @@ let package = Package(
             swiftSettings: swiftSettings),
         .target(name: "Settings", swiftSettings: swiftSettings),
         .target(name: "CLinux", cSettings: cSettings),
+        .target(name: "CExecutor", cSettings: cSettings),
         .target(name: "LinuxSystem", dependencies: ["CLinux"], swiftSettings: swiftSettings),
         .systemLibrary(
             name: "CSystemd",
@@ -130,6 +131,12 @@ let package = Package(
         .executableTarget(
             name: "bgtask-supervisor",
             dependencies: ["CLinux"],
+            cSettings: cSettings,
+            linkerSettings: supervisorLinkerSettings
+        ),
+        .executableTarget(
+            name: "bgtask-executor",
+            dependencies: ["CExecutor", "CLinux"],
             cSettings: cSettings,
             linkerSettings: supervisorLinkerSettings
         ),
@@ -267,8 +274,8 @@ let package = Package(
         .testTarget(
             name: "LinuxSystemTests",
             dependencies: [
-                "CLinux", "LinuxSystem", "TestKit", "bgtask-supervisor", "process-test-child",
-                "process-test-daemon",
+                "CExecutor", "CLinux", "LinuxSystem", "TestKit", "bgtask-executor",
+                "bgtask-supervisor", "process-test-child", "process-test-daemon",
             ],
             swiftSettings: swiftSettings
         ),

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <linux/close_range.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -56,6 +57,8 @@ struct child_context {
     int sources[DESCRIPTORS_MAX];
     volatile enum clx_stage stage;
     volatile int error;
+    /// Where a child with memory of its own tells what failed, or -1.
+    int report;
 };
 
 // MARK: - In the child: async-signal-safe calls only, and none that glibc spreads to all threads.
@@ -86,6 +89,10 @@ static int enter_directory(const struct clx_spawn_request *request) {
 
 static int arrange_descriptors(struct child_context *context) {
     const int count = (int)context->request->descriptor_count;
+    if (context->report >= 0 && context->report <= count) {
+        context->report = fcntl(context->report, F_DUPFD_CLOEXEC, count + 1);
+        if (context->report < 0) return -1;
+    }
     for (int i = 0; i < count; i++) {
         int source = context->request->descriptors[i];
         if (source < count && source != i) {
@@ -101,7 +108,11 @@ static int arrange_descriptors(struct child_context *context) {
             return -1;
         }
     }
-    return (int)syscall(SYS_close_range, (unsigned)count, ~0U, 0U);
+    if (context->report < 0) return (int)syscall(SYS_close_range, (unsigned)count, ~0U, 0U);
+    // The report alone is left of what is not the command's, and goes with the execve(2).
+    if (dup3(context->report, count, O_CLOEXEC) < 0) return -1;
+    context->report = count;
+    return (int)syscall(SYS_close_range, (unsigned)count + 1, ~0U, 0U);
 }
 
 static void end_at_once(int number) {
@@ -193,6 +204,18 @@ static int child_main(void *argument) {
     return 127;
 }
 
+/// What a child with memory of its own tells of its failure.
+struct report {
+    int stage;
+    int error;
+};
+
+static _Noreturn void run_and_report(struct child_context *context) {
+    struct report report = {.stage = (int)set_up_and_execute(context), .error = errno};
+    while (write(context->report, &report, sizeof report) < 0 && errno == EINTR) {}
+    for (;;) syscall(SYS_exit_group, 127);
+}
+
 // MARK: - In the parent.
 
 /// Room for the longest candidate of the search, above the stack.
@@ -259,7 +282,7 @@ static int failed(struct clx_spawn_result *result, enum clx_stage stage, int err
 
 int clx_spawn_on(struct clx_child_stack *stack, const struct clx_spawn_request *request,
                  struct clx_spawn_result *result, pid_t *process) {
-    struct child_context context = {.request = request, .parent = getpid()};
+    struct child_context context = {.request = request, .parent = getpid(), .report = -1};
     int error = prepare(request, &context);
     if (error != 0) return failed(result, CLX_STAGE_CLONE, error);
     if (request->changes_user) error = clx_user_change_check();
@@ -287,4 +310,65 @@ int clx_spawn(const struct clx_spawn_request *request, struct clx_spawn_result *
     int error = clx_spawn_on(&stack, request, result, NULL);
     clx_child_stack_free(&stack);
     return error;
+}
+
+// MARK: - With memory of its own.
+
+static long fork_child(const struct clx_spawn_request *request, int *pidfd) {
+    struct clone_args args = {
+        .flags = CLONE_PIDFD | (request->cgroup >= 0 ? CLONE_INTO_CGROUP : 0),
+        .pidfd = (uintptr_t)pidfd,
+        .exit_signal = SIGCHLD,
+        .cgroup = request->cgroup >= 0 ? (uint64_t)request->cgroup : 0,
+    };
+    return syscall(SYS_clone3, &args, sizeof args);
+}
+
+static int fork_with(
+    const struct clx_spawn_request *request, struct child_context *context, int ends[2],
+    struct clx_fork *fork) {
+    const uint64_t all = ~(uint64_t)0;
+    uint64_t before = 0;
+    int pidfd = -1;
+    context->report = ends[1];
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, SIGNALS_MAX / 8);
+    const long pid = fork_child(request, &pidfd);
+    if (pid == 0) run_and_report(context);
+    const int error = errno;
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, SIGNALS_MAX / 8);
+    close(ends[1]);
+    if (pid < 0) {
+        close(ends[0]);
+        return error;
+    }
+    *fork = (struct clx_fork){.pid = (pid_t)pid, .pidfd = pidfd, .report = ends[0]};
+    return 0;
+}
+
+int clx_fork_begin(const struct clx_spawn_request *request, struct clx_fork *fork, enum clx_stage *stage) {
+    struct child_context context = {.request = request, .parent = getpid(), .report = -1};
+    *stage = CLX_STAGE_CLONE;
+    int error = prepare(request, &context);
+    if (error != 0) return error;
+    if (request->changes_user) error = clx_user_change_check();
+    if (error != 0) {
+        *stage = CLX_STAGE_USER;
+        return error;
+    }
+    context.candidate = malloc(candidate_bytes(request));
+    if (context.candidate == NULL) return ENOMEM;
+    int ends[2];
+    error = pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0 ? errno : fork_with(request, &context, ends, fork);
+    free(context.candidate);
+    return error;
+}
+
+bool clx_fork_result(const struct clx_fork *fork, enum clx_stage *stage, int *error) {
+    struct report report = {0};
+    const ssize_t length = read(fork->report, &report, sizeof report);
+    if (length < 0 && (errno == EAGAIN || errno == EINTR)) return false;
+    // At the end of the file the program runs. A child that was killed before that tells nothing either.
+    *stage = length == sizeof report ? (enum clx_stage)report.stage : CLX_STAGE_NONE;
+    *error = report.error;
+    return true;
 }

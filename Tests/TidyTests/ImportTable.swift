@@ -36,6 +36,8 @@ enum ImportTable {
             "Glibc",
         ],
         "bgtask-supervisor": [],
+        "CExecutor": [],
+        "bgtask-executor": [],
         "CEpoll": [],
         "BenchmarkSockets": ["CEpoll", "Glibc"],
         "load-generator": ["BenchmarkSockets", "Glibc"],

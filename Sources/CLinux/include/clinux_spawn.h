@@ -82,4 +82,27 @@ struct clx_spawn_result {
 /// no zombie, no descriptor.
 int clx_spawn(const struct clx_spawn_request *request, struct clx_spawn_result *result);
 
+/// A start that is under way in a child with memory of its own.
+struct clx_fork {
+    pid_t pid;
+    /// Close-on-exec.
+    int pidfd;
+    /// Readable when the child runs its program or has failed to; non-blocking.
+    int report;
+};
+
+/// Begins to start a process, and does not wait: what chdir(2) and execve(2) take on a file system that does not answer,
+/// holds up that child alone.
+///
+/// The child has a copy of the caller's memory, and so shows nothing of what the caller gets later, nor can it change
+/// anything there; for a small process, since a large one copies its page tables. What the request points to may go when
+/// this returns. Not for a process with other threads that allocate memory.
+///
+/// Returns 0, or the errno with `stage` saying where; there is no child then.
+int clx_fork_begin(const struct clx_spawn_request *request, struct clx_fork *fork, enum clx_stage *stage);
+
+/// Looks whether the start is over: CLX_STAGE_NONE where the program runs, else what failed. The child has to be reaped and
+/// `report` to be closed in each case. Returns false while it is under way.
+bool clx_fork_result(const struct clx_fork *fork, enum clx_stage *stage, int *error);
+
 #endif

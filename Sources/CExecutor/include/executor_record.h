@@ -1,0 +1,122 @@
+// What the daemon and bgtask-executor say to each other: records of one size over a SOCK_SEQPACKET socket, some with
+// descriptors beside them (SCM_RIGHTS). docs/executor.md describes them. Both are built from this file.
+#ifndef EXECUTOR_RECORD_H
+#define EXECUTOR_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    EXECUTOR_MAGIC = 0x58544742, // "BGTX"
+    EXECUTOR_VERSION = 1,
+    EXECUTOR_RECORD_BYTES = 128,
+    /// Descriptors beside one record.
+    EXECUTOR_DESCRIPTORS_MAX = 3,
+    /// The highest signal number (signal(7)).
+    EXECUTOR_SIGNAL_MAX = 64,
+};
+
+enum executor_kind {
+    // Orders. Each is answered by DONE with its serial, but for LIST.
+    /// The first record of a connection. Answered by WELCOME too.
+    EXECUTOR_HELLO = 1,
+    /// Start a command in a group of its own. STARTED or NOT_STARTED follows.
+    EXECUTOR_START = 2,
+    /// Set when the handler and the limit of a command are due.
+    EXECUTOR_SET_DEADLINES = 3,
+    /// Send a signal to all processes of a command.
+    EXECUTOR_SIGNAL = 4,
+    /// End all processes of a command with SIGKILL.
+    EXECUTOR_KILL = 5,
+    /// Hold all processes of a command still, or let them go on. FROZEN follows where that changes something.
+    EXECUTOR_FREEZE = 6,
+    EXECUTOR_THAW = 7,
+    /// Tell of each command that is not forgotten: ENTRY for each, then LISTED.
+    EXECUTOR_LIST = 8,
+    /// A command that is gone, or was never started, is known to the daemon's disk: let go of it.
+    EXECUTOR_FORGET = 9,
+    /// Give each command its handler now, and its grace; what comes then is up to the deadlines.
+    EXECUTOR_DRAIN = 10,
+
+    // Reports.
+    EXECUTOR_WELCOME = 33,
+    EXECUTOR_DONE = 34,
+    EXECUTOR_STARTED = 35,
+    EXECUTOR_NOT_STARTED = 36,
+    EXECUTOR_EXITED = 37,
+    EXECUTOR_HANDLER_FIRED = 38,
+    EXECUTOR_LIMIT_FIRED = 39,
+    EXECUTOR_FROZEN = 40,
+    EXECUTOR_GONE = 41,
+    EXECUTOR_ENTRY = 42,
+    EXECUTOR_LISTED = 43,
+};
+
+enum executor_flag {
+    // Of START: which descriptors follow that of the work.
+    /// A readable one, which becomes standard input.
+    EXECUTOR_WITH_INPUT = 1 << 0,
+    /// One to be kept with the command and given back with its ENTRY.
+    EXECUTOR_WITH_KEPT = 1 << 1,
+    // Of SET_DEADLINES.
+    /// The handler is to run at `handler_at` though it has run before.
+    EXECUTOR_HANDLER_AGAIN = 1 << 2,
+    // Of FROZEN and ENTRY.
+    EXECUTOR_IS_FROZEN = 1 << 3,
+    // Of EXITED and ENTRY: `code` is a signal and no exit status.
+    EXECUTOR_BY_SIGNAL = 1 << 4,
+    // Of ENTRY: how far the command has come.
+    EXECUTOR_HAS_STARTED = 1 << 5,
+    EXECUTOR_HAS_FAILED = 1 << 6,
+    EXECUTOR_HAS_EXITED = 1 << 7,
+    EXECUTOR_LIMIT_HAS_FIRED = 1 << 8,
+    EXECUTOR_IS_GONE = 1 << 9,
+    // Of EXITED and NOT_STARTED: it is about the command that is run as the handler.
+    EXECUTOR_OF_HANDLER = 1 << 10,
+};
+
+/// One record. All that a kind does not use is zero.
+struct executor_record {
+    uint32_t magic;
+    uint16_t version;
+    uint16_t kind;
+    /// Of an order: the daemon's choice. Of DONE: that of the order. Else 0.
+    uint64_t serial;
+    /// Names a command for as long as it is not forgotten: the daemon's choice, not 0.
+    uint64_t command;
+    /// The daemon's count of the starts of one task, from 1.
+    uint32_t attempt;
+    uint32_t flags;
+    /// START and SIGNAL: a signal. SET_DEADLINES, HANDLER_FIRED, ENTRY: how often the handler has fired. DONE of SIGNAL: how
+    /// many processes got it. WELCOME, LISTED: the commands that are not forgotten. NOT_STARTED: the stage (clx_stage).
+    uint32_t number;
+    int32_t pid;
+    /// DONE, NOT_STARTED: an errno, 0 for none. EXITED, ENTRY: an exit status, or a signal.
+    int32_t code;
+    uint32_t zero;
+    // Nanoseconds on CLOCK_MONOTONIC; 0: never.
+    uint64_t handler_at;
+    uint64_t limit_at;
+    /// Reports: when what they tell has happened.
+    uint64_t moment;
+    /// START: nanoseconds between a handler that fires early and the limit after it.
+    uint64_t grace;
+    /// GONE and ENTRY.
+    uint64_t cpu_us;
+    uint64_t memory_peak_bytes;
+    /// WELCOME: differs between any two executors.
+    uint64_t instance[2];
+    uint64_t reserved[2];
+};
+
+_Static_assert(sizeof(struct executor_record) == EXECUTOR_RECORD_BYTES, "the size is part of the protocol");
+
+/// Looks whether bytes are an order as this version has them, and whether so many descriptors belong to it.
+///
+/// Trusts nothing: it is what stands between the daemon and a process with all rights. Returns 0; EBADMSG for what is no
+/// record; EPROTONOSUPPORT for another version; ENOSYS for a kind that is no order; EINVAL where a field has what its kind
+/// does not allow; EBADF where the descriptors are too few or too many.
+int executor_check_order(const void *bytes, size_t length, size_t descriptors, struct executor_record *order);
+
+#endif

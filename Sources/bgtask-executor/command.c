@@ -1,0 +1,557 @@
+#include "command.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "deadlines.h"
+
+enum { WORK_SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL };
+
+/// All that are not forgotten, by key: chains, twice as many as there are commands at least.
+static struct command **chains;
+static uint64_t chain_count, command_total;
+
+/// The children that are not reaped, by process number.
+static struct child *child_chains[1 << 12];
+
+static struct command *untold_first, *untold_last;
+
+static void settle(struct command *command);
+
+// MARK: - The table
+
+static struct command **place_of(uint64_t key) {
+    uint64_t hash = key * 0x9E3779B97F4A7C15;
+    struct command **place = &chains[(hash >> 32) & (chain_count - 1)];
+    while (*place != NULL && (*place)->key != key) place = &(*place)->next;
+    return place;
+}
+
+static int reserve_chain(void) {
+    if (command_total * 2 < chain_count) return 0;
+    struct command **old = chains;
+    const uint64_t old_count = chain_count;
+    struct command **larger = calloc(old_count == 0 ? 128 : old_count * 2, sizeof *larger);
+    if (larger == NULL) return ENOMEM;
+    chains = larger;
+    chain_count = old_count == 0 ? 128 : old_count * 2;
+    for (uint64_t i = 0; i < old_count; i++) {
+        for (struct command *command = old[i], *next; command != NULL; command = next) {
+            next = command->next;
+            command->next = NULL;
+            *place_of(command->key) = command;
+        }
+    }
+    free(old);
+    return 0;
+}
+
+struct command *command_find(uint64_t key) {
+    return chain_count == 0 ? NULL : *place_of(key);
+}
+
+void command_each(void (*call)(struct command *command)) {
+    for (uint64_t i = 0; i < chain_count; i++) {
+        for (struct command *command = chains[i], *next; command != NULL; command = next) {
+            next = command->next;
+            call(command);
+        }
+    }
+}
+
+uint64_t command_count(void) {
+    return command_total;
+}
+
+static struct child **place_of_child(pid_t process) {
+    struct child **place = &child_chains[(uint32_t)process % (sizeof child_chains / sizeof child_chains[0])];
+    while (*place != NULL && (*place)->fork.pid != process) place = &(*place)->next;
+    return place;
+}
+
+static void enter(struct child *child) {
+    child->next = NULL;
+    *place_of_child(child->fork.pid) = child;
+}
+
+static void leave(struct child *child) {
+    struct child **place = place_of_child(child->fork.pid);
+    if (*place == child) *place = child->next;
+}
+
+bool command_has_child(pid_t process) {
+    return *place_of_child(process) != NULL;
+}
+
+// MARK: - What is to be told
+
+void command_tell(struct command *command, unsigned reports) {
+    command->untold |= reports;
+    if (command->is_queued) return;
+    command->is_queued = true;
+    command->next_untold = NULL;
+    if (untold_first == NULL) {
+        untold_first = command;
+    } else {
+        untold_last->next_untold = command;
+    }
+    untold_last = command;
+}
+
+struct command *command_take_untold(void) {
+    struct command *command = untold_first;
+    if (command == NULL) return NULL;
+    untold_first = command->next_untold;
+    command->is_queued = false;
+    return command;
+}
+
+struct executor_record command_entry(const struct command *command) {
+    const struct child *main = &command->main;
+    const bool has_failed = command->phase == PHASE_FAILED;
+    uint32_t flags = 0;
+    if (main->has_started) flags |= EXECUTOR_HAS_STARTED;
+    if (has_failed) flags |= EXECUTOR_HAS_FAILED;
+    if (command->phase == PHASE_GONE) flags |= EXECUTOR_IS_GONE;
+    if (command->is_frozen) flags |= EXECUTOR_IS_FROZEN;
+    if (command->limit_fired_at != 0) flags |= EXECUTOR_LIMIT_HAS_FIRED;
+    if (command->kept >= 0) flags |= EXECUTOR_WITH_KEPT;
+    if (main->has_exited) flags |= EXECUTOR_HAS_EXITED;
+    if (main->has_exited && main->exit.was_signalled) flags |= EXECUTOR_BY_SIGNAL;
+    return (struct executor_record){
+        .magic = EXECUTOR_MAGIC,
+        .version = EXECUTOR_VERSION,
+        .kind = EXECUTOR_ENTRY,
+        .command = command->key,
+        .attempt = command->attempt,
+        .flags = flags,
+        .number = command->fired,
+        .pid = main->fork.pid,
+        .code = has_failed ? main->error : main->exit.status,
+        .handler_at = command->handler_at,
+        .limit_at = command->limit_at,
+        .moment = main->started_at,
+        .grace = command->grace,
+        .cpu_us = command->use.cpu_us,
+        .memory_peak_bytes = command->use.memory_peak_bytes,
+    };
+}
+
+// MARK: - Start
+
+static void close_both(int ends[2]) {
+    for (int i = 0; i < 2; i++) {
+        if (ends[i] >= 0) close(ends[i]);
+        ends[i] = -1;
+    }
+}
+
+/// Takes the work out of a memory file that nobody can change any more. Returns 0 or an errno.
+static int read_work(struct command *command, int file) {
+    struct stat status;
+    const int seals = fcntl(file, F_GET_SEALS);
+    if (seals < 0 || (seals & WORK_SEALS) != WORK_SEALS) return EPERM;
+    if (fstat(file, &status) < 0) return errno;
+    if (status.st_size <= 0 || status.st_size > EXECUTOR_WORK_BYTES_MAX) return EBADMSG;
+    command->work_length = (size_t)status.st_size;
+    command->work_bytes = mmap(NULL, command->work_length, PROT_READ, MAP_PRIVATE, file, 0);
+    if (command->work_bytes == MAP_FAILED) {
+        command->work_bytes = NULL;
+        return errno;
+    }
+    return executor_work_read(command->work_bytes, command->work_length, &command->work);
+}
+
+static void drop_work(struct command *command) {
+    executor_work_free(&command->work);
+    if (command->work_bytes != NULL) munmap(command->work_bytes, command->work_length);
+    command->work_bytes = NULL;
+}
+
+static int open_output(struct command *command) {
+    for (int i = 0; i < 2; i++) {
+        int ends[2];
+        if (pipe2(ends, O_CLOEXEC) < 0) return errno;
+        command->output[i] = ends[0];
+        command->writing[i] = ends[1];
+        if (fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0) return errno;
+    }
+    return 0;
+}
+
+static int begin(struct command *command, struct child *child, char **arguments, int input) {
+    const struct executor_work *work = &command->work;
+    const int descriptors[] = {input, command->writing[0], command->writing[1]};
+    const struct clx_spawn_request request = {
+        .arguments = arguments,
+        .environment = work->environment,
+        .directory = work->directory,
+        .directory_fallback = work->directory_fallback,
+        .search_path = work->search_path,
+        .descriptors = descriptors,
+        .descriptor_count = 3,
+        .cgroup = command->group.folder,
+        .file_mode_mask = work->header.file_mode_mask,
+        .open_files_soft = work->header.open_files_soft,
+        .no_new_privileges = (work->header.flags & EXECUTOR_NO_NEW_PRIVILEGES) != 0,
+        .changes_user = (work->header.flags & EXECUTOR_CHANGES_USER) != 0,
+        .user = work->header.user,
+        .group = work->header.group,
+        .groups = work->groups,
+        .group_count = work->header.group_count,
+    };
+    int error = clx_fork_begin(&request, &child->fork, &child->stage);
+    if (error != 0) return error;
+    child->is_there = true;
+    enter(child);
+    error = loop_watch(&child->starting, child->fork.report, EPOLLIN);
+    // Without being told of its start it is told of its end.
+    if (error == 0) error = loop_watch(&child->running, child->fork.pidfd, EPOLLIN);
+    if (error != 0) {
+        clx_pidfd_send_signal(child->fork.pidfd, SIGKILL);
+        child->stage = CLX_STAGE_CLONE;
+    }
+    return error;
+}
+
+static void end_child(struct child *child) {
+    loop_forget(&child->starting);
+    loop_forget(&child->running);
+    if (child->fork.report >= 0) close(child->fork.report);
+    if (child->fork.pidfd >= 0) close(child->fork.pidfd);
+    child->fork.report = child->fork.pidfd = -1;
+}
+
+/// The program of a child runs, or has failed to.
+static void started(struct command *command, struct child *child) {
+    enum clx_stage stage;
+    if (!clx_fork_result(&child->fork, &stage, &child->error)) return;
+    loop_forget(&child->starting);
+    close(child->fork.report);
+    child->fork.report = -1;
+    child->stage = stage;
+    if (stage != CLX_STAGE_NONE) return;
+    child->has_started = true;
+    child->started_at = loop_now();
+    if (child != &command->main) return;
+    command->phase = PHASE_RUNNING;
+    if (command->wants_frozen) group_freeze(&command->group, true);
+    command_tell(command, REPORT_STARTED);
+}
+
+static void ended(struct command *command, struct child *child) {
+    // What it has to tell of its start comes first.
+    if (child->starting.descriptor >= 0) started(command, child);
+    if (clx_reap_pidfd(child->fork.pidfd, &child->exit) != 1) return;
+    leave(child);
+    end_child(child);
+    child->is_there = false;
+    child->exited_at = loop_now();
+    const bool is_main = child == &command->main;
+    if (child->has_started) {
+        child->has_exited = true;
+        command_tell(command, is_main ? REPORT_EXITED : REPORT_HANDLER_EXITED);
+    } else if (!is_main) {
+        command_tell(command, REPORT_HANDLER_EXITED);
+    }
+    settle(command);
+}
+
+#define OWNER(source, field) ((struct command *)(void *)((char *)(source) - offsetof(struct command, field)))
+
+static void main_started(struct source *source, uint32_t events) {
+    (void)events;
+    struct command *command = OWNER(source, main.starting);
+    started(command, &command->main);
+}
+
+static void main_ended(struct source *source, uint32_t events) {
+    (void)events;
+    struct command *command = OWNER(source, main.running);
+    ended(command, &command->main);
+}
+
+static void handler_started(struct source *source, uint32_t events) {
+    (void)events;
+    struct command *command = OWNER(source, handler.starting);
+    started(command, &command->handler);
+}
+
+static void handler_ended(struct source *source, uint32_t events) {
+    (void)events;
+    struct command *command = OWNER(source, handler.running);
+    ended(command, &command->handler);
+}
+
+static void group_changed(struct source *source, uint32_t events) {
+    (void)events;
+    settle(OWNER(source, group_source));
+}
+
+static void prepare_child(struct child *child, void (*has_started)(struct source *, uint32_t),
+                          void (*has_ended)(struct source *, uint32_t)) {
+    *child = (struct child){
+        .starting = {.ready = has_started, .descriptor = -1},
+        .running = {.ready = has_ended, .descriptor = -1},
+        .fork = {.pidfd = -1, .report = -1},
+    };
+}
+
+static struct command *make(const struct executor_record *order) {
+    struct command *command = calloc(1, sizeof *command);
+    if (command == NULL) return NULL;
+    command->key = order->command;
+    command->attempt = order->attempt;
+    command->handler_signal = order->number;
+    command->handler_at = order->handler_at;
+    command->limit_at = order->limit_at;
+    command->grace = order->grace;
+    command->group = (struct group){.folder = -1, .events = -1};
+    command->group_source = (struct source){.ready = group_changed, .descriptor = -1};
+    command->output[0] = command->output[1] = command->writing[0] = command->writing[1] = command->kept = -1;
+    command->place = -1;
+    prepare_child(&command->main, main_started, main_ended);
+    prepare_child(&command->handler, handler_started, handler_ended);
+    return command;
+}
+
+static void drop(struct command *command) {
+    drop_work(command);
+    close_both(command->output);
+    close_both(command->writing);
+    if (command->kept >= 0) close(command->kept);
+    loop_forget(&command->group_source);
+    if (command->group.folder >= 0) group_remove(&command->group);
+    free(command);
+}
+
+static int start(struct command *command, int work, int input) {
+    command->main.stage = CLX_STAGE_CLONE;
+    int error = read_work(command, work);
+    if (error == 0) error = open_output(command);
+    if (error == 0) error = group_make(&command->group, command->work.header.processes_max);
+    if (error == 0) error = loop_watch(&command->group_source, command->group.events, EPOLLPRI);
+    const int empty = input >= 0 ? -1 : open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (error == 0 && input < 0 && empty < 0) error = errno;
+    if (error == 0) {
+        error = begin(command, &command->main, command->work.arguments, input >= 0 ? input : empty);
+    }
+    if (empty >= 0) close(empty);
+    return error;
+}
+
+int command_start(const struct executor_record *order, const int *descriptors, uint64_t now) {
+    const bool has_input = (order->flags & EXECUTOR_WITH_INPUT) != 0;
+    const bool has_kept = (order->flags & EXECUTOR_WITH_KEPT) != 0;
+    const int input = has_input ? descriptors[1] : -1;
+    const int kept = has_kept ? descriptors[1 + has_input] : -1;
+    int error = command_find(order->command) != NULL ? EEXIST : reserve_chain();
+    struct command *command = error == 0 ? make(order) : NULL;
+    if (error == 0) error = command == NULL ? ENOMEM : deadlines_reserve();
+    if (error != 0) {
+        free(command);
+        if (kept >= 0) close(kept);
+    } else {
+        command->kept = kept;
+        *place_of(command->key) = command;
+        command_total++;
+        command->main.error = start(command, descriptors[0], input);
+        if (command->main.error != 0 && !command->main.is_there) {
+            command->phase = PHASE_FAILED;
+            command->gone_at = now;
+            command_tell(command, REPORT_NOT_STARTED);
+        }
+        deadlines_update(command);
+    }
+    close(descriptors[0]);
+    if (input >= 0) close(input);
+    return error;
+}
+
+int command_restore(const struct executor_record *entry) {
+    if (command_find(entry->command) != NULL) return EBADMSG;
+    int error = reserve_chain();
+    struct command *command = error == 0 ? make(entry) : NULL;
+    if (error == 0) error = command == NULL ? ENOMEM : deadlines_reserve();
+    if (error != 0) {
+        free(command);
+        return error;
+    }
+    const bool has_failed = (entry->flags & EXECUTOR_HAS_FAILED) != 0;
+    command->phase = has_failed ? PHASE_FAILED : PHASE_GONE;
+    command->fired = entry->number;
+    command->handler_at = command->limit_at = 0;
+    command->limit_fired_at = (entry->flags & EXECUTOR_LIMIT_HAS_FIRED) != 0;
+    command->use = (struct group_use){entry->cpu_us, entry->memory_peak_bytes};
+    struct child *main = &command->main;
+    main->fork.pid = entry->pid;
+    main->started_at = entry->moment;
+    main->has_started = (entry->flags & EXECUTOR_HAS_STARTED) != 0;
+    main->has_exited = (entry->flags & EXECUTOR_HAS_EXITED) != 0;
+    main->exit.was_signalled = (entry->flags & EXECUTOR_BY_SIGNAL) != 0;
+    main->exit.status = has_failed ? 0 : entry->code;
+    main->error = has_failed ? entry->code : 0;
+    *place_of(command->key) = command;
+    command_total++;
+    return 0;
+}
+
+// MARK: - Its course
+
+/// Looks how its group is, and whether it is over.
+static void settle(struct command *command) {
+    if (command->phase == PHASE_GONE || command->phase == PHASE_FAILED) return;
+    const struct group_state state = group_read(&command->group);
+    if (state.is_frozen != command->is_frozen) {
+        command->is_frozen = state.is_frozen;
+        command_tell(command, REPORT_FROZEN);
+    }
+    if (command->main.is_there) return;
+    close_both(command->writing);
+    if (command->handler.is_there || state.is_populated) return;
+    command->gone_at = loop_now();
+    command->use = group_use(&command->group);
+    const bool has_run = command->main.has_started;
+    command->phase = has_run ? PHASE_GONE : PHASE_FAILED;
+    deadlines_update(command);
+    loop_forget(&command->group_source);
+    if (group_remove(&command->group) == 0) command->group.folder = -1;
+    drop_work(command);
+    command_tell(command, has_run ? REPORT_GONE : REPORT_NOT_STARTED);
+}
+
+static bool is_over(const struct command *command) {
+    return command->phase == PHASE_GONE || command->phase == PHASE_FAILED;
+}
+
+int command_set_deadlines(struct command *command, const struct executor_record *order) {
+    if (is_over(command)) return ESRCH;
+    // The daemon does not know yet that the handler has run, and would choose otherwise.
+    if (order->number != command->fired) return EAGAIN;
+    const bool runs_again = (order->flags & EXECUTOR_HANDLER_AGAIN) != 0;
+    command->handler_at = command->fired > 0 && !runs_again ? 0 : order->handler_at;
+    command->limit_at = order->limit_at;
+    deadlines_update(command);
+    return 0;
+}
+
+/// These stop a process or let it go on, and are no request to end.
+static bool is_of_job_control(int number) {
+    return number == SIGKILL || number == SIGCONT || number == SIGSTOP || number == SIGTSTP || number == SIGTTIN
+           || number == SIGTTOU;
+}
+
+int command_signal(struct command *command, int number, uint32_t *signalled) {
+    *signalled = 0;
+    if (is_over(command)) return ESRCH;
+    if (number == SIGKILL) return command_kill(command);
+    // A child that has not closed yet what is others' must not be stopped.
+    if (command->phase == PHASE_STARTING && is_of_job_control(number)) return EAGAIN;
+    // Frozen processes handle no signal but SIGKILL.
+    command->wants_frozen = false;
+    const int error = group_freeze(&command->group, false);
+    if (error != 0) return error;
+    const pid_t first = command->main.is_there ? command->main.fork.pid : 0;
+    return group_signal(&command->group, number, first, signalled);
+}
+
+int command_kill(struct command *command) {
+    if (is_over(command)) return ESRCH;
+    const int error = group_kill(&command->group);
+    // A child that was being forked may not be in the group yet.
+    if (command->main.is_there) clx_pidfd_send_signal(command->main.fork.pidfd, SIGKILL);
+    if (command->handler.is_there) clx_pidfd_send_signal(command->handler.fork.pidfd, SIGKILL);
+    return error;
+}
+
+int command_freeze(struct command *command, bool is_frozen) {
+    if (is_over(command)) return ESRCH;
+    command->wants_frozen = is_frozen;
+    // As above: one that is being started is frozen when its program runs.
+    if (command->phase == PHASE_STARTING) return 0;
+    const int error = group_freeze(&command->group, is_frozen);
+    // The kernel holds changes back for some milliseconds; a look tells the truth at once.
+    if (error == 0) settle(command);
+    return error;
+}
+
+// MARK: - Its times
+
+static void fire_handler(struct command *command, uint64_t now) {
+    uint32_t signalled;
+    command->handler_at = 0;
+    command->fired++;
+    command->fired_at = now;
+    command_tell(command, REPORT_HANDLER);
+    command_signal(command, (int)command->handler_signal, &signalled);
+    // Who was stopped would handle nothing (systemd.kill(5)).
+    if (!is_of_job_control((int)command->handler_signal)) command_signal(command, SIGCONT, &signalled);
+    if (command->work.header.handler_argument_count == 0 || command->handler.is_there || !command->main.is_there) return;
+    const int input = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    prepare_child(&command->handler, handler_started, handler_ended);
+    command->handler.error =
+        input < 0 ? errno : begin(command, &command->handler, command->work.handler_arguments, input);
+    if (input >= 0) close(input);
+    if (command->handler.error != 0 && !command->handler.is_there) command_tell(command, REPORT_HANDLER_EXITED);
+}
+
+static void fire_limit(struct command *command, uint64_t now) {
+    command->limit_at = command->handler_at = 0;
+    command->limit_fired_at = now;
+    command_tell(command, REPORT_LIMIT);
+    command_kill(command);
+}
+
+int command_fire_due(uint64_t now) {
+    for (struct command *command; (command = deadlines_first()) != NULL;) {
+        const uint64_t due = deadline_of(command);
+        // Rounded up, so that it is due by then.
+        if (due > now) return due - now > 3600000000000 ? 3600000 : (int)((due - now + 999999) / 1000000);
+        if (command->limit_at != 0 && command->limit_at <= now) {
+            fire_limit(command, now);
+        } else {
+            fire_handler(command, now);
+        }
+        deadlines_update(command);
+    }
+    return -1;
+}
+
+void command_drain(struct command *command, uint64_t now) {
+    if (is_over(command)) return;
+    if (command->fired == 0) command->handler_at = now;
+    const uint64_t limit_at = now + command->grace;
+    if (command->limit_at == 0 || command->limit_at > limit_at) command->limit_at = limit_at;
+    deadlines_update(command);
+}
+
+// MARK: - The end
+
+int command_forget(struct command *command) {
+    if (!is_over(command)) return EBUSY;
+    struct command **place = place_of(command->key);
+    *place = command->next;
+    command_total--;
+    deadlines_remove(command);
+    // It is taken out of the queue of what is untold.
+    if (command->is_queued) {
+        struct command *before = NULL;
+        for (struct command *at = untold_first; at != NULL && at != command; at = at->next_untold) before = at;
+        if (before == NULL) {
+            untold_first = command->next_untold;
+        } else {
+            before->next_untold = command->next_untold;
+        }
+        if (untold_last == command) untold_last = before;
+    }
+    drop(command);
+    return 0;
+}

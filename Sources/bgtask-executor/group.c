@@ -1,0 +1,255 @@
+#include "group.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "CLinux.h"
+
+enum {
+    /// A command may make groups below its own, and must not keep us busy with too many.
+    DEPTH_MAX = 16,
+    PROCESSES_MAX = 1 << 16,
+    /// Processes that are looked at together.
+    BATCH = 256,
+    LEFTOVER_WAIT_MS = 10000,
+};
+
+static int tree = -1;
+static uint64_t number_last;
+
+// MARK: - Files
+
+static int write_text(int folder, const char *name, const char *text) {
+    const int file = openat(folder, name, O_WRONLY | O_CLOEXEC);
+    if (file < 0) return errno;
+    const int error = write(file, text, strlen(text)) < 0 ? errno : 0;
+    close(file);
+    return error;
+}
+
+/// Reads a small file. Returns false where there is none.
+static bool read_text(int file, char *text, size_t size) {
+    const ssize_t length = pread(file, text, size - 1, 0);
+    if (length < 0) return false;
+    text[length] = '\0';
+    return true;
+}
+
+static uint64_t read_number(const struct group *group, const char *name, const char *key) {
+    char text[1024];
+    const int file = openat(group->folder, name, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return 0;
+    const bool is_read = read_text(file, text, sizeof text);
+    close(file);
+    const char *at = is_read ? strstr(text, key) : NULL;
+    return at == NULL ? 0 : strtoull(at + strlen(key), NULL, 10);
+}
+
+/// Calls for a folder and each below it, those below first. Returns the first errno that is not ENOENT.
+static int for_each(int folder, int depth, int (*call)(int parent, const char *name, void *context), void *context) {
+    if (depth > DEPTH_MAX) return ELOOP;
+    const int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (copy < 0) return errno == ENOENT ? 0 : errno;
+    DIR *stream = fdopendir(copy);
+    if (stream == NULL) {
+        const int error = errno;
+        close(copy);
+        return error;
+    }
+    int error = 0;
+    for (struct dirent *entry; error == 0 && (entry = readdir(stream)) != NULL;) {
+        if (entry->d_type != DT_DIR || entry->d_name[0] == '.') continue;
+        const int below = openat(dirfd(stream), entry->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (below < 0) continue;
+        error = for_each(below, depth + 1, call, context);
+        close(below);
+        if (error == 0) error = call(dirfd(stream), entry->d_name, context);
+        if (error == ENOENT) error = 0;
+    }
+    closedir(stream);
+    return error;
+}
+
+// MARK: - The tree
+
+static int remove_folder(int parent, const char *name, void *context) {
+    (void)context;
+    return unlinkat(parent, name, AT_REMOVEDIR) < 0 ? errno : 0;
+}
+
+int groups_open(const char *folder) {
+    if (mkdir(folder, 0755) < 0 && errno != EEXIST) return errno;
+    tree = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (tree < 0) return errno;
+    int error = write_text(tree, "cgroup.kill", "1");
+    if (error != 0) return error;
+    const int events = openat(tree, "cgroup.events", O_RDONLY | O_CLOEXEC);
+    if (events < 0) return errno;
+    const struct group all = {.folder = tree, .events = events};
+    for (int waited = 0; group_read(&all).is_populated && waited < LEFTOVER_WAIT_MS; waited += 10) {
+        struct pollfd change = {.fd = events, .events = POLLPRI};
+        poll(&change, 1, 10);
+    }
+    error = group_read(&all).is_populated ? EBUSY : for_each(tree, 0, remove_folder, NULL);
+    close(events);
+    return error;
+}
+
+// MARK: - One group
+
+static void name_of(uint64_t number, char name[32]) {
+    snprintf(name, 32, "command-%llu", (unsigned long long)number);
+}
+
+int group_make(struct group *group, uint32_t processes_max) {
+    char name[32], limit[16];
+    *group = (struct group){.number = ++number_last, .folder = -1, .events = -1};
+    name_of(group->number, name);
+    if (mkdirat(tree, name, 0755) < 0) return errno;
+    group->folder = openat(tree, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int error = group->folder < 0 ? errno : 0;
+    if (error == 0) group->events = openat(group->folder, "cgroup.events", O_RDONLY | O_CLOEXEC);
+    if (error == 0 && group->events < 0) error = errno;
+    if (error == 0 && processes_max > 0) {
+        snprintf(limit, sizeof limit, "%u", processes_max);
+        error = write_text(group->folder, "pids.max", limit);
+        // Where the kernel does not count them there is nothing to bound.
+        if (error == ENOENT) error = 0;
+    }
+    if (error != 0) group_remove(group);
+    return error;
+}
+
+struct group_state group_read(const struct group *group) {
+    char text[256];
+    if (group->events < 0 || !read_text(group->events, text, sizeof text)) return (struct group_state){0};
+    return (struct group_state){
+        .is_populated = strstr(text, "populated 1") != NULL,
+        .is_frozen = strstr(text, "frozen 1") != NULL,
+    };
+}
+
+int group_freeze(const struct group *group, bool is_frozen) {
+    return write_text(group->folder, "cgroup.freeze", is_frozen ? "1" : "0");
+}
+
+int group_kill(const struct group *group) {
+    return write_text(group->folder, "cgroup.kill", "1");
+}
+
+struct group_use group_use(const struct group *group) {
+    return (struct group_use){
+        .cpu_us = read_number(group, "cpu.stat", "usage_usec "),
+        .memory_peak_bytes = read_number(group, "memory.peak", ""),
+    };
+}
+
+int group_remove(struct group *group) {
+    char name[32];
+    name_of(group->number, name);
+    if (group->folder >= 0) for_each(group->folder, 0, remove_folder, NULL);
+    if (unlinkat(tree, name, AT_REMOVEDIR) < 0 && errno != ENOENT) return errno;
+    if (group->events >= 0) close(group->events);
+    if (group->folder >= 0) close(group->folder);
+    group->events = group->folder = -1;
+    return 0;
+}
+
+// MARK: - Signals
+
+/// Process numbers, in the order of the kernel's lists.
+struct numbers {
+    pid_t *all;
+    size_t count;
+    size_t capacity;
+};
+
+static int add(struct numbers *numbers, pid_t number) {
+    if (numbers->count == numbers->capacity) {
+        const size_t capacity = numbers->capacity == 0 ? 64 : numbers->capacity * 2;
+        pid_t *all = capacity > PROCESSES_MAX ? NULL : realloc(numbers->all, capacity * sizeof *all);
+        if (all == NULL) return ENOMEM;
+        numbers->all = all;
+        numbers->capacity = capacity;
+    }
+    numbers->all[numbers->count++] = number;
+    return 0;
+}
+
+static int compare(const void *left, const void *right) {
+    const pid_t one = *(const pid_t *)left, other = *(const pid_t *)right;
+    return (one > other) - (one < other);
+}
+
+/// They have to be sorted.
+static bool contains(const struct numbers *numbers, pid_t number) {
+    if (numbers->count == 0) return false;
+    return bsearch(&number, numbers->all, numbers->count, sizeof number, compare) != NULL;
+}
+
+static int add_processes(int parent, const char *name, void *numbers) {
+    const int folder = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0) return errno;
+    const int file = openat(folder, "cgroup.procs", O_RDONLY | O_CLOEXEC);
+    close(folder);
+    if (file < 0) return errno;
+    FILE *stream = fdopen(file, "r");
+    if (stream == NULL) {
+        close(file);
+        return ENOMEM;
+    }
+    int error = 0;
+    for (int number; error == 0 && fscanf(stream, "%d", &number) == 1;) error = add(numbers, number);
+    fclose(stream);
+    return error;
+}
+
+static int list(const struct group *group, struct numbers *numbers) {
+    numbers->count = 0;
+    const int error = add_processes(group->folder, ".", numbers);
+    return error != 0 ? error : for_each(group->folder, 0, add_processes, numbers);
+}
+
+/// Signals those of a batch that are in the group by the time that their pidfds are open: a number alone may be another
+/// process's by now.
+static int signal_batch(
+    const struct group *group, const pid_t *batch, size_t count, int number, uint32_t *signalled) {
+    int pidfds[BATCH];
+    struct numbers now = {0};
+    for (size_t i = 0; i < count; i++) pidfds[i] = clx_pidfd_open(batch[i]);
+    const int error = list(group, &now);
+    if (now.count > 0) qsort(now.all, now.count, sizeof *now.all, compare);
+    for (size_t i = 0; i < count; i++) {
+        if (pidfds[i] < 0) continue;
+        if (error == 0 && contains(&now, batch[i]) && clx_pidfd_send_signal(pidfds[i], number) == 0) (*signalled)++;
+        close(pidfds[i]);
+    }
+    free(now.all);
+    return error;
+}
+
+int group_signal(const struct group *group, int number, pid_t first, uint32_t *signalled) {
+    struct numbers all = {0};
+    *signalled = 0;
+    // The list comes before the first signal: what is started in answer to that is not in it.
+    int error = list(group, &all);
+    for (size_t i = 1; i < all.count; i++) {
+        if (all.all[i] != first) continue;
+        all.all[i] = all.all[0];
+        all.all[0] = first;
+    }
+    for (size_t at = 0; error == 0 && at < all.count; at += BATCH) {
+        const size_t count = all.count - at < BATCH ? all.count - at : BATCH;
+        error = signal_batch(group, all.all + at, count, number, signalled);
+    }
+    free(all.all);
+    return error;
+}

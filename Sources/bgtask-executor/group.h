@@ -1,0 +1,53 @@
+// The control group of one command (cgroups(7), version 2).
+#ifndef GROUP_H
+#define GROUP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct group {
+    uint64_t number;
+    /// -1 where there is none.
+    int folder;
+    /// cgroup.events, in which a change makes EPOLLPRI.
+    int events;
+};
+
+struct group_state {
+    bool is_populated;
+    bool is_frozen;
+};
+
+struct group_use {
+    uint64_t cpu_us;
+    uint64_t memory_peak_bytes;
+};
+
+/// Opens the folder that holds the groups, kills what an earlier executor left in them, and removes them. Returns 0 or an
+/// errno; EBUSY where something does not end.
+int groups_open(const char *folder);
+
+/// Makes a group. Returns 0 or an errno.
+int group_make(struct group *group, uint32_t processes_max);
+
+/// Reads how it is, which takes its readiness away. A group that is gone is empty.
+struct group_state group_read(const struct group *group);
+
+/// Writes to cgroup.freeze. Returns 0 or an errno.
+int group_freeze(const struct group *group, bool is_frozen);
+
+/// Sends SIGKILL to all in it and below (cgroup.kill). Returns 0 or an errno.
+int group_kill(const struct group *group);
+
+/// Sends a signal to all in it and below, and to `first` before the others. What a process starts after it got the signal
+/// is spared: it may be what handles it. Returns 0 or an errno; `signalled` is how many got it.
+int group_signal(const struct group *group, int number, pid_t first, uint32_t *signalled);
+
+/// What its processes have used so far; zero where the kernel does not count it.
+struct group_use group_use(const struct group *group);
+
+/// Removes it, and what its processes made below it. Returns 0 or an errno; it stays open where that fails.
+int group_remove(struct group *group);
+
+#endif

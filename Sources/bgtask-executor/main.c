@@ -1,0 +1,165 @@
+// bgtask-executor: starts commands, watches them, and ends them in time, whatever becomes of the daemon that ordered it.
+//
+// It knows no rule but time: docs/executor.md.
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "CLinux.h"
+#include "brain.h"
+#include "command.h"
+#include "ends.h"
+#include "group.h"
+#include "loop.h"
+
+enum {
+    EXIT_USAGE = 64,
+    EXIT_SYSTEM = 71,
+    /// The descriptor of the connection, or of the socket that the daemon connects to.
+    SOCKET = 3,
+    ORPHANS_PER_TURN = 1024,
+};
+
+static void accept_brain(struct source *source, uint32_t events);
+static void take_signals(struct source *source, uint32_t events);
+
+static struct source listening = {.ready = accept_brain, .descriptor = -1};
+static struct source signals = {.ready = take_signals, .descriptor = -1};
+static bool is_ending;
+/// How long commands go on without a daemon.
+static uint64_t patience = 60000000000;
+static bool has_drained;
+
+static void accept_brain(struct source *source, uint32_t events) {
+    (void)events;
+    const int socket = accept4(source->descriptor, NULL, NULL, SOCK_CLOEXEC);
+    if (socket < 0) return;
+    pid_t pid;
+    uid_t user;
+    gid_t group;
+    // One that runs as somebody else orders nothing.
+    const bool is_ours = clx_peer_credentials(socket, &pid, &user, &group) == 0 && user == geteuid();
+    if (!is_ours || brain_connect(socket) != 0) close(socket);
+    has_drained = false;
+}
+
+/// Whether a child may have ended that nobody has reaped.
+static bool may_have_ended;
+
+/// Reaps what commands left to this process, which is their subreaper. The commands are reaped by who waits for them, and
+/// hide the others until then.
+static void reap_orphans(void) {
+    for (int i = 0; may_have_ended && i < ORPHANS_PER_TURN; i++) {
+        siginfo_t child = {0};
+        may_have_ended = waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT) == 0 && child.si_pid != 0;
+        if (!may_have_ended || command_has_child(child.si_pid)) return;
+        struct clx_exit end;
+        clx_reap(child.si_pid, &end);
+    }
+}
+
+static void take_signals(struct source *source, uint32_t events) {
+    (void)events;
+    struct signalfd_siginfo signal;
+    while (read(source->descriptor, &signal, sizeof signal) == sizeof signal) {
+        if (signal.ssi_signo == SIGTERM || signal.ssi_signo == SIGINT) is_ending = true;
+        may_have_ended = true;
+    }
+}
+
+static void drain_one(struct command *command) {
+    command_drain(command, loop_now());
+}
+
+/// Ends the commands of a daemon that does not come back, or where this process is to end.
+static void drain_where_needed(void) {
+    uint64_t since;
+    const bool is_alone = !brain_is_there(&since) && loop_now() - since >= patience;
+    if (has_drained || (!is_ending && !is_alone)) return;
+    has_drained = true;
+    command_each(drain_one);
+}
+
+static int milliseconds_to_patience(void) {
+    uint64_t since;
+    if (has_drained || brain_is_there(&since) || command_count() == 0) return -1;
+    const uint64_t now = loop_now();
+    return since + patience <= now ? 0 : (int)((since + patience - now) / 1000000 + 1);
+}
+
+static int earlier(int one, int other) {
+    if (one < 0) return other;
+    return other < 0 || one < other ? one : other;
+}
+
+static uint64_t living;
+
+static void count_one(struct command *command) {
+    if (command->phase == PHASE_STARTING || command->phase == PHASE_RUNNING) living++;
+}
+
+static bool is_done(void) {
+    if (!is_ending) return false;
+    living = 0;
+    command_each(count_one);
+    return living == 0;
+}
+
+static int set_up(const char *tree) {
+    sigset_t watched;
+    sigemptyset(&watched);
+    sigaddset(&watched, SIGCHLD);
+    sigaddset(&watched, SIGTERM);
+    sigaddset(&watched, SIGINT);
+    if (sigprocmask(SIG_SETMASK, &watched, NULL) < 0) return errno;
+    signal(SIGPIPE, SIG_IGN);
+    if (clx_become_subreaper() < 0) return errno;
+    int error = loop_open();
+    if (error == 0) error = brain_choose_instance();
+    if (error == 0) error = groups_open(tree);
+    if (error != 0) return error;
+    const int descriptor = signalfd(-1, &watched, SFD_NONBLOCK | SFD_CLOEXEC);
+    if (descriptor < 0) return errno;
+    error = loop_watch(&signals, descriptor, EPOLLIN);
+    if (error != 0) return error;
+    int listens = 0;
+    socklen_t size = sizeof listens;
+    if (getsockopt(SOCKET, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) < 0) return errno;
+    return listens ? loop_watch(&listening, SOCKET, EPOLLIN) : brain_connect(SOCKET);
+}
+
+static int complain(const char *subject, int error) {
+    fprintf(stderr, "bgtask-executor: %s: %s\n", subject, strerror(error));
+    return EXIT_SYSTEM;
+}
+
+int main(int count, char **arguments) {
+    if (count != 4) {
+        fputs("bgtask-executor: is started by bgtaskd or by its unit, with the folder of its groups, that of its\n"
+              "state, and the seconds for which commands go on without a daemon\n", stderr);
+        return EXIT_USAGE;
+    }
+    patience = strtoull(arguments[3], NULL, 10) * 1000000000;
+    const char *subject = arguments[2];
+    int error = ends_open(subject);
+    if (error == 0) error = set_up(subject = arguments[1]);
+    if (error != 0) return complain(subject, error);
+    while (!is_done()) {
+        drain_where_needed();
+        const int due = command_fire_due(loop_now());
+        brain_tell();
+        loop_turn(earlier(due, milliseconds_to_patience()));
+        reap_orphans();
+    }
+    brain_tell();
+    error = ends_write();
+    return error == 0 ? 0 : complain(arguments[2], error);
+}

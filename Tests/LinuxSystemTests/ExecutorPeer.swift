@@ -1,0 +1,236 @@
+import CExecutor
+import Glibc
+import LinuxSystem
+import Testing
+
+/// The other end of a bgtask-executor: gives it orders, and hears what it tells.
+final class ExecutorPeer {
+    /// Where it has its groups, and the socket that it listens on.
+    private let tree: CgroupTree
+    private let folder: TemporaryFolder
+    private(set) var processID: pid_t = 0
+    private var socket: Int32 = -1
+    private var serial: UInt64 = 0
+    /// What has been told and not been asked for, with its descriptors.
+    private var heard: [Heard] = []
+
+    /// A record with the descriptors that came with it, which are closed with it.
+    final class Heard {
+        let record: executor_record
+        let descriptors: [Int32]
+
+        init(_ message: executor_message) {
+            var message = message
+            record = withUnsafeBytes(of: &message.bytes) {
+                $0.loadUnaligned(as: executor_record.self)
+            }
+            descriptors = withUnsafeBytes(of: &message.descriptors) {
+                Array($0.bindMemory(to: Int32.self).prefix(message.count))
+            }
+        }
+
+        deinit { for descriptor in descriptors { close(descriptor) } }
+
+        var kind: executor_kind { executor_kind(UInt32(record.kind)) }
+        func has(_ flag: executor_flag) -> Bool { record.flags & flag.rawValue != 0 }
+
+        /// All that is in a pipe now.
+        func text(_ index: Int = 0) throws -> String {
+            try readAvailable(OwnedDescriptor(dup(descriptors[index])))
+        }
+    }
+
+    /// - Parameter patience: the seconds for which commands go on without anybody connected.
+    init(patience: Int = 60) throws {
+        folder = try TemporaryFolder()
+        tree = try CgroupTree(stateFolder: folder.path)
+        try start(patience: patience)
+    }
+
+    /// Starts another executor, with what the one before left.
+    func restart() throws {
+        waitpid(processID, nil, 0)
+        hangUp()
+        try start(patience: 60)
+    }
+
+    private func start(patience: Int) throws {
+        let path = folder.path + "/socket"
+        unlink(path)
+        let listener = Glibc.socket(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue), 0)
+        defer { close(listener) }
+        try Self.withAddress(path) { address, length in
+            try #require(bind(listener, address, length) == 0 && listen(listener, 4) == 0)
+        }
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, listener, 3)
+        let program = try builtProgram("bgtask-executor")
+        let words = [program, tree.folder + "/executor", folder.path + "/executor", "\(patience)"]
+        var pointers: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
+        defer { for pointer in pointers { free(pointer) } }
+        let error = posix_spawn(&processID, program, &actions, nil, &pointers, environ)
+        try #require(error == 0)
+        try connect()
+    }
+
+    deinit {
+        if socket >= 0 { close(socket) }
+        kill(processID, SIGKILL)
+        waitpid(processID, nil, 0)
+        _ = try? tree.killLeftovers()
+        try? tree.remove()
+        unlink(folder.path + "/executor/ends")
+        rmdir(folder.path + "/executor")
+    }
+
+    private static func withAddress(
+        _ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) throws -> Void
+    ) throws {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        try withUnsafePointer(to: &address) { pointer in
+            try pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                try body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+    }
+
+    // MARK: - The connection
+
+    func connect() throws {
+        socket = Glibc.socket(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue), 0)
+        try Self.withAddress(folder.path + "/socket") { address, length in
+            try #require(Glibc.connect(socket, address, length) == 0)
+        }
+        try order(EXECUTOR_HELLO)
+        _ = try wait(EXECUTOR_WELCOME)
+    }
+
+    /// What the daemon's end is: nobody reads any more.
+    func hangUp() {
+        close(socket)
+        socket = -1
+        heard = []
+    }
+
+    /// Sends bytes that need be no record.
+    func send(_ bytes: [UInt8]) {
+        _ = Glibc.send(socket, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+    }
+
+    /// Whether the executor has closed the connection; waits for a word of it.
+    func isHungUp() throws -> Bool {
+        while true {
+            guard let next = try next() else { return true }
+            heard.append(next)
+        }
+    }
+
+    // MARK: - Orders
+
+    @discardableResult
+    func order(
+        _ kind: executor_kind, _ command: UInt64 = 0, descriptors: [Int32] = [],
+        _ fill: (inout executor_record) -> Void = { _ in }
+    ) throws -> UInt64 {
+        serial += 1
+        var record = executor_record()
+        record.magic = UInt32(EXECUTOR_MAGIC)
+        record.version = UInt16(EXECUTOR_VERSION)
+        record.kind = UInt16(kind.rawValue)
+        (record.serial, record.command) = (serial, command)
+        fill(&record)
+        let error = executor_send(socket, &record, descriptors, descriptors.count)
+        try #require(error == 0)
+        return serial
+    }
+
+    /// Gives an order and waits for its answer.
+    ///
+    /// - Returns: the errno of the answer.
+    func code(
+        _ kind: executor_kind, _ command: UInt64 = 0, descriptors: [Int32] = [],
+        _ fill: (inout executor_record) -> Void = { _ in }
+    ) throws -> Int32 {
+        let serial = try order(kind, command, descriptors: descriptors, fill)
+        return try wait(EXECUTOR_DONE) { $0.record.serial == serial }.record.code
+    }
+
+    /// Starts a command, and waits for the answer, not for the start.
+    func start(
+        _ command: UInt64, _ work: ExecutorWork, _ fill: (inout executor_record) -> Void = { _ in }
+    ) throws -> Int32 {
+        let file = work.file()
+        defer { close(file) }
+        return try code(EXECUTOR_START, command, descriptors: [file]) {
+            ($0.attempt, $0.number, $0.grace) = (1, UInt32(SIGTERM), 1_000_000_000)
+            fill(&$0)
+        }
+    }
+
+    func forget(_ command: UInt64) throws -> Int32 {
+        try code(EXECUTOR_FORGET, command) { $0.attempt = 1 }
+    }
+
+    // MARK: - Reports
+
+    /// The next of a kind; those of other kinds stay.
+    func wait(
+        _ kind: executor_kind, of command: UInt64? = nil, _ isMeant: (Heard) -> Bool = { _ in true }
+    ) throws -> Heard {
+        func fits(_ heard: Heard) -> Bool {
+            heard.kind == kind && (command == nil || heard.record.command == command)
+                && isMeant(heard)
+        }
+        if let index = heard.firstIndex(where: fits) { return heard.remove(at: index) }
+        while let next = try next() {
+            if fits(next) { return next }
+            heard.append(next)
+        }
+        throw SystemError(operation: "wait", errno: EPIPE, subject: "kind \(kind.rawValue)")
+    }
+
+    /// - Returns: `nil` where the executor has hung up.
+    private func next() throws -> Heard? {
+        var message = executor_message()
+        while true {
+            let error = executor_receive(socket, &message)
+            if error == 0 { return Heard(message) }
+            if error == EPIPE { return nil }
+            guard error == EAGAIN else { throw SystemError(operation: "receive", errno: error) }
+            var readable = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+            guard poll(&readable, 1, Int32(Harness.millisecondsMax)) > 0 else {
+                throw SystemError(operation: "wait", errno: ETIMEDOUT, subject: "\(heard.count)")
+            }
+        }
+    }
+}
+
+/// What a command is started with.
+struct ExecutorWork {
+    var arguments: [String]
+    var handler: [String] = []
+    var environment = ["PATH=/usr/bin:/bin"]
+    var directory = "/"
+
+    init(_ arguments: String...) { self.arguments = arguments }
+
+    init(script: String) { arguments = ["sh", "-c", script] }
+
+    var bytes: [UInt8] {
+        var header = executor_work_header()
+        header.magic = UInt32(EXECUTOR_WORK_MAGIC)
+        header.argument_count = UInt32(arguments.count)
+        header.handler_argument_count = UInt32(handler.count)
+        header.environment_count = UInt32(environment.count)
+        header.file_mode_mask = 0o22
+        let strings = ["/usr/bin:/bin", directory, ""] + arguments + handler + environment
+        return withUnsafeBytes(of: &header) { Array($0) } + strings.flatMap { Array($0.utf8) + [0] }
+    }
+
+    /// A sealed file of it.
+    func file() -> Int32 { executor_sealed_file(bytes, bytes.count) }
+}

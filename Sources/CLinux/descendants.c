@@ -1,5 +1,7 @@
 #include <errno.h>
 #include <signal.h>
+#include <stdint.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "clinux_processes.h"
@@ -77,20 +79,31 @@ long clx_descendants_stop(struct clx_processes *seen, struct clx_unstopped *unst
     return running;
 }
 
-/// Whether a process descends from one in `before`.
-static bool was_started_by(
+/// As proc_pid_stat(5) has the start of a process.
+static uint64_t ticks_since_boot(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    const long per_second = sysconf(_SC_CLK_TCK);
+    return (uint64_t)now.tv_sec * (uint64_t)per_second
+        + (uint64_t)now.tv_nsec / (uint64_t)(1000000000 / per_second);
+}
+
+/// Whether a process descends from one in `before` that may have started it after it had the signal: not in an earlier
+/// tick of the clock.
+static bool may_be_answer(
     const struct clx_processes *before, const struct clx_processes *now,
     const struct clx_process *process) {
     // Numbers that are used again meanwhile must not make a circle.
     for (size_t i = 0; i < now->count && process != NULL; i++) {
-        if (clx_processes_find(before, process->parent) != NULL) return true;
+        const struct clx_process *parent = clx_processes_find(before, process->parent);
+        if (parent != NULL) return process->start_time >= parent->signalled_at;
         process = clx_processes_find(now, process->parent);
     }
     return false;
 }
 
-/// One sweep: signals who was not in `before` and, for a signal that may be handled, was started by nobody in it: that
-/// may be what handles the signal. Returns how many got it, or minus an errno.
+/// One sweep: signals who was not in `before` and, for a signal that may be handled, was started by nobody in it who had
+/// it: that may be what handles the signal. Returns how many got it, or minus an errno.
 static long signal_newcomers(
     struct clx_processes *now, const struct clx_processes *before, int number) {
     const bool may_be_handled = number != SIGKILL && number != SIGSTOP && number != SIGCONT;
@@ -99,10 +112,21 @@ static long signal_newcomers(
     clx_processes_keep_descendants(now, getpid(), NULL, 0);
     long signalled = 0;
     for (size_t i = 0; i < now->count; i++) {
-        const struct clx_process *process = &now->entries[i];
-        if (clx_process_is_dead(process) || clx_processes_contain(before, process)) continue;
-        if (may_be_handled && was_started_by(before, now, process)) continue;
-        if (clx_process_signal(process, number) == 0) signalled++;
+        struct clx_process *process = &now->entries[i];
+        process->signalled_at = UINT64_MAX;
+        if (clx_process_is_dead(process)) continue;
+        if (clx_processes_contain(before, process)) {
+            process->signalled_at = clx_processes_find(before, process->pid)->signalled_at;
+            continue;
+        }
+        if (may_be_handled && may_be_answer(before, now, process)) {
+            process->signalled_at = 0;
+            continue;
+        }
+        const uint64_t at = ticks_since_boot();
+        if (clx_process_signal(process, number) != 0) continue;
+        process->signalled_at = at;
+        signalled++;
     }
     return signalled;
 }

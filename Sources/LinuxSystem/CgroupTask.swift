@@ -109,9 +109,12 @@ final class CgroupTask: TaskProcesses, WatchOwner, PendingLaunches.Client, Stray
         }
         // The commands get it through their pidfds, wherever they are.
         let sweep = SignalSweep(number, to: group, ofUser: nil, except: commandIDs)
-        try sweep.look()
         let haveLeft = haveLeft()
+        var failure: SystemError?
+        do throws(SystemError) { try sweep.look() } catch { failure = error }
+        // Also where the group cannot be looked at.
         let signalled = runningCommands.filter { $0.signal(number) }.count
+        if let failure { throw failure }
         if haveLeft || mayHaveStrays {
             left.add(sweep)
             host.strays?.scan()

@@ -13,6 +13,8 @@ final class SignalSweep {
     private let user: UInt32?
     /// Those that had the signal, or get it in another way.
     private(set) var seen: Set<Int32>
+    /// When those of them got it that did, in clock ticks since boot; 0 for those that are spared.
+    private var signalledAt: [Int32: Int64]
     private var rest: ArraySlice<Int32> = []
     /// A group that forks for ever must not keep us busy for ever.
     private var looksLeft = SignalSweep.looksMax
@@ -20,7 +22,7 @@ final class SignalSweep {
     private(set) var isDone = false
 
     private static let looksMax = 8
-    /// These no process can handle by starting another, so that who starts one did not have them yet.
+    /// Two of these no process can handle, and the third does nothing to what runs: all get them.
     private static let unhandled = [SIGKILL, SIGSTOP, SIGCONT]
 
     /// - Parameters:
@@ -31,6 +33,8 @@ final class SignalSweep {
         self.group = group
         self.user = user
         seen = Set(excluded)
+        let now = Int64(clamping: BootTimeClock.ticks())
+        signalledAt = Dictionary(excluded.map { ($0, now) }, uniquingKeysWith: { $1 })
     }
 
     /// Signals up to so many processes.
@@ -63,23 +67,25 @@ final class SignalSweep {
         if rest.isEmpty { isDone = true }
     }
 
-    /// Leaves those out that descend from one that had the signal.
+    /// Leaves those out that descend from one that may have started them after it had the signal.
     ///
-    /// One that was started between a look and the signal cannot be told from one that was started after it. The former
-    /// is rare, and its limit is kept all the same; the latter is what each shell script does that cleans up.
+    /// One that was started in the same tick of the clock as its parent got the signal may have been there before it.
+    /// That is rare, and its limit is kept all the same; what comes after is what each shell script does that cleans up.
     private func spareStarted() {
-        let parents = Dictionary(
-            rest.compactMap { id in (try? ProcessStat(of: id)).map { (id, $0.parent) } },
+        let stats = Dictionary(
+            rest.compactMap { id in (try? ProcessStat(of: id)).map { (id, $0) } },
             uniquingKeysWith: { first, _ in first })
         let spared = rest.filter { processID in
-            var ancestor = parents[processID]
+            var eldest = stats[processID]
             // Numbers that are used again meanwhile must not make a circle.
             for _ in 0..<rest.count {
-                guard let known = ancestor, !seen.contains(known) else { break }
-                ancestor = parents[known]
+                guard let parent = eldest?.parent, !seen.contains(parent) else { break }
+                eldest = stats[parent]
             }
-            return ancestor.map(seen.contains) == true
+            guard let eldest, let sentAt = signalledAt[eldest.parent] else { return false }
+            return eldest.startTime >= sentAt
         }
+        for processID in spared { signalledAt[processID] = 0 }
         seen.formUnion(spared)
         rest = rest.filter { !seen.contains($0) }[...]
     }
@@ -96,7 +102,9 @@ final class SignalSweep {
         guard group.holds(processID) else { return }
         // A process that cannot be read is gone.
         if let user, (try? realUser(of: processID)) != user { return }
+        let sentAt = Int64(clamping: BootTimeClock.ticks())
         if clx_pidfd_send_signal(process.rawValue, number) == 0 {
+            signalledAt[processID] = sentAt
             signalled += 1
             return
         }

@@ -42,6 +42,9 @@ struct TimelineTests {
         }
         #expect(try client.ended(warned).outcome == .expired)
         let cancelled = try client.submit(["true"]) { ($0.name, $0.paused) = ("never", true) }
+        try eventually("it waits for a while") {
+            try client.show(cancelled).submittedMs ?? 0 >= 5
+        }
         try client.ask(Tasks.Cancel.self) { $0.id = cancelled }
 
         try client.launch("player")

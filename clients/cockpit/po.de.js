@@ -272,6 +272,7 @@ cockpit.locale({
     "the daemon or the machine went down": [null, "der Dienst oder die Maschine ist ausgefallen"],
     "the daemon stopped": [null, "der Dienst wurde angehalten"],
     "the daemon stopped while it was queued": [null, "der Dienst wurde angehalten, während sie wartete"],
+    "the daemon stopped while its processes, which were killed, were still there": [null, "der Dienst wurde angehalten, während ihre Prozesse trotz SIGKILL noch da waren"],
     "the machine has little else to do": [null, "der Rechner wenig anderes zu tun hat"],
     "the machine is not on battery": [null, "der Rechner nicht auf Batterie läuft"],
     "the process that held it exited": [null, "der Prozess, der sie hielt, hat sich beendet"],

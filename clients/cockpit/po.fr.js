@@ -272,6 +272,7 @@ cockpit.locale({
     "the daemon or the machine went down": [null, "le service ou la machine est tombé en panne"],
     "the daemon stopped": [null, "le service s’est arrêté"],
     "the daemon stopped while it was queued": [null, "le service s’est arrêté pendant qu’elle attendait"],
+    "the daemon stopped while its processes, which were killed, were still there": [null, "le service s’est arrêté alors que ses processus, pourtant tués, étaient encore là"],
     "the machine has little else to do": [null, "la machine a peu d’autre chose à faire"],
     "the machine is not on battery": [null, "la machine n’est pas sur batterie"],
     "the process that held it exited": [null, "le processus qui la tenait s’est terminé"],

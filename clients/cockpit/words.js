@@ -119,6 +119,8 @@ const sentences = {
     "the process that held it exited": () => _("the process that held it exited"),
     "the daemon stopped while it was queued": () => _("the daemon stopped while it was queued"),
     "the daemon or the machine went down": () => _("the daemon or the machine went down"),
+    "the daemon stopped while its processes, which were killed, were still there": () =>
+        _("the daemon stopped while its processes, which were killed, were still there"),
 };
 
 /**

@@ -15,6 +15,9 @@ struct clx_process {
     /// As in proc_pid_stat(5): R, S, D, Z, T, …
     char state;
     bool is_descendant;
+    /// When `clx_descendants_signal` signalled it, in the same ticks; 0 where it is left out with what it starts, and
+    /// UINT64_MAX where the signal did not reach it.
+    uint64_t signalled_at;
 };
 
 /// Sorted by pid. Zero-initialised is empty; mapped memory, freed by `clx_processes_free`.
@@ -76,7 +79,8 @@ bool clx_process_is_dead(const struct clx_process *process);
 bool clx_is_dead(pid_t pid);
 
 /// Sends a signal to every descendant of the caller, those included that appear meanwhile; but for SIGKILL, SIGSTOP and
-/// SIGCONT not to what is started by one that had it. Returns how many got it, or minus an errno.
+/// SIGCONT not to what is started by one that had it, as far as ticks of the clock tell. Returns how many got it, or minus
+/// an errno.
 long clx_descendants_signal(int number);
 
 #endif

@@ -66,12 +66,12 @@ int executor_receive(int socket, struct executor_message *message) {
     if (length < 0) return errno == ECONNRESET ? EPIPE : errno;
     message->length = (size_t)length;
     message->count = 0;
-    if (!take_descriptors(&header, message) || (header.msg_flags & MSG_CTRUNC) != 0) {
-        for (size_t i = 0; i < message->count; i++) close(message->descriptors[i]);
-        return EMFILE;
-    }
+    const bool are_all = take_descriptors(&header, message) && (header.msg_flags & MSG_CTRUNC) == 0;
     // A record of no bytes is none, and nobody sends one.
-    return length == 0 ? EPIPE : 0;
+    if (are_all && length > 0) return 0;
+    for (size_t i = 0; i < message->count; i++) close(message->descriptors[i]);
+    message->count = 0;
+    return length == 0 ? EPIPE : EMFILE;
 }
 
 int executor_sealed_file(const void *bytes, size_t length) {

@@ -35,6 +35,9 @@ static bool is_sound(const struct executor_work_header *header, size_t length) {
     const uint32_t flags = EXECUTOR_CHANGES_USER | EXECUTOR_NO_NEW_PRIVILEGES;
     if (header->magic != EXECUTOR_WORK_MAGIC || (header->flags & ~flags) != 0) return false;
     if (header->argument_count == 0) return false;
+    // setresuid(2) would leave it as it is: root.
+    const bool changes_user = (header->flags & EXECUTOR_CHANGES_USER) != 0;
+    if (changes_user && (header->user == UINT32_MAX || header->group == UINT32_MAX)) return false;
     // A string has a byte at least, and a gid four, so that more of them than bytes are a lie.
     const uint64_t strings =
         (uint64_t)header->argument_count + header->handler_argument_count + header->environment_count + 3;

@@ -13,6 +13,8 @@
 enum {
     /// Orders that are taken in one turn, so that what is due waits for no flood.
     ORDERS_PER_TURN = 64,
+    /// Nor for orders that take long.
+    TURN_NS = 5000000,
     /// Answers that wait for room in the socket. While they are that many, no order is taken.
     ANSWERS_MAX = 128,
 };
@@ -43,6 +45,11 @@ int brain_is_there(uint64_t *since) {
     return connection.descriptor >= 0;
 }
 
+/// Waits for orders as long as their answers have a place, and for room in the socket where there is none.
+static void watch(void) {
+    loop_change(&connection, (answer_count < ANSWERS_MAX ? EPOLLIN : 0) | (waits_for_room ? EPOLLOUT : 0));
+}
+
 static void hang_up(void) {
     const int socket = connection.descriptor;
     if (socket < 0) return;
@@ -65,8 +72,8 @@ static bool send_record(const struct executor_record *record, const int *descrip
     if (error == 0) return true;
     // Too many descriptors may be on their way: they are fewer when the daemon has read.
     if (error == EAGAIN || error == ENOBUFS || error == ETOOMANYREFS) {
-        if (!waits_for_room) loop_change(&connection, EPOLLIN | EPOLLOUT);
         waits_for_room = true;
+        watch();
     } else {
         hang_up();
     }
@@ -107,7 +114,7 @@ static bool tell_times(const struct command *command, enum executor_kind kind, u
 }
 
 static bool tell_exit(const struct command *command, const struct child *child) {
-    const bool is_handler = child == &command->handler;
+    const bool is_handler = child != &command->main;
     const bool has_run = child->has_exited;
     struct executor_record record =
         record_of(command, has_run ? EXECUTOR_EXITED : EXECUTOR_NOT_STARTED, child->exited_at);
@@ -150,7 +157,7 @@ static bool tell(const struct command *command, enum report report) {
     case REPORT_LIMIT: return tell_times(command, EXECUTOR_LIMIT_FIRED, command->limit_fired_at);
     case REPORT_FROZEN: return tell_times(command, EXECUTOR_FROZEN, loop_now());
     case REPORT_EXITED: return tell_exit(command, &command->main);
-    case REPORT_HANDLER_EXITED: return tell_exit(command, &command->handler);
+    case REPORT_HANDLER_EXITED: return tell_exit(command, &command->handler_over);
     case REPORT_GONE: return tell_end(command);
     case REPORT_ENTRY:
         // It has all that was to be told.
@@ -167,7 +174,7 @@ static bool tell_command(struct command *command) {
         if ((command->untold & bit) == 0) continue;
         if (!tell(command, (enum report)bit)) return false;
         command->untold &= ~bit;
-        if (bit == REPORT_ENTRY) entries_left--;
+        if (bit == REPORT_ENTRY && entries_left > 0) entries_left--;
     }
     return true;
 }
@@ -188,7 +195,8 @@ static void answer(struct executor_record record) {
 }
 
 void brain_tell(void) {
-    if (!is_welcome || connection.descriptor < 0 || waits_for_room || !tell_answers()) return;
+    // Who has said no HELLO is answered, and told nothing else.
+    if (connection.descriptor < 0 || waits_for_room || !tell_answers() || !is_welcome) return;
     for (struct command *command; (command = command_take_untold()) != NULL;) {
         if (tell_command(command)) continue;
         // It comes after the others then; what is told of one stays in order.
@@ -216,6 +224,15 @@ static void close_all(const int *descriptors, size_t count) {
     for (size_t i = 0; i < count; i++) close(descriptors[i]);
 }
 
+static int forget(struct command *command, uint32_t attempt) {
+    if (command->attempt != attempt) return ESTALE;
+    const bool is_listed = (command->untold & REPORT_ENTRY) != 0;
+    const int error = command_forget(command);
+    // A list does not wait for what is not there any more.
+    if (error == 0 && is_listed && entries_left > 0) entries_left--;
+    return error;
+}
+
 /// Obeys an order that was checked. Returns 0 or an errno; `number` goes into the answer.
 static int obey(const struct executor_record *order, const int *descriptors, uint32_t *number) {
     if (order->kind == EXECUTOR_START) return command_start(order, descriptors, loop_now());
@@ -231,7 +248,7 @@ static int obey(const struct executor_record *order, const int *descriptors, uin
     case EXECUTOR_KILL: return command_kill(command);
     case EXECUTOR_FREEZE: return command_freeze(command, true);
     case EXECUTOR_THAW: return command_freeze(command, false);
-    case EXECUTOR_FORGET: return command->attempt == order->attempt ? command_forget(command) : ESTALE;
+    case EXECUTOR_FORGET: return forget(command, order->attempt);
     default: return ENOSYS;
     }
 }
@@ -246,10 +263,11 @@ static void welcome(uint64_t serial) {
     });
 }
 
-/// Returns false where no more can be said to this peer.
-static bool take(const struct executor_message *message) {
+/// `is_whole`: whether its descriptors are there, if it came with any. Returns false where no more can be said to this peer.
+static bool take(const struct executor_message *message, bool is_whole) {
     struct executor_record order;
-    const int fault = executor_check_order(message->bytes, message->length, message->count, &order);
+    int fault = executor_check_order(message->bytes, message->length, message->count, &order);
+    if (fault == 0 && !is_whole) fault = EBADF;
     const bool is_known = fault == 0 && (is_welcome || order.kind == EXECUTOR_HELLO);
     if (fault != 0 || !is_known) close_all(message->descriptors, message->count);
     // What has no serial cannot be answered, and who speaks another language cannot be spoken to.
@@ -277,12 +295,15 @@ static bool take(const struct executor_message *message) {
 }
 
 static void read_orders(void) {
-    for (int i = 0; i < ORDERS_PER_TURN && answer_count < ANSWERS_MAX; i++) {
+    const uint64_t end = loop_now() + TURN_NS;
+    for (int i = 0; i < ORDERS_PER_TURN && answer_count < ANSWERS_MAX && loop_now() < end; i++) {
         struct executor_message message;
         const int error = executor_receive(connection.descriptor, &message);
         if (error == EAGAIN) return;
-        if (error != 0 || !take(&message)) return hang_up();
+        // EMFILE: the record is there without its descriptors, and is answered by EBADF.
+        if ((error != 0 && error != EMFILE) || !take(&message, error == 0)) return hang_up();
     }
+    if (waits_for_room) watch();
 }
 
 static void ready(struct source *source, uint32_t events) {

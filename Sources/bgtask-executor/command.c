@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -87,8 +88,11 @@ static void leave(struct child *child) {
     if (*place == child) *place = child->next;
 }
 
-bool command_has_child(pid_t process) {
-    return *place_of_child(process) != NULL;
+bool command_reap(pid_t process) {
+    struct child *child = *place_of_child(process);
+    if (child == NULL) return false;
+    child->running.ready(&child->running, 0);
+    return true;
 }
 
 // MARK: - What is to be told
@@ -176,12 +180,25 @@ static void drop_work(struct command *command) {
     command->work_bytes = NULL;
 }
 
+/// Of those that may be open, a quarter or 320 stay free of commands.
+static long descriptors_max(void) {
+    enum { SPARE = 320 };
+    const long all = sysconf(_SC_OPEN_MAX);
+    if (all < 0) return LONG_MAX;
+    return all - (all / 4 < SPARE ? all / 4 : SPARE);
+}
+
 static int open_output(struct command *command) {
     for (int i = 0; i < 2; i++) {
         int ends[2];
         if (pipe2(ends, O_CLOEXEC) < 0) return errno;
         command->output[i] = ends[0];
         command->writing[i] = ends[1];
+        // The kernel gives the lowest that is free. The others are for the daemon, for signals and for the limits.
+        if (ends[0] >= descriptors_max() || ends[1] >= descriptors_max()) return EMFILE;
+        if ((command->work.header.flags & EXECUTOR_CHANGES_USER) != 0
+            // To open /dev/stderr or /proc/self/fd/1, as scripts do, needs the right to open the pipe itself.
+            && fchown(ends[1], command->work.header.user, command->work.header.group) < 0) return errno;
         if (fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0) return errno;
     }
     return 0;
@@ -213,8 +230,9 @@ static int begin(struct command *command, struct child *child, char **arguments,
     child->is_there = true;
     enter(child);
     error = loop_watch(&child->starting, child->fork.report, EPOLLIN);
-    // Without being told of its start it is told of its end.
-    if (error == 0) error = loop_watch(&child->running, child->fork.pidfd, EPOLLIN);
+    // Without being told of its start it is told of its end, if need be by SIGCHLD. Once only: a child whose tracer keeps its
+    // end to itself has ended and cannot be reaped, and the kernel tells again when it can.
+    if (error == 0) error = loop_watch(&child->running, child->fork.pidfd, EPOLLIN | EPOLLET);
     if (error != 0) {
         clx_pidfd_send_signal(child->fork.pidfd, SIGKILL);
         child->stage = CLX_STAGE_CLONE;
@@ -247,10 +265,17 @@ static void started(struct command *command, struct child *child) {
     command_tell(command, REPORT_STARTED);
 }
 
+static void handler_is_over(struct command *command) {
+    command->handler_over = command->handler;
+    command_tell(command, REPORT_HANDLER_EXITED);
+}
+
 static void ended(struct command *command, struct child *child) {
     // What it has to tell of its start comes first.
     if (child->starting.descriptor >= 0) started(command, child);
-    if (clx_reap_pidfd(child->fork.pidfd, &child->exit) != 1) return;
+    // What somebody else has reaped is over too.
+    const int reaped = clx_reap_pidfd(child->fork.pidfd, &child->exit);
+    if (reaped == 0 || (reaped < 0 && errno != ECHILD)) return;
     leave(child);
     end_child(child);
     child->is_there = false;
@@ -258,10 +283,9 @@ static void ended(struct command *command, struct child *child) {
     const bool is_main = child == &command->main;
     if (child->has_started) {
         child->has_exited = true;
-        command_tell(command, is_main ? REPORT_EXITED : REPORT_HANDLER_EXITED);
-    } else if (!is_main) {
-        command_tell(command, REPORT_HANDLER_EXITED);
+        if (is_main) command_tell(command, REPORT_EXITED);
     }
+    if (!is_main) handler_is_over(command);
     settle(command);
 }
 
@@ -330,6 +354,7 @@ static void drop(struct command *command) {
     if (command->kept >= 0) close(command->kept);
     loop_forget(&command->group_source);
     if (command->group.folder >= 0) group_remove(&command->group);
+    group_close(&command->group);
     free(command);
 }
 
@@ -354,6 +379,7 @@ int command_start(const struct executor_record *order, const int *descriptors, u
     const int input = has_input ? descriptors[1] : -1;
     const int kept = has_kept ? descriptors[1 + has_input] : -1;
     int error = command_find(order->command) != NULL ? EEXIST : reserve_chain();
+    if (error == 0 && descriptors[0] >= descriptors_max()) error = EMFILE;
     struct command *command = error == 0 ? make(order) : NULL;
     if (error == 0) error = command == NULL ? ENOMEM : deadlines_reserve();
     if (error != 0) {
@@ -367,7 +393,14 @@ int command_start(const struct executor_record *order, const int *descriptors, u
         if (command->main.error != 0 && !command->main.is_there) {
             command->phase = PHASE_FAILED;
             command->gone_at = now;
+            close_both(command->writing);
+            loop_forget(&command->group_source);
+            if (command->group.folder >= 0 && group_remove(&command->group) == 0) command->group.folder = -1;
+            drop_work(command);
             command_tell(command, REPORT_NOT_STARTED);
+        } else if (command->work.header.handler_argument_count == 0) {
+            // The child has a copy, and nothing else needs it.
+            drop_work(command);
         }
         deadlines_update(command);
     }
@@ -437,7 +470,8 @@ int command_set_deadlines(struct command *command, const struct executor_record 
     // The daemon does not know yet that the handler has run, and would choose otherwise.
     if (order->number != command->fired) return EAGAIN;
     const bool runs_again = (order->flags & EXECUTOR_HANDLER_AGAIN) != 0;
-    command->handler_at = command->fired > 0 && !runs_again ? 0 : order->handler_at;
+    const bool is_past = command->limit_fired_at != 0 || (command->fired > 0 && !runs_again);
+    command->handler_at = is_past ? 0 : order->handler_at;
     command->limit_at = order->limit_at;
     deadlines_update(command);
     return 0;
@@ -497,17 +531,21 @@ static void fire_handler(struct command *command, uint64_t now) {
     if (command->work.header.handler_argument_count == 0 || command->handler.is_there || !command->main.is_there) return;
     const int input = open("/dev/null", O_RDONLY | O_CLOEXEC);
     prepare_child(&command->handler, handler_started, handler_ended);
+    command->handler.stage = CLX_STAGE_CLONE;
+    command->handler.exited_at = now;
     command->handler.error =
         input < 0 ? errno : begin(command, &command->handler, command->work.handler_arguments, input);
     if (input >= 0) close(input);
-    if (command->handler.error != 0 && !command->handler.is_there) command_tell(command, REPORT_HANDLER_EXITED);
+    if (command->handler.error != 0 && !command->handler.is_there) handler_is_over(command);
 }
 
 static void fire_limit(struct command *command, uint64_t now) {
+    enum { RETRY_NS = 100000000 };
     command->limit_at = command->handler_at = 0;
-    command->limit_fired_at = now;
-    command_tell(command, REPORT_LIMIT);
-    command_kill(command);
+    if (command->limit_fired_at == 0) command_tell(command, REPORT_LIMIT);
+    if (command->limit_fired_at == 0) command->limit_fired_at = now;
+    // There may have been no descriptor to be had.
+    if (command_kill(command) != 0) command->limit_at = now + RETRY_NS;
 }
 
 int command_fire_due(uint64_t now) {
@@ -526,7 +564,7 @@ int command_fire_due(uint64_t now) {
 }
 
 void command_drain(struct command *command, uint64_t now) {
-    if (is_over(command)) return;
+    if (is_over(command) || command->limit_fired_at != 0) return;
     if (command->fired == 0) command->handler_at = now;
     const uint64_t limit_at = now + command->grace;
     if (command->limit_at == 0 || command->limit_at > limit_at) command->limit_at = limit_at;

@@ -60,6 +60,8 @@ struct command {
     struct group group;
     struct source group_source;
     struct child main, handler;
+    /// The handler as it was when its end became something to tell: it may run again before that is told.
+    struct child handler_over;
     /// The reading ends of its output, for the daemon; and a descriptor that is kept for it, or -1.
     int output[2];
     int kept;
@@ -108,8 +110,8 @@ void command_each(void (*call)(struct command *command));
 
 uint64_t command_count(void);
 
-/// Whether a process is a child that a command waits for.
-bool command_has_child(pid_t process);
+/// Reaps a child that has ended, if a command waits for it. Returns whether one does.
+bool command_reap(pid_t process);
 
 int command_set_deadlines(struct command *command, const struct executor_record *order);
 int command_signal(struct command *command, int number, uint32_t *signalled);

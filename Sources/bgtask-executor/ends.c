@@ -18,7 +18,7 @@ int ends_open(const char *path) {
     if (mkdir(path, 0700) < 0 && errno != EEXIST) return errno;
     folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder < 0) return errno;
-    const int file = openat(folder, "ends", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    const int file = openat(folder, "ends", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (file < 0) return errno == ENOENT ? 0 : errno;
     struct executor_record record;
     int error = 0;

@@ -55,7 +55,7 @@ static uint64_t read_number(const struct group *group, const char *name, const c
 
 /// Calls for a folder and each below it, those below first. Returns the first errno that is not ENOENT.
 static int for_each(int folder, int depth, int (*call)(int parent, const char *name, void *context), void *context) {
-    if (depth > DEPTH_MAX) return ELOOP;
+    if (depth > DEPTH_MAX) return 0;
     const int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (copy < 0) return errno == ENOENT ? 0 : errno;
     DIR *stream = fdopendir(copy);
@@ -99,6 +99,8 @@ int groups_open(const char *folder) {
         poll(&change, 1, 10);
     }
     error = group_read(&all).is_populated ? EBUSY : for_each(tree, 0, remove_folder, NULL);
+    // Empty groups that are too many to be removed do no harm.
+    if (error == ENOTEMPTY || (error == EBUSY && !group_read(&all).is_populated)) error = 0;
     close(events);
     return error;
 }
@@ -111,9 +113,13 @@ static void name_of(uint64_t number, char name[32]) {
 
 int group_make(struct group *group, uint32_t processes_max) {
     char name[32], limit[16];
-    *group = (struct group){.number = ++number_last, .folder = -1, .events = -1};
-    name_of(group->number, name);
-    if (mkdirat(tree, name, 0755) < 0) return errno;
+    *group = (struct group){.folder = -1, .events = -1};
+    do {
+        group->number = ++number_last;
+        name_of(group->number, name);
+        errno = 0;
+    } while (mkdirat(tree, name, 0755) < 0 && errno == EEXIST);
+    if (errno != 0) return errno;
     group->folder = openat(tree, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     int error = group->folder < 0 ? errno : 0;
     if (error == 0) group->events = openat(group->folder, "cgroup.events", O_RDONLY | O_CLOEXEC);
@@ -152,14 +158,18 @@ struct group_use group_use(const struct group *group) {
     };
 }
 
+void group_close(struct group *group) {
+    if (group->events >= 0) close(group->events);
+    if (group->folder >= 0) close(group->folder);
+    group->events = group->folder = -1;
+}
+
 int group_remove(struct group *group) {
     char name[32];
     name_of(group->number, name);
     if (group->folder >= 0) for_each(group->folder, 0, remove_folder, NULL);
     if (unlinkat(tree, name, AT_REMOVEDIR) < 0 && errno != ENOENT) return errno;
-    if (group->events >= 0) close(group->events);
-    if (group->folder >= 0) close(group->folder);
-    group->events = group->folder = -1;
+    group_close(group);
     return 0;
 }
 

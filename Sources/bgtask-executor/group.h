@@ -50,4 +50,7 @@ struct group_use group_use(const struct group *group);
 /// Removes it, and what its processes made below it. Returns 0 or an errno; it stays open where that fails.
 int group_remove(struct group *group);
 
+/// Closes what is open of it.
+void group_close(struct group *group);
+
 #endif

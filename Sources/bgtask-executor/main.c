@@ -54,15 +54,14 @@ static void accept_brain(struct source *source, uint32_t events) {
 /// Whether a child may have ended that nobody has reaped.
 static bool may_have_ended;
 
-/// Reaps what commands left to this process, which is their subreaper. The commands are reaped by who waits for them, and
-/// hide the others until then.
+/// Reaps what commands left to this process, which is their subreaper, and those of the commands that come in between.
 static void reap_orphans(void) {
     for (int i = 0; may_have_ended && i < ORPHANS_PER_TURN; i++) {
         siginfo_t child = {0};
         may_have_ended = waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT) == 0 && child.si_pid != 0;
-        if (!may_have_ended || command_has_child(child.si_pid)) return;
+        if (!may_have_ended) return;
         struct clx_exit end;
-        clx_reap(child.si_pid, &end);
+        if (!command_reap(child.si_pid)) clx_reap(child.si_pid, &end);
     }
 }
 
@@ -83,7 +82,8 @@ static void drain_one(struct command *command) {
 static void drain_where_needed(void) {
     uint64_t since;
     const bool is_alone = !brain_is_there(&since) && loop_now() - since >= patience;
-    if (has_drained || (!is_ending && !is_alone)) return;
+    // At the end those too that were started meanwhile.
+    if (!is_ending && (has_drained || !is_alone)) return;
     has_drained = true;
     command_each(drain_one);
 }
@@ -121,6 +121,7 @@ static int set_up(const char *tree) {
     sigaddset(&watched, SIGINT);
     if (sigprocmask(SIG_SETMASK, &watched, NULL) < 0) return errno;
     signal(SIGPIPE, SIG_IGN);
+    clx_keep_ended_children();
     if (clx_become_subreaper() < 0) return errno;
     int error = loop_open();
     if (error == 0) error = brain_choose_instance();
@@ -147,7 +148,13 @@ int main(int count, char **arguments) {
               "state, and the seconds for which commands go on without a daemon\n", stderr);
         return EXIT_USAGE;
     }
-    patience = strtoull(arguments[3], NULL, 10) * 1000000000;
+    char *end;
+    patience = strtoull(arguments[3], &end, 10);
+    if (arguments[3][0] < '0' || arguments[3][0] > '9' || *end != '\0' || patience > 86400) {
+        fprintf(stderr, "bgtask-executor: %s: the seconds are a number up to 86400\n", arguments[3]);
+        return EXIT_USAGE;
+    }
+    patience *= 1000000000;
     const char *subject = arguments[2];
     int error = ends_open(subject);
     if (error == 0) error = set_up(subject = arguments[1]);
@@ -156,7 +163,8 @@ int main(int count, char **arguments) {
         drain_where_needed();
         const int due = command_fire_due(loop_now());
         brain_tell();
-        loop_turn(earlier(due, milliseconds_to_patience()));
+        // More orphans than one turn takes may be waiting.
+        loop_turn(may_have_ended ? 0 : earlier(due, milliseconds_to_patience()));
         reap_orphans();
     }
     brain_tell();

@@ -38,6 +38,19 @@ final class ExecutorPeer {
         func text(_ index: Int = 0) throws -> String {
             try readAvailable(OwnedDescriptor(dup(descriptors[index])))
         }
+
+        /// Adds to a text what comes through a pipe, until it is there.
+        func read(into text: inout String, until end: String) throws {
+            let deadline = MonotonicClock.now() + Harness.millisecondsMax * 1_000_000
+            while !text.contains(end) {
+                guard MonotonicClock.now() < deadline else {
+                    throw SystemError(operation: "read", errno: ETIMEDOUT, subject: end)
+                }
+                var readable = pollfd(fd: descriptors[0], events: Int16(POLLIN), revents: 0)
+                poll(&readable, 1, 10)
+                text += try self.text()
+            }
+        }
     }
 
     /// - Parameter patience: the seconds for which commands go on without anybody connected.

@@ -90,7 +90,7 @@ extension LinuxTests {
             #expect(try peer.start(1, work) == 0)
             let started = try peer.wait(EXECUTOR_STARTED, of: 1)
             var text = ""
-            while !text.contains("ready") { text += try started.text() }
+            try started.read(into: &text, until: "ready")
             let now = UInt64(MonotonicClock.now())
             #expect(try peer.code(EXECUTOR_SET_DEADLINES, 1) { $0.handler_at = now } == 0)
             #expect(try peer.wait(EXECUTOR_HANDLER_FIRED, of: 1).record.number == 1)
@@ -132,7 +132,7 @@ extension LinuxTests {
             #expect(first.has(EXECUTOR_HAS_STARTED) && first.record.pid == pid)
             // A full pipe waits for its next reader.
             var text = ""
-            while !text.hasSuffix("done\n") { text += try first.text() }
+            try first.read(into: &text, until: "done\n")
             #expect(text == String(repeating: "x", count: 200_000) + "done\n")
             #expect(try peer.wait(EXECUTOR_EXITED, of: 1).record.code == 0)
             if !second.has(EXECUTOR_IS_GONE) { _ = try peer.wait(EXECUTOR_GONE, of: 2) }
@@ -147,9 +147,9 @@ extension LinuxTests {
                 try peer.start(1, ExecutorWork(script: script)) { $0.grace = 60_000_000_000 } == 0)
             let started = try peer.wait(EXECUTOR_STARTED, of: 1)
             var text = ""
-            while !text.contains("ready") { text += try started.text() }
+            try started.read(into: &text, until: "ready")
             peer.hangUp()
-            while !text.contains("warned") { text += try started.text() }
+            try started.read(into: &text, until: "warned")
             try peer.connect()
             try peer.order(EXECUTOR_LIST)
             let entry = try peer.wait(EXECUTOR_ENTRY, of: 1)
@@ -216,7 +216,7 @@ extension LinuxTests {
             #expect(try peer.start(3, ExecutorWork("true")) == 0)
             let started = try peer.wait(EXECUTOR_STARTED, of: 1)
             var text = ""
-            while !text.contains("ready") { text += try started.text() }
+            try started.read(into: &text, until: "ready")
             _ = try peer.wait(EXECUTOR_NOT_STARTED, of: 2)
             _ = try peer.wait(EXECUTOR_GONE, of: 3)
             #expect(try peer.forget(3) == 0)

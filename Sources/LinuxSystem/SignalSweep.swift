@@ -72,18 +72,17 @@ final class SignalSweep {
     /// One that was started in the same tick of the clock as its parent got the signal may have been there before it.
     /// That is rare, and its limit is kept all the same; what comes after is what each shell script does that cleans up.
     private func spareStarted() {
-        let stats = Dictionary(
-            rest.compactMap { id in (try? ProcessStat(of: id)).map { (id, $0) } },
-            uniquingKeysWith: { first, _ in first })
-        let spared = rest.filter { processID in
-            var eldest = stats[processID]
-            // Numbers that are used again meanwhile must not make a circle.
-            for _ in 0..<rest.count {
-                guard let parent = eldest?.parent, !seen.contains(parent) else { break }
-                eldest = stats[parent]
-            }
-            guard let eldest, let sentAt = signalledAt[eldest.parent] else { return false }
-            return eldest.startTime >= sentAt
+        let started = rest.compactMap { id in (try? ProcessStat(of: id)).map { (id: id, stat: $0) }
+        }
+        let children = Dictionary(grouping: started, by: \.stat.parent)
+        var spared = started.filter { id, stat in
+            signalledAt[stat.parent].map { stat.startTime >= $0 } == true
+        }.map(\.id)
+        // And what those have started, each once: its parent is one of them.
+        var next = 0
+        while next < spared.count {
+            spared += children[spared[next]]?.map(\.id) ?? []
+            next += 1
         }
         for processID in spared { signalledAt[processID] = 0 }
         seen.formUnion(spared)

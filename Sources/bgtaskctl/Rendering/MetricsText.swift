@@ -13,38 +13,24 @@ struct MetricsText {
 
     /// What there is of a daemon that has answered.
     func text(_ statistics: Manager.Statistics.Output) -> String {
-        text(
-            [Self.isUp(true)] + statistics.counters, statistics.gauges ?? [],
-            statistics.histograms ?? [])
+        text([Self.isUp(true)] + statistics.numbers, statistics.histograms ?? [])
     }
 
     /// What there is of a daemon that has not answered, in the place of what it said before.
-    var textWithoutDaemon: String { text([Self.isUp(false)], [], []) }
+    var textWithoutDaemon: String { text([Self.isUp(false)], []) }
 
-    private static func isUp(_ isUp: Bool) -> Manager.Counter {
-        var counter = Manager.Counter()
-        counter.name = "bgtaskd_up"
-        counter.help = "Whether the daemon has answered."
-        counter.value = isUp ? 1 : 0
-        return counter
+    private static func isUp(_ isUp: Bool) -> StatisticNumber {
+        StatisticNumber(
+            name: "bgtaskd_up", labels: [:], value: isUp ? "1" : "0",
+            help: "Whether the daemon has answered.")
     }
 
-    private func text(
-        _ counters: [Manager.Counter], _ gauges: [Manager.Gauge],
-        _ histograms: [Manager.Histogram]
-    ) -> String {
+    private func text(_ numbers: [StatisticNumber], _ histograms: [Manager.Histogram]) -> String {
         var text = ""
-        for family in grouped(counters, by: \.name) {
+        for family in grouped(numbers, by: \.name) {
             guard let first = family.first else { continue }
             text += head(first.name, first.help, type(of: first.name))
-            for counter in family {
-                text += sample(counter.name, counter.labels, "\(counter.value)")
-            }
-        }
-        for family in grouped(gauges, by: \.name) {
-            guard let first = family.first else { continue }
-            text += head(first.name, first.help, .gauge)
-            for gauge in family { text += sample(gauge.name, gauge.labels, "\(gauge.value)") }
+            for number in family { text += sample(number.name, number.labels, number.value) }
         }
         for family in grouped(histograms, by: \.name) {
             guard let first = family.first else { continue }

@@ -100,7 +100,7 @@ enum CounterText {
     /// On a terminal histograms are told by their percentiles, else by their sums and counts.
     static func text(_ statistics: Manager.Statistics.Output, _ style: Style) -> String {
         let histograms = statistics.histograms ?? []
-        let numbers = numbers(of: statistics)
+        let numbers = statistics.numbers
         guard style.isTerminal else { return plain(numbers, histograms) }
         let text = explained(table(numbers), numbers.map(\.help), style)
         return histograms.isEmpty
@@ -108,28 +108,10 @@ enum CounterText {
             : text + "\n" + explained(table(histograms), histograms.map(\.help), style)
     }
 
-    /// What has one value.
-    private struct Number {
-        let name: String
-        let value: String
-        let help: String
-    }
-
-    private static func numbers(of statistics: Manager.Statistics.Output) -> [Number] {
-        let counters = statistics.counters.map { counter in
-            Number(
-                name: name(counter.name, counter.labels), value: "\(counter.value)",
-                help: counter.help)
-        }
-        let gauges = (statistics.gauges ?? []).map { gauge in
-            Number(
-                name: name(gauge.name, gauge.labels), value: "\(gauge.value)", help: gauge.help)
-        }
-        return counters + gauges
-    }
-
     /// A line each, with what it means.
-    private static func plain(_ numbers: [Number], _ histograms: [Manager.Histogram]) -> String {
+    private static func plain(
+        _ numbers: [StatisticNumber], _ histograms: [Manager.Histogram]
+    ) -> String {
         let sums = histograms.flatMap { histogram in
             [
                 ("_sum", MetricsText.seconds(histogram.sumNs)),
@@ -139,16 +121,18 @@ enum CounterText {
             }
         }
         let fields = ["name", "value", "help"].map { Table.Column($0) }
-        let rows = (numbers.map { [$0.name, $0.value, $0.help] } + sums).map {
+        let rows = (numbers.map { [name($0.name, $0.labels), $0.value, $0.help] } + sums).map {
             $0.map { Table.Cell($0) }
         }
         return Table(columns: fields, rows: rows).text(.plain)
     }
 
-    private static func table(_ numbers: [Number]) -> Table {
+    private static func table(_ numbers: [StatisticNumber]) -> Table {
         Table(
             columns: [.init("METRIC"), .init("VALUE", isRight: true)],
-            rows: numbers.map { [$0.name, $0.value].map { Table.Cell($0) } })
+            rows: numbers.map { number in
+                [name(number.name, number.labels), number.value].map { Table.Cell($0) }
+            })
     }
 
     private static func table(_ histograms: [Manager.Histogram]) -> Table {

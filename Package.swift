@@ -106,7 +106,7 @@ let package = Package(
             swiftSettings: swiftSettings),
         .target(name: "Settings", swiftSettings: swiftSettings),
         .target(name: "CLinux", cSettings: cSettings),
-        .target(name: "CExecutor", cSettings: cSettings),
+        .target(name: "CExecutor", dependencies: ["CLinux"], cSettings: cSettings),
         .target(name: "LinuxSystem", dependencies: ["CLinux"], swiftSettings: swiftSettings),
         .systemLibrary(
             name: "CSystemd",

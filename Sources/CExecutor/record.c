@@ -41,7 +41,8 @@ static bool has_only(const struct executor_record *order, int fields) {
     if ((order->command != 0) != ((fields & FIELD_COMMAND) != 0)) return false;
     if ((order->attempt != 0) != ((fields & FIELD_ATTEMPT) != 0)) return false;
     if (order->number != 0 && (fields & (FIELD_SIGNAL | FIELD_FIRED)) == 0) return false;
-    if ((fields & FIELD_SIGNAL) != 0 && (order->number == 0 || order->number > EXECUTOR_SIGNAL_MAX)) return false;
+    const bool is_signal = order->number > 0 && order->number <= EXECUTOR_SIGNAL_MAX;
+    if ((fields & FIELD_SIGNAL) != 0 && !is_signal) return false;
     if ((order->handler_at != 0 || order->limit_at != 0) && (fields & FIELD_TIMES) == 0) return false;
     if (order->grace != 0 && (fields & FIELD_GRACE) == 0) return false;
     return order->pid == 0 && order->code == 0 && order->zero == 0 && order->moment == 0 && order->cpu_us == 0

@@ -4,32 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// Where the reading stands.
-struct reader {
-    const char *at;
-    const char *end;
-};
-
-static const char *next_string(struct reader *reader) {
-    const char *string = reader->at;
-    const char *end = memchr(string, '\0', (size_t)(reader->end - string));
-    if (end == NULL) return NULL;
-    reader->at = end + 1;
-    return string;
-}
-
-/// Puts the next strings and a NULL into an array, and moves that behind them. Returns the array, or NULL.
-static char **next_strings(struct reader *reader, uint32_t count, char ***pointers) {
-    char **strings = *pointers;
-    for (uint32_t i = 0; i < count; i++) {
-        const char *string = next_string(reader);
-        if (string == NULL) return NULL;
-        // execve(2) takes them so, and changes none.
-        *(*pointers)++ = (char *)(uintptr_t)string;
-    }
-    *(*pointers)++ = NULL;
-    return strings;
-}
+#include "clinux_strings.h"
 
 static bool is_sound(const struct executor_work_header *header, size_t length) {
     const uint32_t flags = EXECUTOR_CHANGES_USER | EXECUTOR_NO_NEW_PRIVILEGES;
@@ -44,17 +19,17 @@ static bool is_sound(const struct executor_work_header *header, size_t length) {
     return strings + (uint64_t)header->group_count * sizeof(gid_t) + sizeof *header <= length;
 }
 
-static bool read_strings(struct reader *reader, struct executor_work *work) {
-    work->search_path = next_string(reader);
-    work->directory = work->search_path == NULL ? NULL : next_string(reader);
-    work->directory_fallback = work->directory == NULL ? NULL : next_string(reader);
+static bool read_strings(struct clx_strings *reader, struct executor_work *work) {
+    work->search_path = clx_next_string(reader);
+    work->directory = work->search_path == NULL ? NULL : clx_next_string(reader);
+    work->directory_fallback = work->directory == NULL ? NULL : clx_next_string(reader);
     if (work->directory_fallback == NULL) return false;
     char **pointers = work->pointers;
-    work->arguments = next_strings(reader, work->header.argument_count, &pointers);
+    work->arguments = clx_next_strings(reader, work->header.argument_count, &pointers);
     if (work->arguments == NULL) return false;
-    work->handler_arguments = next_strings(reader, work->header.handler_argument_count, &pointers);
+    work->handler_arguments = clx_next_strings(reader, work->header.handler_argument_count, &pointers);
     if (work->handler_arguments == NULL) return false;
-    work->environment = next_strings(reader, work->header.environment_count, &pointers);
+    work->environment = clx_next_strings(reader, work->header.environment_count, &pointers);
     if (work->environment == NULL) return false;
     if (work->directory[0] == '\0') work->directory = NULL;
     if (work->directory_fallback[0] == '\0') work->directory_fallback = NULL;
@@ -67,7 +42,7 @@ int executor_work_read(const void *bytes, size_t length, struct executor_work *w
     memcpy(&work->header, bytes, sizeof work->header);
     const struct executor_work_header *header = &work->header;
     if (!is_sound(header, length)) return EBADMSG;
-    struct reader reader = {.at = (const char *)bytes + sizeof *header, .end = (const char *)bytes + length};
+    struct clx_strings reader = {.at = (const char *)bytes + sizeof *header, .end = (const char *)bytes + length};
     work->groups = (const gid_t *)(const void *)reader.at;
     reader.at += header->group_count * sizeof(gid_t);
     const size_t count =

@@ -204,7 +204,11 @@ void brain_tell(void) {
         return;
     }
     if (list_serial == 0 || entries_left > 0) return;
-    answer((struct executor_record){.kind = EXECUTOR_LISTED, .serial = list_serial, .number = (uint32_t)command_count()});
+    answer((struct executor_record){
+        .kind = EXECUTOR_LISTED,
+        .serial = list_serial,
+        .number = (uint32_t)command_count(),
+    });
     list_serial = 0;
     tell_answers();
 }
@@ -214,10 +218,6 @@ void brain_tell(void) {
 static void list_one(struct command *command) {
     entries_left++;
     command_tell(command, REPORT_ENTRY);
-}
-
-static void drain_one(struct command *command) {
-    command_drain(command, loop_now());
 }
 
 static void close_all(const int *descriptors, size_t count) {
@@ -237,7 +237,7 @@ static int forget(struct command *command, uint32_t attempt) {
 static int obey(const struct executor_record *order, const int *descriptors, uint32_t *number) {
     if (order->kind == EXECUTOR_START) return command_start(order, descriptors, loop_now());
     if (order->kind == EXECUTOR_DRAIN) {
-        command_each(drain_one);
+        command_drain_all();
         return 0;
     }
     struct command *command = command_find(order->command);
@@ -263,7 +263,8 @@ static void welcome(uint64_t serial) {
     });
 }
 
-/// `is_whole`: whether its descriptors are there, if it came with any. Returns false where no more can be said to this peer.
+/// `is_whole`: whether its descriptors are there, if it came with any. Returns false where no more can be said to this
+/// peer.
 static bool take(const struct executor_message *message, bool is_whole) {
     struct executor_record order;
     int fault = executor_check_order(message->bytes, message->length, message->count, &order);

@@ -230,8 +230,8 @@ static int begin(struct command *command, struct child *child, char **arguments,
     child->is_there = true;
     enter(child);
     error = loop_watch(&child->starting, child->fork.report, EPOLLIN);
-    // Without being told of its start it is told of its end, if need be by SIGCHLD. Once only: a child whose tracer keeps its
-    // end to itself has ended and cannot be reaped, and the kernel tells again when it can.
+    // Without being told of its start it is told of its end, if need be by SIGCHLD. Once only: a child whose tracer
+    // keeps its end to itself has ended and cannot be reaped, and the kernel tells again when it can.
     if (error == 0) error = loop_watch(&child->running, child->fork.pidfd, EPOLLIN | EPOLLET);
     if (error != 0) {
         clx_pidfd_send_signal(child->fork.pidfd, SIGKILL);
@@ -289,42 +289,30 @@ static void ended(struct command *command, struct child *child) {
     settle(command);
 }
 
-#define OWNER(source, field) ((struct command *)(void *)((char *)(source) - offsetof(struct command, field)))
+#define OWNER(source, type, field) ((type *)(void *)((char *)(source) - offsetof(type, field)))
 
-static void main_started(struct source *source, uint32_t events) {
+static void child_started(struct source *source, uint32_t events) {
     (void)events;
-    struct command *command = OWNER(source, main.starting);
-    started(command, &command->main);
+    struct child *child = OWNER(source, struct child, starting);
+    started(child->command, child);
 }
 
-static void main_ended(struct source *source, uint32_t events) {
+static void child_ended(struct source *source, uint32_t events) {
     (void)events;
-    struct command *command = OWNER(source, main.running);
-    ended(command, &command->main);
-}
-
-static void handler_started(struct source *source, uint32_t events) {
-    (void)events;
-    struct command *command = OWNER(source, handler.starting);
-    started(command, &command->handler);
-}
-
-static void handler_ended(struct source *source, uint32_t events) {
-    (void)events;
-    struct command *command = OWNER(source, handler.running);
-    ended(command, &command->handler);
+    struct child *child = OWNER(source, struct child, running);
+    ended(child->command, child);
 }
 
 static void group_changed(struct source *source, uint32_t events) {
     (void)events;
-    settle(OWNER(source, group_source));
+    settle(OWNER(source, struct command, group_source));
 }
 
-static void prepare_child(struct child *child, void (*has_started)(struct source *, uint32_t),
-                          void (*has_ended)(struct source *, uint32_t)) {
+static void prepare_child(struct command *command, struct child *child) {
     *child = (struct child){
-        .starting = {.ready = has_started, .descriptor = -1},
-        .running = {.ready = has_ended, .descriptor = -1},
+        .command = command,
+        .starting = {.ready = child_started, .descriptor = -1},
+        .running = {.ready = child_ended, .descriptor = -1},
         .fork = {.pidfd = -1, .report = -1},
     };
 }
@@ -342,8 +330,8 @@ static struct command *make(const struct executor_record *order) {
     command->group_source = (struct source){.ready = group_changed, .descriptor = -1};
     command->output[0] = command->output[1] = command->writing[0] = command->writing[1] = command->kept = -1;
     command->place = -1;
-    prepare_child(&command->main, main_started, main_ended);
-    prepare_child(&command->handler, handler_started, handler_ended);
+    prepare_child(command, &command->main);
+    prepare_child(command, &command->handler);
     return command;
 }
 
@@ -528,9 +516,10 @@ static void fire_handler(struct command *command, uint64_t now) {
     command_signal(command, (int)command->handler_signal, &signalled);
     // Who was stopped would handle nothing (systemd.kill(5)).
     if (!is_of_job_control((int)command->handler_signal)) command_signal(command, SIGCONT, &signalled);
-    if (command->work.header.handler_argument_count == 0 || command->handler.is_there || !command->main.is_there) return;
+    if (command->work.header.handler_argument_count == 0) return;
+    if (command->handler.is_there || !command->main.is_there) return;
     const int input = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    prepare_child(&command->handler, handler_started, handler_ended);
+    prepare_child(command, &command->handler);
     command->handler.stage = CLX_STAGE_CLONE;
     command->handler.exited_at = now;
     command->handler.error =
@@ -563,12 +552,17 @@ int command_fire_due(uint64_t now) {
     return -1;
 }
 
-void command_drain(struct command *command, uint64_t now) {
+static void drain(struct command *command) {
+    const uint64_t now = loop_now();
     if (is_over(command) || command->limit_fired_at != 0) return;
     if (command->fired == 0) command->handler_at = now;
     const uint64_t limit_at = now + command->grace;
     if (command->limit_at == 0 || command->limit_at > limit_at) command->limit_at = limit_at;
     deadlines_update(command);
+}
+
+void command_drain_all(void) {
+    command_each(drain);
 }
 
 // MARK: - The end
@@ -582,7 +576,9 @@ int command_forget(struct command *command) {
     // It is taken out of the queue of what is untold.
     if (command->is_queued) {
         struct command *before = NULL;
-        for (struct command *at = untold_first; at != NULL && at != command; at = at->next_untold) before = at;
+        for (struct command *at = untold_first; at != NULL && at != command; at = at->next_untold) {
+            before = at;
+        }
         if (before == NULL) {
             untold_first = command->next_untold;
         } else {

@@ -38,6 +38,7 @@ enum report {
 
 /// One child: that of the command, or that which is run as its handler.
 struct child {
+    struct command *command;
     struct source starting;
     struct source running;
     struct clx_fork fork;
@@ -92,8 +93,8 @@ struct command {
     struct command *next;
 };
 
-/// Starts a command. The descriptors are the command's from now on, whatever becomes of it: the work, then those that the
-/// flags announce. Returns 0 or an errno; EEXIST for a key that is not forgotten.
+/// Starts a command. The descriptors are the command's from now on, whatever becomes of it: the work, then those
+/// that the flags announce. Returns 0 or an errno; EEXIST for a key that is not forgotten.
 int command_start(const struct executor_record *order, const int *descriptors, uint64_t now);
 
 /// Takes back the end of a command of an earlier executor, which has no processes, groups and descriptors any more.
@@ -118,8 +119,8 @@ int command_signal(struct command *command, int number, uint32_t *signalled);
 int command_kill(struct command *command);
 int command_freeze(struct command *command, bool is_frozen);
 
-/// Has the handler of a command fire now, and its limit a grace later at most.
-void command_drain(struct command *command, uint64_t now);
+/// Has the handler of each command fire now, and its limit a grace later at most.
+void command_drain_all(void);
 
 /// Lets go of a command that is over. Returns 0, or EBUSY while it is not.
 int command_forget(struct command *command);

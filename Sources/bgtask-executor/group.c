@@ -35,22 +35,14 @@ static int write_text(int folder, const char *name, const char *text) {
     return error;
 }
 
-/// Reads a small file. Returns false where there is none.
-static bool read_text(int file, char *text, size_t size) {
-    const ssize_t length = pread(file, text, size - 1, 0);
-    if (length < 0) return false;
-    text[length] = '\0';
-    return true;
-}
-
-static uint64_t read_number(const struct group *group, const char *name, const char *key) {
-    char text[1024];
+/// The number behind a word in a file of a group; 0 where there is none.
+static uint64_t read_number(const struct group *group, const char *name, const char *word) {
+    uint64_t number = 0;
     const int file = openat(group->folder, name, O_RDONLY | O_CLOEXEC);
     if (file < 0) return 0;
-    const bool is_read = read_text(file, text, sizeof text);
+    if (clx_number_after(file, word, &number) != 1) number = 0;
     close(file);
-    const char *at = is_read ? strstr(text, key) : NULL;
-    return at == NULL ? 0 : strtoull(at + strlen(key), NULL, 10);
+    return number;
 }
 
 /// Calls for a folder and each below it, those below first. Returns the first errno that is not ENOENT.
@@ -135,12 +127,10 @@ int group_make(struct group *group, uint32_t processes_max) {
 }
 
 struct group_state group_read(const struct group *group) {
-    char text[256];
-    if (group->events < 0 || !read_text(group->events, text, sizeof text)) return (struct group_state){0};
-    return (struct group_state){
-        .is_populated = strstr(text, "populated 1") != NULL,
-        .is_frozen = strstr(text, "frozen 1") != NULL,
-    };
+    struct group_state state;
+    if (group->events < 0) return (struct group_state){0};
+    const int result = clx_group_events(group->events, &state.is_populated, &state.is_frozen);
+    return result < 0 ? (struct group_state){0} : state;
 }
 
 int group_freeze(const struct group *group, bool is_frozen) {

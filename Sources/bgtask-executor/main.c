@@ -74,10 +74,6 @@ static void take_signals(struct source *source, uint32_t events) {
     }
 }
 
-static void drain_one(struct command *command) {
-    command_drain(command, loop_now());
-}
-
 /// Ends the commands of a daemon that does not come back, or where this process is to end.
 static void drain_where_needed(void) {
     uint64_t since;
@@ -85,7 +81,7 @@ static void drain_where_needed(void) {
     // At the end those too that were started meanwhile.
     if (!is_ending && (has_drained || !is_alone)) return;
     has_drained = true;
-    command_each(drain_one);
+    command_drain_all();
 }
 
 static int milliseconds_to_patience(void) {

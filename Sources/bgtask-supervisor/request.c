@@ -1,44 +1,17 @@
 #include "request.h"
 
 #include <errno.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "clinux_strings.h"
 #include "clinux_supervisor.h"
-
-/// Where the reading stands.
-struct reader {
-    char *at;
-    char *end;
-    /// The next free place of the pointer arrays.
-    char **pointer;
-};
 
 static void *file_memory, *pointer_memory;
 static size_t file_bytes, pointer_bytes;
 
-static char *next_string(struct reader *reader) {
-    char *string = reader->at;
-    char *end = memchr(string, '\0', (size_t)(reader->end - string));
-    if (end == NULL) return NULL;
-    reader->at = end + 1;
-    return string;
-}
-
-/// Returns a NULL-terminated array of the next `count` strings, or NULL.
-static char **next_strings(struct reader *reader, size_t count) {
-    char **strings = reader->pointer;
-    for (size_t i = 0; i < count; i++) {
-        *reader->pointer = next_string(reader);
-        if (*reader->pointer == NULL) return NULL;
-        reader->pointer++;
-    }
-    *reader->pointer++ = NULL;
-    return strings;
-}
-
-static int parse(struct reader *reader, struct clx_spawn_request *spawn) {
+/// `pointers` is the next free place of the arrays.
+static int parse(struct clx_strings *reader, char **pointers, struct clx_spawn_request *spawn) {
     const struct clx_supervisor_request *header = file_memory;
     const size_t left = (size_t)(reader->end - reader->at);
     if (header->group_count > left / sizeof(gid_t)) return EBADMSG;
@@ -56,15 +29,15 @@ static int parse(struct reader *reader, struct clx_spawn_request *spawn) {
     reader->at += header->group_count * sizeof(gid_t);
     const char *places[3];
     for (int i = 0; i < 3; i++) {
-        places[i] = next_string(reader);
+        places[i] = clx_next_string(reader);
         if (places[i] == NULL) return EBADMSG;
     }
     spawn->search_path = places[0];
     spawn->directory = places[1][0] == '\0' ? NULL : places[1];
     spawn->directory_fallback = places[2][0] == '\0' ? NULL : places[2];
-    spawn->arguments = next_strings(reader, header->argument_count);
+    spawn->arguments = clx_next_strings(reader, header->argument_count, &pointers);
     if (spawn->arguments == NULL || header->argument_count == 0) return EBADMSG;
-    spawn->environment = next_strings(reader, header->environment_count);
+    spawn->environment = clx_next_strings(reader, header->environment_count, &pointers);
     return spawn->environment == NULL ? EBADMSG : 0;
 }
 
@@ -84,12 +57,11 @@ int request_read(int descriptor, struct clx_spawn_request *spawn) {
     pointer_memory = mmap(NULL, pointer_bytes, PROT_READ | PROT_WRITE,
                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (pointer_memory == MAP_FAILED) return errno;
-    struct reader reader = {
-        .at = (char *)file_memory + sizeof *header,
-        .end = (char *)file_memory + file_bytes,
-        .pointer = pointer_memory,
+    struct clx_strings reader = {
+        .at = (const char *)file_memory + sizeof *header,
+        .end = (const char *)file_memory + file_bytes,
     };
-    return parse(&reader, spawn);
+    return parse(&reader, pointer_memory, spawn);
 }
 
 void request_free(void) {

@@ -111,7 +111,10 @@ final class CgroupTask: TaskProcesses, WatchOwner, PendingLaunches.Client, Stray
         let sweep = SignalSweep(number, to: group, ofUser: nil, except: commandIDs)
         let haveLeft = haveLeft()
         var failure: SystemError?
-        do throws(SystemError) { try sweep.look() } catch { failure = error }
+        // One that has to wait for another looks in its turn: as many as somebody orders would hold everybody up here.
+        if !host.sweeps.areUnderWay(in: group) {
+            do throws(SystemError) { try sweep.lookBefore() } catch { failure = error }
+        }
         // Also where the group cannot be looked at.
         let signalled = runningCommands.filter { $0.signal(number) }.count
         if let failure { throw failure }

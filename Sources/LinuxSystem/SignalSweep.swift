@@ -16,12 +16,14 @@ final class SignalSweep {
     /// When those of them got it that did, in clock ticks since boot; 0 for those that are spared.
     private var signalledAt: [Int32: Int64]
     private var rest: ArraySlice<Int32> = []
+    /// Whether those were there before anybody in the group had the signal.
+    private var wereBefore = false
     /// A group that forks for ever must not keep us busy for ever.
-    private var looksLeft = SignalSweep.looksMax
+    private var looksLeft = 8
     private(set) var signalled = 0
+    private(set) var hasBegun = false
     private(set) var isDone = false
 
-    private static let looksMax = 8
     /// Two of these no process can handle, and the third does nothing to what runs: all get them.
     private static let unhandled = [SIGKILL, SIGSTOP, SIGCONT]
 
@@ -41,6 +43,7 @@ final class SignalSweep {
     ///
     /// - Throws: where the group or a process cannot be looked at or signalled; nothing more comes of it.
     func turn(processesMax: Int) throws(SystemError) {
+        hasBegun = true
         do throws(SystemError) {
             var left = processesMax
             while !isDone, left > 0 {
@@ -58,35 +61,30 @@ final class SignalSweep {
 
     /// Looks who is to get the signal, before anybody in the group gets it in another way: what is started in answer to
     /// that is none of them.
-    func look() throws(SystemError) {
+    func lookBefore() throws(SystemError) {
+        try look()
+        wereBefore = true
+    }
+
+    /// Lists the processes that have come since the last look.
+    private func look() throws(SystemError) {
+        wereBefore = false
         guard looksLeft > 0 else { return isDone = true }
-        let isFirst = looksLeft == Self.looksMax
         looksLeft -= 1
         rest = try group.processIDs().filter { !seen.contains($0) }[...]
-        if !isFirst, !Self.unhandled.contains(number) { spareStarted() }
         if rest.isEmpty { isDone = true }
     }
 
-    /// Leaves those out that descend from one that may have started them after it had the signal.
+    /// Whether a process may have been started by one that had the signal already. What it starts is left out with it,
+    /// since a group lists parents first.
     ///
     /// One that was started in the same tick of the clock as its parent got the signal may have been there before it.
     /// That is rare, and its limit is kept all the same; what comes after is what each shell script does that cleans up.
-    private func spareStarted() {
-        let started = rest.compactMap { id in (try? ProcessStat(of: id)).map { (id: id, stat: $0) }
-        }
-        let children = Dictionary(grouping: started, by: \.stat.parent)
-        var spared = started.filter { id, stat in
-            signalledAt[stat.parent].map { stat.startTime >= $0 } == true
-        }.map(\.id)
-        // And what those have started, each once: its parent is one of them.
-        var next = 0
-        while next < spared.count {
-            spared += children[spared[next]]?.map(\.id) ?? []
-            next += 1
-        }
-        for processID in spared { signalledAt[processID] = 0 }
-        seen.formUnion(spared)
-        rest = rest.filter { !seen.contains($0) }[...]
+    private func mayBeAnswer(_ processID: Int32) -> Bool {
+        guard !wereBefore, !Self.unhandled.contains(number),
+            let stat = try? ProcessStat(of: processID), let sentAt = signalledAt[stat.parent]
+        else { return false }
+        return stat.startTime >= sentAt
     }
 
     private func send(to processID: Int32) throws(SystemError) {
@@ -99,6 +97,7 @@ final class SignalSweep {
             return
         }
         guard group.holds(processID) else { return }
+        guard !mayBeAnswer(processID) else { return signalledAt[processID] = 0 }
         // A process that cannot be read is gone.
         if let user, (try? realUser(of: processID)) != user { return }
         let sentAt = Int64(clamping: BootTimeClock.ticks())
@@ -135,14 +134,38 @@ final class SignalSweeps: WatchOwner {
     ///
     /// - Returns: how many processes got the signal; `nil` where more turns are needed.
     func begin(_ sweep: SignalSweep, of group: Cgroup) throws(SystemError) -> Int? {
-        let group = ObjectIdentifier(group)
-        if !sweeps.contains(where: { $0.group == group }) {
+        if !areUnderWay(in: group) {
             try sweep.turn(processesMax: Self.processesPerTurn)
             if sweep.isDone { return sweep.signalled }
         }
-        sweeps.append((sweep, group))
+        wait(sweep, ObjectIdentifier(group))
         arm()
         return nil
+    }
+
+    /// Has a sweep wait for its turn. Those that wait already are merged with it as the kernel does with signals that are
+    /// pending (signal(7)): the same signal is sent once, and of SIGSTOP and SIGCONT the later one. So no more of them wait
+    /// than there are signals, however many are ordered.
+    private func wait(_ sweep: SignalSweep, _ group: ObjectIdentifier) {
+        let opposite = [SIGSTOP: SIGCONT, SIGCONT: SIGSTOP][sweep.number]
+        func waits(_ other: (sweep: SignalSweep, group: ObjectIdentifier), _ number: Int32?) -> Bool
+        {
+            other.group == group && !other.sweep.hasBegun && other.sweep.number == number
+        }
+        sweeps.removeAll { waits($0, opposite) }
+        if let place = sweeps.firstIndex(where: { waits($0, sweep.number) }) {
+            sweeps[place].sweep = sweep
+        } else {
+            sweeps.append((sweep, group))
+        }
+    }
+
+    /// How many go on, or wait for their turn.
+    var count: Int { sweeps.count }
+
+    /// Whether a sweep of a group goes on, which another one would wait for.
+    func areUnderWay(in group: Cgroup) -> Bool {
+        sweeps.contains { $0.group == ObjectIdentifier(group) }
     }
 
     /// Ends the sweeps of a group: all of it is killed, or it is another task's.

@@ -52,6 +52,29 @@ extension LinuxTests {
             task.close()
         }
 
+        @Test(
+            "ten thousand orders beside one that is under way wait as one for each signal",
+            .enabled(if: Kind.refusal == nil))
+        func flood() throws {
+            let harness = try Harness(.cgroup)
+            let task = try harness.makeTask()
+            let script = "trap '' USR1; for i in $(seq 600); do sleep 1000 & done; echo; wait"
+            var process = try task.start(LaunchRequest(arguments: ["sh", "-c", script]))
+            let reader = Reader(process.takeStandardOutput())
+            try harness.waitFor { try reader.read().contains("\n") }
+            #expect(try task.signal(SIGUSR1) == nil)
+            for _ in 0..<5000 {
+                #expect(try task.signal(SIGUSR1) == nil)
+                #expect(try task.signal(SIGSTOP) == nil)
+                #expect(try task.signal(SIGCONT) == nil)
+            }
+            #expect(harness.host.sweeps.count == 3)
+            try task.kill()
+            try harness.waitUntilGone(task)
+            #expect(harness.host.sweeps.count == 0)
+            task.close()
+        }
+
         @Test("a signal to few is sent at once", .enabled(if: Kind.refusal == nil))
         func few() throws {
             let harness = try Harness(.cgroup)

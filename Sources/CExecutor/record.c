@@ -11,6 +11,8 @@ enum field {
     FIELD_FIRED = 1 << 3,
     FIELD_TIMES = 1 << 4,
     FIELD_GRACE = 1 << 5,
+    FIELD_NOTES = 1 << 6,
+    FIELD_OWNER = 1 << 7,
 };
 
 /// One line an order: what it has, and may have.
@@ -22,10 +24,10 @@ struct rule {
 };
 
 static const struct rule rules[] = {
-    [EXECUTOR_HELLO] = {0, 0, 0},
-    [EXECUTOR_START] = {FIELD_COMMAND | FIELD_ATTEMPT | FIELD_SIGNAL | FIELD_TIMES | FIELD_GRACE,
+    [EXECUTOR_HELLO] = {FIELD_OWNER | FIELD_GRACE, 0, 0},
+    [EXECUTOR_START] = {FIELD_COMMAND | FIELD_ATTEMPT | FIELD_SIGNAL | FIELD_TIMES | FIELD_GRACE | FIELD_NOTES,
                         EXECUTOR_WITH_INPUT | EXECUTOR_WITH_KEPT, 1},
-    [EXECUTOR_SET_DEADLINES] = {FIELD_COMMAND | FIELD_FIRED | FIELD_TIMES, EXECUTOR_HANDLER_AGAIN, 0},
+    [EXECUTOR_SET_DEADLINES] = {FIELD_COMMAND | FIELD_FIRED | FIELD_TIMES | FIELD_NOTES, EXECUTOR_HANDLER_AGAIN, 0},
     [EXECUTOR_SIGNAL] = {FIELD_COMMAND | FIELD_SIGNAL, 0, 0},
     [EXECUTOR_KILL] = {FIELD_COMMAND, 0, 0},
     [EXECUTOR_FREEZE] = {FIELD_COMMAND, 0, 0},
@@ -33,6 +35,7 @@ static const struct rule rules[] = {
     [EXECUTOR_LIST] = {0, 0, 0},
     [EXECUTOR_FORGET] = {FIELD_COMMAND | FIELD_ATTEMPT, 0, 0},
     [EXECUTOR_DRAIN] = {0, 0, 0},
+    [EXECUTOR_EXIT] = {0, 0, 0},
 };
 
 enum { RULES = sizeof rules / sizeof rules[0] };
@@ -45,9 +48,13 @@ static bool has_only(const struct executor_record *order, int fields) {
     if ((fields & FIELD_SIGNAL) != 0 && !is_signal) return false;
     if ((order->handler_at != 0 || order->limit_at != 0) && (fields & FIELD_TIMES) == 0) return false;
     if (order->grace != 0 && (fields & FIELD_GRACE) == 0) return false;
+    const bool has_owner = order->instance[0] != 0 || order->instance[1] != 0;
+    if (has_owner != ((fields & FIELD_OWNER) != 0)) return false;
+    for (size_t i = 0; (fields & FIELD_NOTES) == 0 && i < EXECUTOR_NOTES; i++) {
+        if (order->notes[i] != 0) return false;
+    }
     return order->pid == 0 && order->code == 0 && order->zero == 0 && order->moment == 0 && order->cpu_us == 0
-           && order->memory_peak_bytes == 0 && order->instance[0] == 0 && order->instance[1] == 0
-           && order->reserved[0] == 0 && order->reserved[1] == 0;
+           && order->memory_peak_bytes == 0 && order->place == 0 && order->reserved == 0;
 }
 
 /// A handler has to be due before the limit, and both on a clock that starts at 0 with the machine.

@@ -72,6 +72,8 @@ package struct RestoredTask: Sendable {
     package var lastSuccess: BootInstant?
     /// Whether an order to cancel it was taken while it ran.
     package var isCancelled = false
+    /// The executor that its command was to be started by; `nil` where there was none.
+    package var executor: ExecutorInstance?
     /// The tasks after which it comes.
     package private(set) var dependencies: [Dependency] = []
     /// The one that did not end as it was needed; `nil` where there is none.

@@ -10,7 +10,10 @@
 enum {
     EXECUTOR_MAGIC = 0x58544742, // "BGTX"
     EXECUTOR_VERSION = 1,
-    EXECUTOR_RECORD_BYTES = 128,
+    EXECUTOR_RECORD_BYTES = 192,
+    /// Words that the daemon keeps with a command; and bytes of a text in their place.
+    EXECUTOR_NOTES = 8,
+    EXECUTOR_TEXT_BYTES = 64,
     /// Descriptors beside one record.
     EXECUTOR_DESCRIPTORS_MAX = 3,
     /// The highest signal number (signal(7)).
@@ -19,7 +22,9 @@ enum {
 
 enum executor_kind {
     // Orders. Each is answered by DONE with its serial, but for LIST.
-    /// The first record of a connection. Answered by WELCOME too.
+    /// The first record of a connection: whose commands it is about (`instance`), and for how long they go on without a
+    /// daemon (`grace`; 0: as the executor was started). Answered by WELCOME, or by DONE with EBUSY where there are commands of
+    /// another owner.
     EXECUTOR_HELLO = 1,
     /// Start a command in a group of its own. STARTED or NOT_STARTED follows.
     EXECUTOR_START = 2,
@@ -32,12 +37,15 @@ enum executor_kind {
     /// Hold all processes of a command still, or let them go on. FROZEN follows where that changes something.
     EXECUTOR_FREEZE = 6,
     EXECUTOR_THAW = 7,
-    /// Tell of each command that is not forgotten: ENTRY for each, then LISTED.
+    /// Tell of each command that is not forgotten: ENTRY, then each report of it that is true, told before or not; LISTED after
+    /// the last one.
     EXECUTOR_LIST = 8,
     /// A command that is gone, or was never started, is known to the daemon's disk: let go of it.
     EXECUTOR_FORGET = 9,
     /// Give each command its handler now, and its grace; what comes then is up to the deadlines.
     EXECUTOR_DRAIN = 10,
+    /// End as soon as no command is left that runs.
+    EXECUTOR_EXIT = 11,
 
     // Reports.
     EXECUTOR_WELCOME = 33,
@@ -51,6 +59,8 @@ enum executor_kind {
     EXECUTOR_GONE = 41,
     EXECUTOR_ENTRY = 42,
     EXECUTOR_LISTED = 43,
+    /// A process has left the group of its command, or one of no command was found and is killed (`command` is 0 then).
+    EXECUTOR_LEFT = 44,
 };
 
 enum executor_flag {
@@ -74,6 +84,8 @@ enum executor_flag {
     EXECUTOR_IS_GONE = 1 << 9,
     // Of EXITED and NOT_STARTED: it is about the command that is run as the handler.
     EXECUTOR_OF_HANDLER = 1 << 10,
+    // Of ENTRY: the command that is run as the handler runs, or is being started.
+    EXECUTOR_HANDLER_RUNS = 1 << 11,
 };
 
 /// One record. All that a kind does not use is zero.
@@ -90,7 +102,9 @@ struct executor_record {
     uint32_t flags;
     /// START and SIGNAL: a signal. SET_DEADLINES, HANDLER_FIRED, ENTRY: how often the handler has fired. DONE of SIGNAL: how
     /// many processes got it. WELCOME, LISTED: the commands that are not forgotten. NOT_STARTED: the stage (clx_stage).
+    /// LEFT: the real uid of the process.
     uint32_t number;
+    /// WELCOME: the executor's own. LEFT: that of the process.
     int32_t pid;
     /// DONE, NOT_STARTED: an errno, 0 for none. EXITED, ENTRY: an exit status, or a signal.
     int32_t code;
@@ -100,14 +114,23 @@ struct executor_record {
     uint64_t limit_at;
     /// Reports: when what they tell has happened.
     uint64_t moment;
-    /// START: nanoseconds between a handler that fires early and the limit after it.
+    /// START: nanoseconds between a handler that fires early and the limit after it. HELLO, WELCOME: how long commands go on
+    /// without a daemon, in nanoseconds.
     uint64_t grace;
     /// GONE and ENTRY.
     uint64_t cpu_us;
     uint64_t memory_peak_bytes;
-    /// WELCOME: differs between any two executors.
+    /// WELCOME: differs between any two executors, and any two owners of one. HELLO: the owner, not 0.
     uint64_t instance[2];
-    uint64_t reserved[2];
+    /// STARTED, ENTRY: the number of its group, whose folder is `command-NUMBER` in that beside WELCOME.
+    uint64_t place;
+    uint64_t reserved;
+    union {
+        /// START, SET_DEADLINES: what the daemon wants kept with the command; ENTRY: what it gave last.
+        uint64_t notes[EXECUTOR_NOTES];
+        /// WELCOME: the version of the program. LEFT: the end of the name of the group that the process is in. Ends with NUL.
+        char text[EXECUTOR_TEXT_BYTES];
+    };
 };
 
 _Static_assert(sizeof(struct executor_record) == EXECUTOR_RECORD_BYTES, "the size is part of the protocol");

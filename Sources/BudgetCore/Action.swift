@@ -7,8 +7,9 @@ package enum Action: Equatable, Sendable {
     case tell(Happening, TaskID)
     /// Start the task's command; answer with `started` or `startFailed`.
     case launch(TaskID)
-    /// Start the command of its expiration handler; answer with `handlerExited` when it is over.
-    case launchHandler(TaskID)
+    /// Have the handler of its command fire: send its signal to every process of the task, and start the command of the
+    /// handler, unless that runs; answer with `handlerExited` when that command is over.
+    case warn(TaskID)
     /// Send a signal to every process of the task.
     case signal(TaskID, SignalNumber)
     /// Kill every process of the task; answer with `processesGone` when none is left.

@@ -29,6 +29,9 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     /// Tasks that wait in vain for others, and end in one of the next turns: there may be many at once.
     private var broken: [TaskID] = []
     package private(set) var counts = RegistryCounts()
+    /// Whether the times of commands are mirrored to a program that runs them, and fires their handlers and limits too.
+    package var mirrorsTimes = false
+    private var changedTimes = ChangedTimes()
     /// How long the machine has slept since it was started: how far CLOCK_BOOTTIME is ahead of
     /// CLOCK_MONOTONIC. Set by the shell before it says what happened.
     package var asleep: Duration = .zero
@@ -41,6 +44,8 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     private struct Drain: Sendable {
         /// Whether what is queued is on disk for the daemon after this one.
         let keepsQueue: Bool
+        /// Whether commands that run go on for it.
+        let leavesCommands: Bool
     }
 
     /// Ids that are reserved on disk at once while few are taken.
@@ -143,6 +148,12 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     /// Live tasks without those whose start waits for the disk.
     package var begunCount: Int {
         table.liveCount - scheduler.occupantIDs.count { table[run: $0]?.phase.isStarting ?? false }
+    }
+    /// What a stop has to wait for: live tasks, without those whose start waits for the disk, and without what goes on
+    /// for the next daemon.
+    package var awaitedCount: Int {
+        guard drain?.leavesCommands == true else { return begunCount }
+        return begunCount - scheduler.occupantIDs.count { table[run: $0]?.hasCommand ?? false }
     }
     package var queuedCount: Int { table.queuedCount }
     package var unstoredEndCount: Int { durability.endCount }
@@ -299,9 +310,11 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     /// are queued.
     package var nextExpiry: Instant? { table.nextExpiry }
 
-    /// How long the live tasks, and applications that are being ended, may still last at most.
+    /// How long the live tasks, and applications that are being ended, may still last at most; without what goes on for
+    /// the next daemon.
     package func longestRemaining(at now: Instant) -> Duration {
-        max(table.lastHardLimit ?? now, applications.lastKill ?? now) - now
+        let last = table.lastHardLimit { !isLeft($0) }
+        return max(last ?? now, applications.lastKill ?? now) - now
     }
 
     /// The same moment on the clock that goes on while the machine sleeps.
@@ -353,6 +366,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
 
     /// The hard limit as it applies to the task, and what is due next for it.
     private mutating func updateDeadlines(_ slot: Int) {
+        if mirrorsTimes { noteChangedTimes(slot) }
         let clock = table[slot].hasApplication ? applicationClock(of: table[slot]) : nil
         let isTicking = table[slot].findLimits(clock)
         let nextStepAt = table.phase(slot)?.teardown?.nextStepAt ?? .never
@@ -390,17 +404,24 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     ) {
         let id = table[slot].id
         table[slot].expire(reason, at: now)
-        counts.handlersFired += 1
-        actions.append(.tell(.handlerFired, id))
-        // Who is stopped cannot use its grace.
-        letGoOn(id, &actions)
-        guard table[slot].kind == .run, let handler = table[run: id]?.work.expiration else {
+        tellHandlerFired(slot, &actions)
+        guard table[slot].kind == .run, let work = table[run: id]?.work else { return }
+        guard !work.wakesApplication else {
+            if let signal = work.expiration.signal {
+                self.signal(slot, signal, at: now, &actions)
+            }
             return
         }
-        if let signal = handler.signal { self.signal(slot, signal, at: now, &actions) }
-        if handler.command != nil, advance(slot, on: .handlerLaunched) {
-            actions.append(.launchHandler(id))
-        }
+        if mirrorsTimes { table[run: id]?.handlerReports.order() }
+        if work.expiration.command != nil { advance(slot, on: .handlerLaunched) }
+        actions.append(.warn(id))
+    }
+
+    private mutating func tellHandlerFired(_ slot: Int, _ actions: inout [Action]) {
+        counts.handlersFired += 1
+        actions.append(.tell(.handlerFired, table[slot].id))
+        // Who is stopped cannot use its grace.
+        letGoOn(table[slot].id, &actions)
     }
 
     private mutating func overrun(_ slot: Int, at now: Instant, _ actions: inout [Action]) {
@@ -419,22 +440,25 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     }
 
     /// Fires the expiration handlers of everything early, refuses what is new, and lets nothing that
-    /// waits begin. Every live task gets one grace; `begunCount` reaches zero when all have ended.
+    /// waits begin. Every live task gets one grace; `awaitedCount` reaches zero when all have ended.
     ///
-    /// - Parameter keepsQueue: whether what waits is on disk for the daemon after this one; else it is
-    ///   interrupted.
+    /// - Parameters:
+    ///   - keepsQueue: whether what waits is on disk for the daemon after this one; else it is interrupted.
+    ///   - leavesCommands: whether commands that have begun go on for that daemon, as if nothing were. Their times and
+    ///     what comes about with them are taken as usual until the end.
     package mutating func drain(
-        keepsQueue: Bool, at now: Instant, _ actions: inout [Action]
+        keepsQueue: Bool, leavesCommands: Bool = false, at now: Instant,
+        _ actions: inout [Action]
     ) {
         guard drain == nil else { return }
-        drain = Drain(keepsQueue: keepsQueue)
+        drain = Drain(keepsQueue: keepsQueue, leavesCommands: leavesCommands)
         // An application hears that the time of its tasks is over before it hears that it ends.
         for slot in table.slots(of: nil)
         where table.phase(slot)?.isUnderWay == true && performer(of: table[slot]) != nil {
             fireEarly(slot, .shutdown, at: now, &actions)
         }
         drainApplications(at: now, &actions)
-        for slot in table.slots(of: nil) {
+        for slot in table.slots(of: nil) where !isLeft(slot) {
             switch table.phase(slot) {
             case .waiting: loseIfDrained(slot, at: now, &actions)
             case .stopping, .reaping: hastenTeardown(slot, at: now)
@@ -447,9 +471,15 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         }
     }
 
+    /// Whether a command goes on for the daemon after this one, which stops.
+    private func isLeft(_ slot: Int) -> Bool {
+        drain?.leavesCommands == true && table[run: table[slot].id]?.hasCommand == true
+    }
+
     /// Ends the grace of a drain: what is still there is stopped now.
     package mutating func endGrace(at now: Instant, _ actions: inout [Action]) {
-        for slot in table.slots(of: nil) where table.phase(slot)?.isUnderWay ?? true {
+        for slot in table.slots(of: nil)
+        where table.phase(slot)?.isUnderWay ?? true && !isLeft(slot) {
             table[slot].cutLimit(to: now, .shutdown)
             updateDeadlines(slot)
             processDue(slot, at: now, &actions)
@@ -570,7 +600,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         _ id: TaskID, by caller: Caller, at now: Instant, _ actions: inout [Action]
     ) throws(Refusal) -> Remaining {
         let slot = try liveSlot(id, for: caller, at: now, &actions)
-        guard drain == nil else {
+        guard drain == nil || isLeft(slot) else {
             throw .notAccepting("the daemon is stopping; try again when it is up again")
         }
         let task = table[slot]
@@ -958,12 +988,14 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     }
 
     /// A signal, the grace, and a kill. That it is not tried again has to be on disk.
+    ///
+    /// - Parameter isStored: whether it is.
     private mutating func cancelRunning(
-        _ slot: Int, _ reason: Reason, by signal: SignalNumber = .terminate, at now: Instant,
-        _ actions: inout [Action]
+        _ slot: Int, _ reason: Reason, by signal: SignalNumber = .terminate,
+        isStored: Bool = false, at now: Instant, _ actions: inout [Action]
     ) {
         let id = table[slot].id
-        let isRetried = table[run: id]?.queueing.retry != nil
+        let isRetried = table[run: id]?.queueing.retry != nil && !isStored
         let grace = min(table[slot].grace, table[slot].hardAt - now)
         let steps = TeardownStep.cancellation(by: signal, grace: grace)
         advance(
@@ -1073,23 +1105,28 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
 
     /// The main process of a task is gone; what remains of its processes is killed before the end is
     /// recorded (rule 4 in docs/architecture.md).
+    ///
+    /// - Parameter moment: when that was, where it was before now.
     package mutating func mainExited(
-        _ id: TaskID, _ exit: ProcessExit, at now: Instant, _ actions: inout [Action]
+        _ id: TaskID, _ exit: ProcessExit, moment: Instant? = nil, at now: Instant,
+        _ actions: inout [Action]
     ) {
-        guard let slot = table.slot(of: id), mainEnded(slot, by: exit, at: now, &actions)
+        guard let slot = table.slot(of: id),
+            mainEnded(slot, by: exit, at: past(moment, of: slot, at: now))
         else { return }
         table[run: id]?.exit = exit
         startTeardown(slot, at: now, &actions)
     }
 
     /// - Returns: whether that changed anything.
-    private mutating func mainEnded(
-        _ slot: Int, by exit: ProcessExit, at now: Instant, _ actions: inout [Action]
-    ) -> Bool {
+    ///
+    /// - Parameter moment: when that was.
+    private mutating func mainEnded(_ slot: Int, by exit: ProcessExit, at moment: Instant) -> Bool {
         guard let run = table[run: table[slot].id],
-            advance(slot, on: .mainExited(run.outcome(on: exit, of: table[slot])))
+            advance(slot, on: .mainExited(run.outcome(on: exit, of: table[slot], at: moment)))
         else { return false }
-        table[slot].stopClock(at: now)
+        table[slot].stopClock(at: moment)
+        if mirrorsTimes { noteChangedTimes(slot) }
         return true
     }
 
@@ -1108,14 +1145,22 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     }
 
     /// No process of a task is left.
+    ///
+    /// - Parameter moment: when that was, where it was before now.
     package mutating func processesGone(
-        _ id: TaskID, at now: Instant, _ actions: inout [Action]
+        _ id: TaskID, moment: Instant? = nil, at now: Instant, _ actions: inout [Action]
     ) {
         guard let slot = table.slot(of: id), let outcome = table.phase(slot)?.outcome
         else { return }
         decideOutcome(
-            slot, outcome, by: RunEvent.processesGone, reason: table[slot].reason, at: now,
-            &actions)
+            slot, outcome, by: RunEvent.processesGone, reason: table[slot].reason,
+            endedAt: past(moment, of: slot, at: now), at: now, &actions)
+    }
+
+    /// A moment of which is told now; what begins later has no part in it.
+    private func past(_ moment: Instant?, of slot: Int, at now: Instant) -> Instant {
+        guard let moment else { return now }
+        return min(max(moment, table[slot].startedAt ?? moment), now)
     }
 
     /// A run task has spoken to its keeper.
@@ -1184,7 +1229,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     ) {
         let id = table[slot].id
         processDue(slot, at: now, &actions)
-        guard table.phase(slot)?.isUnderWay == true, drain == nil else { return }
+        guard table.phase(slot)?.isUnderWay == true, drain == nil || isLeft(slot) else { return }
         let task = table[slot]
         guard task.state != .dormant, task.bound != .applicationBackgroundTime else { return }
         let asked = now + atLeast
@@ -1197,6 +1242,126 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         if untold >= BackgroundTaskRegistry.toldExtensionMin {
             tellExtended(slot, at: now, &actions)
         }
+    }
+
+    // MARK: - Commands that another program runs, and gives their time
+
+    private mutating func noteChangedTimes(_ slot: Int) {
+        if table[slot].kind == .run { changedTimes.insert(table[slot].id) }
+    }
+
+    /// The commands whose times or notes may have changed since this was called last, where they are mirrored; some may
+    /// have ended meanwhile.
+    package mutating func takeChangedTimes() -> [TaskID] { changedTimes.take() }
+
+    /// When the handler and the limit of a command are due; `nil` where none of that task is under way.
+    package func commandDeadlines(of id: TaskID) -> CommandDeadlines? {
+        guard let slot = table.slot(of: id), let run = table[run: id], run.hasCommand
+        else { return nil }
+        let task = table[slot]
+        let teardown = run.phase.teardown
+        return CommandDeadlines(
+            handlerAt: teardown == nil ? task.handlerAt : .never,
+            limitAt: teardown?.killAt ?? task.hardAt,
+            notes: task.notes(
+                teardown, handlerFires: run.handlerReports.told, isPaused: isStopped(id)))
+    }
+
+    /// Whether a command of that attempt is under way: it has begun, and how it ends is not on its way to the disk.
+    package func hasCommand(_ id: TaskID, attempt: Int) -> Bool {
+        guard let run = table[run: id] else { return false }
+        return run.hasCommand && run.attempt == attempt
+    }
+
+    private func commandSlot(_ id: TaskID) -> Int? {
+        table[run: id]?.hasCommand == true ? table.slot(of: id) : nil
+    }
+
+    /// The program that runs commands has fired the handler of one: at its time, as it was ordered, or without a daemon
+    /// to ask.
+    ///
+    /// It counts once, whoever was first. Where the task has time again by an order of the same moment, it goes on, and its
+    /// handler fires again for that.
+    ///
+    /// - Parameters:
+    ///   - count: how often the handler has fired in this attempt. What was told before is passed over by it.
+    ///   - moment: when it was, where that was before now.
+    package mutating func commandWarned(
+        _ id: TaskID, count: Int? = nil, moment: Instant? = nil, at now: Instant,
+        _ actions: inout [Action]
+    ) {
+        guard let slot = commandSlot(id), var reports = table[run: id]?.handlerReports
+        else { return }
+        let news = reports.take(count: count)
+        guard news != .nothing else { return }
+        table[run: id]?.handlerReports = reports
+        let moment = past(moment, of: slot, at: now)
+        if table.phase(slot)?.isUnderWay == true {
+            handlerFired(
+                slot, isOrdered: news == .asOrdered, wasAlone: reports.wasAlone(at: moment),
+                at: moment, now, &actions)
+        }
+        updateDeadlines(slot)
+    }
+
+    private mutating func handlerFired(
+        _ slot: Int, isOrdered: Bool, wasAlone: Bool, at moment: Instant, _ now: Instant,
+        _ actions: inout [Action]
+    ) {
+        let task = table[slot]
+        let isDue = task.state == .running && task.handlerAt <= moment
+        if isDue {
+            let isShared = task.bound == .applicationBackgroundTime
+            counts.handlerFires(lateByNanoseconds: moment.nanoseconds(since: task.handlerAt))
+            if isShared { tellBackgroundTimeExpiring(task, at: now, &actions) }
+            table[slot].expire(isShared ? .applicationTimeSpent : .budgetSpent, at: moment)
+        } else if wasAlone, task.state != .expiring {
+            // It had to end early, and nobody has given it more time since.
+            let reason = task.hasApplication ? Reason.applicationTimeSpent : .shutdown
+            _ = table[slot].expireEarly(reason, at: moment)
+            table[slot].expire(reason, at: moment)
+        } else {
+            table[slot].handlerFired(at: moment)
+        }
+        guard isDue || !isOrdered && task.state != .expiring else { return }
+        tellHandlerFired(slot, &actions)
+        // Whether it goes on that was started without a daemon is known since the command was found.
+        guard !wasAlone, table[run: task.id]?.work.expiration.command != nil else { return }
+        advance(slot, on: .handlerLaunched)
+    }
+
+    /// The program that runs commands has killed one at its limit, or when it was to be killed.
+    ///
+    /// - Parameter moment: when it was, where that was before now.
+    package mutating func commandLimitReached(
+        _ id: TaskID, moment: Instant? = nil, at now: Instant, _ actions: inout [Action]
+    ) {
+        guard let slot = commandSlot(id) else { return }
+        guard !isStopping(slot) else {
+            return hastenStop(slot, by: .kill, at: now, &actions)
+        }
+        let moment = past(moment, of: slot, at: now)
+        let hardAt = table[slot].hardAt
+        if hardAt <= moment {
+            counts.limitReached(lateByNanoseconds: moment.nanoseconds(since: hardAt))
+        }
+        table[slot].note(.budgetSpent)
+        overrun(slot, at: now, &actions)
+    }
+
+    /// What a command was is gone with the program that ran it: it is interrupted, unless how it ends was decided.
+    ///
+    /// - Parameter reason: in words for the person who submitted it.
+    package mutating func commandLost(
+        _ id: TaskID, reason: String = "the program that runs commands was lost",
+        at now: Instant, _ actions: inout [Action]
+    ) {
+        guard let slot = commandSlot(id) else { return }
+        let decided = table.phase(slot)?.outcome
+        let text = Reason.recorded(reason.cut(toBytes: Reason.textBytesMax))
+        decideOutcome(
+            slot, decided ?? .interrupted, by: RunEvent.lost,
+            reason: decided == nil ? text : table[slot].reason, at: now, &actions)
     }
 
     // MARK: - Tasks that an application does itself (rule 35 in docs/architecture.md)
@@ -1251,7 +1416,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
             machine.performanceEnds(task.id, by: key, overran: overran, tasks, &turn)
         }
         if case .stopping = table.phase(slot) {
-            _ = mainEnded(slot, by: .signal(.kill), at: now, &actions)
+            _ = mainEnded(slot, by: .signal(.kill), at: now)
         }
         processesGone(task.id, at: now, &actions)
     }
@@ -1268,13 +1433,12 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         case .done(let isSuccess):
             guard let slot = table.slot(of: id) else { return }
             if !isSuccess { note(slot, "said that it failed") }
-            guard mainEnded(slot, by: .status(isSuccess ? 0 : 1), at: now, &actions)
-            else { return }
+            guard mainEnded(slot, by: .status(isSuccess ? 0 : 1), at: now) else { return }
             startTeardown(slot, at: now, &actions)
         case .lost:
             guard let slot = table.slot(of: id) else { return }
             note(slot, "ended before it was done")
-            guard mainEnded(slot, by: .signal(.kill), at: now, &actions) else { return }
+            guard mainEnded(slot, by: .signal(.kill), at: now) else { return }
             startTeardown(slot, at: now, &actions)
         }
     }
@@ -1310,7 +1474,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         _ slot: Int, at now: Instant, _ actions: inout [Action]
     ) {
         let id = table[slot].id
-        let (stuckAfter, isDraining) = (limits.stuckAfter, isDraining)
+        let (stuckAfter, isDraining) = (limits.stuckAfter, isDraining && !isLeft(slot))
         let step = table[run: id]?.withTeardown {
             $0.takeStep(at: now, stuckAfter: stuckAfter, isDraining: isDraining)
         }
@@ -1589,26 +1753,70 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         if let record = ended[id] { durability.owe(end: record) }
     }
 
-    /// Takes over what an earlier daemon left: what waited is queued, and what ran was interrupted.
+    /// Takes over what an earlier daemon left: what waited is queued, what goes on is followed, and what else ran was
+    /// interrupted.
     ///
-    /// Called once, before anything begins, with the tasks in the order of their ids.
+    /// Called once, before anything begins, with the tasks in the order of their ids. What has come about with the
+    /// commands that go on is told then, before `deadlineReached` is called.
+    ///
+    /// - Parameters:
+    ///   - found: the commands that the program that runs them still has.
+    ///   - executor: that program; `nil` where there is none.
     package mutating func restore(
-        _ tasks: [RestoredTask], at now: Instant, _ actions: inout [Action]
+        _ tasks: [RestoredTask], found: [TaskID: FoundCommand] = [:],
+        executor: ExecutorInstance? = nil, at now: Instant, _ actions: inout [Action]
     ) {
         let slots = tasks.map { takeOver($0) }
+        let fates = tasks.map { $0.fate(found[$0.id], executor) }
+        let all = zip(slots, zip(tasks, fates)).map { ($0, $1.0, $1.1) }
+        // What goes on has its slot before anything is started.
+        for case (let slot, let restored, .goesOn(let command)) in all {
+            goOn(slot, restored, command, at: now, &actions)
+        }
         // Queue every restored task before starting any, so that priorities are compared across all.
-        for (slot, restored) in zip(slots, tasks) {
-            guard let begunAt = restored.begunAt else { continue }
+        for case (let slot, let restored, .lost(let begunAt)) in all {
             table[slot].hadBegun(at: min(begunAt, now))
             decideOutcome(
                 slot, .interrupted, by: RunEvent.lost, reason: .daemonLost,
                 mayBeTriedAgain: !restored.isCancelled, at: now, &actions)
         }
-        for (slot, restored) in zip(slots, tasks) where restored.begunAt == nil {
+        for case (let slot, _, .waits(let isStartUndone)) in all {
             advance(slot, on: .admitted)
+            if isStartUndone { actions.append(.store(.startUndone(table[slot].id))) }
         }
         for slot in slots { failIfBroken(slot, at: now, &actions) }
         startQueued(at: now, &actions)
+    }
+
+    /// A command of an earlier daemon goes on.
+    private mutating func goOn(
+        _ slot: Int, _ restored: RestoredTask, _ command: FoundCommand, at now: Instant,
+        _ actions: inout [Action]
+    ) {
+        let id = restored.id
+        let begunAt = max(min(restored.begunAt ?? now, now), Instant(nanoseconds: 0))
+        let notes =
+            command.notes.flatMap { $0.isPossible(at: now) ? $0 : nil }
+            ?? CommandNotes(of: table[slot], command, begunAt: begunAt, at: now)
+        let isRetried = restored.submission.queueing.retry != nil
+        advance(slot, on: .found(RunPhase(command, notes, restored, isRetried: isRetried)))
+        table[slot].goOn(notes, warnAfterNanoseconds: limits.warnAfterNanoseconds)
+        table[run: id]?.takeOver(command, notes, at: now)
+        if notes.marks.contains(.isPaused) { stopped.insert(id) }
+        if table.phase(slot)?.isLaunching == true { counts.begunRun += 1 }
+        if table[slot].hasApplication {
+            applicationTaskBegan(table[slot], at: now, &actions)
+            clockChanged(
+                of: CollectionOfOne(id), to: applicationClock(of: table[slot]), at: now, &actions)
+        }
+        updateDeadlines(slot)
+        if table.phase(slot)?.teardown?.retryBan == .ordered {
+            actions.append(.store(.cancelling(id)))
+        }
+        guard restored.isCancelled, table.phase(slot)?.isUnderWay == true else { return }
+        // The order to cancel it is on disk, and was not carried out.
+        cancelRunning(
+            slot, .cancelled(by: table[slot].owner, text: nil), isStored: true, at: now, &actions)
     }
 
     private mutating func takeOver(_ restored: RestoredTask) -> Int {
@@ -1870,6 +2078,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
             throw .notAccepting("an application does task \(id); only commands are paused")
         }
         if stopped.insert(id).inserted {
+            if mirrorsTimes { changedTimes.insert(id) }
             actions.append(.signal(id, .stop))
             actions.append(.tell(.status, id))
         }
@@ -1880,6 +2089,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     private mutating func letGoOn(_ id: TaskID, _ actions: inout [Action]) {
         guard isStopped(id) else { return }
         stopped.remove(id)
+        if mirrorsTimes { changedTimes.insert(id) }
         actions.append(.signal(id, .goOn))
         actions.append(.tell(.status, id))
     }
@@ -2017,28 +2227,32 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     /// An event decides how a run task ends, or how this attempt of it does: its slot is free, and that is told once
     /// the disk has it.
     ///
-    /// - Parameter mayBeTriedAgain: whether another attempt may follow, as far as orders go.
+    /// - Parameters:
+    ///   - mayBeTriedAgain: whether another attempt may follow, as far as orders go.
+    ///   - endedAt: where that was before now.
     private mutating func decideOutcome(
         _ slot: Int,
         _ outcome: Outcome,
         by event: (Conclusion) -> RunEvent,
         reason: Reason?,
         mayBeTriedAgain: Bool = true,
+        endedAt: Instant? = nil,
         at now: Instant,
         _ actions: inout [Action]
     ) {
         let id = table[slot].id
+        let endedAt = endedAt ?? now
         guard let run = table[run: id] else { return }
         // Who keeps nothing tries nothing again.
         let isRetried =
             mayBeTriedAgain && drain?.keepsQueue ?? true
             && !isSuperseded(table[slot], run.queueing)
         let conclusion = Conclusion(
-            outcome: outcome, reason: reason, endedAt: now, endedAtBoot: boot(at: now),
+            outcome: outcome, reason: reason, endedAt: endedAt, endedAtBoot: boot(at: endedAt),
             retryDelay: isRetried ? run.delayBeforeRetry(after: outcome) : nil,
             wasStuck: run.isStuck)
         guard advance(slot, on: event(conclusion)) else { return }
-        table[slot].stopClock(at: now)
+        table[slot].stopClock(at: endedAt)
         applicationTaskEnded(table[slot], at: now)
         if outcome == .completed {
             // An interval counts from the last success of whatever task of that owner and name.

@@ -196,7 +196,7 @@ struct PerformanceSimulation {
             index += 1
             switch action {
             case .store(let step): held.registry.stored(step, at: now, &actions)
-            case .launch, .signal, .killAll, .launchHandler:
+            case .launch, .signal, .killAll, .warn:
                 fail("\(action) of a task that has no command")
             case .tell(.ended, let id):
                 endings[id, default: 0] += 1

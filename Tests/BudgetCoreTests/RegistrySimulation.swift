@@ -308,7 +308,7 @@ struct RegistrySimulation {
             case .tell(.grewOld, _): agings += 1
             case .oldTasksNotNamed(let count): agings += count
             case .killAll(let id): kills[id, default: 0] += 1
-            case .signal(let id, _): terminations[id, default: 0] += 1
+            case .signal(let id, _), .warn(let id): terminations[id, default: 0] += 1
             default: break
             }
         }

@@ -13,32 +13,32 @@ struct RunPhaseTests {
     /// rd recordingEnd, en ended.
     ///
     /// Events: ad admitted, ss startStored, sN startNotStored, wN withdrawalNotStored, ar attemptRecorded,
-    /// aN attemptNotRecorded, er endRecorded, ba retryBanAnswered; sl slotTaken, ns notStarted, lo lost;
+    /// aN attemptNotRecorded, er endRecorded, ba retryBanAnswered; sl slotTaken, ns notStarted, lo lost, fo found;
     /// go started, sf startFailed, me mainExited, hl handlerLaunched, he handlerExited, pg processesGone;
     /// wd withdrawn, sd stopped, cb cancelledBetween, ov overran, rf retryForbidden, gu givenUp.
     static let table = """
-        .. ad ss sN wN ar aN er ba sl ns lo go sf me hl he pg wd sd cb ov rf gu
-        sq wa .  .  .  .  .  .  .  .  .  .  =  =  =  .  =  =  Wq .  .  .  .  .
-        sn .  la .  .  .  .  .  .  .  .  .  =  =  =  .  =  =  Wn .  .  .  .  .
-        re wa .  .  .  =  =  .  .  .  .  rd =  =  =  .  =  =  .  .  .  .  .  .
-        wa .  .  .  .  =  =  .  .  st .  rd =  =  =  .  =  =  Ww .  .  .  .  .
-        st .  la wa .  =  =  .  .  .  .  .  =  =  =  .  =  =  Ws .  .  .  .  .
-        la .  .  .  .  =  =  .  .  .  wa .  ru rd rp lh =  =  .  sp .  sp .  .
-        lh .  .  .  .  =  =  .  .  .  wa .  rh rd ou =  la =  .  sp .  sp .  .
-        ru .  .  .  .  =  =  .  .  .  .  .  =  =  rp rh =  =  .  sp .  sp .  .
-        rh .  .  .  .  =  =  .  .  .  .  .  =  =  ou =  ru =  .  sp .  sp .  .
-        ou .  .  .  .  =  =  .  .  .  .  .  =  =  =  =  rp rd .  rp .  rp .  .
-        sp .  .  .  .  =  =  .  sp .  .  .  sp rd rp .  =  =  .  .  .  .  sp rd
-        rp .  .  .  .  =  =  .  rp .  .  .  =  =  =  .  rp rd .  .  .  .  rp rd
-        Wq Ww .  .  .  .  .  en .  .  .  .  =  =  =  .  =  =  .  .  .  .  .  .
-        Wn .  Wl .  .  .  .  en .  .  .  .  =  =  =  .  =  =  .  .  .  .  .  .
-        Ww .  .  .  wa =  =  en .  .  .  .  =  =  =  .  =  =  .  .  .  .  .  .
-        Ws .  Wl Ww .  =  =  en .  .  .  .  =  =  =  .  =  =  .  .  .  .  .  .
-        Wl .  .  .  la =  =  en .  .  .  .  =  =  =  .  =  =  .  .  .  .  .  .
-        ra .  .  .  .  wa ra .  .  .  .  .  =  =  =  .  =  =  .  .  rc .  .  .
-        rc .  .  .  .  wa ra .  .  .  .  .  =  =  =  .  =  =  .  .  rc .  .  .
-        rd .  .  .  .  =  =  en =  .  .  .  =  =  =  .  =  =  .  .  .  .  .  .
-        en .  .  .  .  =  =  .  =  .  .  .  =  =  =  .  =  =  .  .  .  .  .  .
+        .. ad ss sN wN ar aN er ba sl ns lo fo go sf me hl he pg wd sd cb ov rf gu
+        sq wa .  .  .  .  .  .  .  .  .  .  .  =  =  =  .  =  =  Wq .  .  .  .  .
+        sn .  la .  .  .  .  .  .  .  .  .  .  =  =  =  .  =  =  Wn .  .  .  .  .
+        re wa .  .  .  =  =  .  .  .  .  rd ru =  =  =  .  =  =  .  .  .  .  .  .
+        wa .  .  .  .  =  =  .  .  st .  rd .  =  =  =  .  =  =  Ww .  .  .  .  .
+        st .  la wa .  =  =  .  .  .  .  .  .  =  =  =  .  =  =  Ws .  .  .  .  .
+        la .  .  .  .  =  =  .  .  .  wa rd .  ru rd rp lh =  =  .  sp .  sp .  .
+        lh .  .  .  .  =  =  .  .  .  wa rd .  rh rd ou =  la =  .  sp .  sp .  .
+        ru .  .  .  .  =  =  .  .  .  .  rd .  =  =  rp rh =  =  .  sp .  sp .  .
+        rh .  .  .  .  =  =  .  .  .  .  rd .  =  =  ou =  ru =  .  sp .  sp .  .
+        ou .  .  .  .  =  =  .  .  .  .  rd .  =  =  =  =  rp rd .  rp .  rp .  .
+        sp .  .  .  .  =  =  .  sp .  .  rd .  sp rd rp .  =  =  .  .  .  .  sp rd
+        rp .  .  .  .  =  =  .  rp .  .  rd .  =  =  =  .  rp rd .  .  .  .  rp rd
+        Wq Ww .  .  .  .  .  en .  .  .  .  .  =  =  =  .  =  =  .  .  .  .  .  .
+        Wn .  Wl .  .  .  .  en .  .  .  .  .  =  =  =  .  =  =  .  .  .  .  .  .
+        Ww .  .  .  wa =  =  en .  .  .  .  .  =  =  =  .  =  =  .  .  .  .  .  .
+        Ws .  Wl Ww .  =  =  en .  .  .  .  .  =  =  =  .  =  =  .  .  .  .  .  .
+        Wl .  .  .  la =  =  en .  .  .  .  .  =  =  =  .  =  =  .  .  .  .  .  .
+        ra .  .  .  .  wa ra .  .  .  .  .  .  =  =  =  .  =  =  .  .  rc .  .  .
+        rc .  .  .  .  wa ra .  .  .  .  .  .  =  =  =  .  =  =  .  .  rc .  .  .
+        rd .  .  .  .  =  =  en =  .  .  .  .  =  =  =  .  =  =  .  .  .  .  .  .
+        en .  .  .  .  =  =  .  =  .  .  .  .  =  =  =  .  =  =  .  .  .  .  .  .
         """
 
     static let conclusion = conclusion(retryDelay: nil)
@@ -69,7 +69,8 @@ struct RunPhaseTests {
         [
             .admitted, .startStored, .startNotStored, .withdrawalNotStored, .attemptRecorded,
             .attemptNotRecorded, .endRecorded, .retryBanAnswered, .slotTaken, .notStarted,
-            .lost(conclusion), .started, .startFailed(conclusion), .mainExited(.completed),
+            .lost(conclusion), .found(.running(hasHandler: false)), .started,
+            .startFailed(conclusion), .mainExited(.completed),
             .handlerLaunched, .handlerExited, .processesGone(conclusion), .withdrawn(conclusion),
             .stopped(
                 Teardown(.cancelled, TeardownStep.cancellation(by: .terminate, grace: .seconds(5)))),
@@ -118,6 +119,7 @@ struct RunPhaseTests {
         case .slotTaken: "sl"
         case .notStarted: "ns"
         case .lost: "lo"
+        case .found: "fo"
         case .started: "go"
         case .startFailed: "sf"
         case .mainExited: "me"
@@ -150,7 +152,7 @@ struct RunPhaseTests {
         let events = Self.events(Self.conclusion)
         #expect(columns == events.map(Self.column))
         #expect(lines.dropFirst().map { $0[0] } == Self.phases.map(Self.name))
-        #expect(Set(columns).count == 23 && Set(Self.phases.map(Self.name)).count == 21)
+        #expect(Set(columns).count == 24 && Set(Self.phases.map(Self.name)).count == 21)
         for (phase, line) in zip(Self.phases, lines.dropFirst()) {
             #expect(line.count == columns.count + 1)
             for (event, expected) in zip(events, line.dropFirst()) {

@@ -27,7 +27,7 @@ struct RunTaskTests {
         var clerk = Clerk()
         let id = try clerk.run(budget: RunTaskTests.brief)
         clerk.pass(.seconds(8))
-        #expect(clerk.latest == [.tell(.handlerFired, id), .signal(id, .terminate)])
+        #expect(clerk.latest == [.tell(.handlerFired, id), .warn(id)])
         clerk.exit(id, .status(status))
         clerk.gone(id)
         #expect(clerk.task(id)?.outcome == .expired)
@@ -154,7 +154,7 @@ struct RunTaskTests {
         let handler = ExpirationHandler(signal: nil, command: ["save"])
         let id = try clerk.run(budget: RunTaskTests.brief, expiration: handler)
         clerk.pass(.seconds(8))
-        #expect(clerk.latest == [.tell(.handlerFired, id), .launchHandler(id)])
+        #expect(clerk.latest == [.tell(.handlerFired, id), .warn(id)])
         clerk.exit(id, .status(0))
         #expect(clerk.latest.isEmpty)
         clerk.call { $0.handlerExited(id, at: $1, &$2) }

@@ -215,7 +215,7 @@ struct TimeTests {
         let waiting = try clerk.run()
         clerk.call { $0.drain(keepsQueue: true, at: $1, &$2) }
         #expect(clerk.task(held)?.reason == .shutdown)
-        #expect(clerk.latest.contains(.signal(obeying, .terminate)))
+        #expect(clerk.latest.contains(.warn(obeying)))
         #expect(clerk.task(waiting)?.state == .queued)
         #expect(throws: Refusal.self) { try clerk.begin() }
         #expect(throws: Refusal.self) { try clerk.extend(held) }

@@ -176,7 +176,9 @@ final class Shell {
         case .launch(let id):
             guard !core.registry.isDraining else { throw Violation("\(id) begins in a drain") }
             launches.append(id)
-        case .launchHandler(let id):
+        case .warn(let id):
+            try launchNow(id)
+            guard core.registry.record(id)?.run?.work.expiration.command != nil else { break }
             guard processes[id] != nil else {
                 return core.update({ registry, now, actions in
                     registry.handlerExited(id, at: now, &actions)

@@ -41,7 +41,7 @@ struct RunnerTests {
     func postponed() {
         let runner = runner()
         let orders: [Action] = [
-            .signal(TaskID(rawValue: 3), .terminate), .launchHandler(TaskID(rawValue: 3)),
+            .signal(TaskID(rawValue: 3), .terminate), .warn(TaskID(rawValue: 3)),
         ]
         #expect(runner.runsAs == nil)
         #expect(runner.postpones(orders[0]))

@@ -109,7 +109,7 @@ final class PureDaemon {
             guard registry.record(id)?.task.isLive == true else { return }
             registry.started(id, as: ProcessID(rawValue: 77), at: now, &actions)
             running.append(id)
-        case .launchHandler(let id): registry.handlerExited(id, at: now, &actions)
+        case .warn(let id): registry.handlerExited(id, at: now, &actions)
         case .killAll(let id):
             running.removeAll { $0 == id }
             registry.mainExited(

@@ -94,6 +94,27 @@ package struct RestoredTask: Sendable {
         self.begunAt = begunAt
     }
 
+    /// What becomes of a restored task.
+    enum Fate {
+        /// - Parameter isStartUndone: whether the disk takes it for begun, and it is not.
+        case waits(isStartUndone: Bool)
+        case goesOn(FoundCommand)
+        /// What had begun is gone.
+        case lost(begunAt: Instant)
+    }
+
+    /// - Parameters:
+    ///   - command: the one that was found of it.
+    ///   - executor: the program that runs commands now.
+    func fate(_ command: FoundCommand?, _ executor: ExecutorInstance?) -> Fate {
+        guard let begunAt else { return .waits(isStartUndone: false) }
+        guard !submission.work.wakesApplication else { return .lost(begunAt: begunAt) }
+        if let command, command.attempt == attempt { return .goesOn(command) }
+        // The order to start it did not reach the program that would have it otherwise.
+        let isStartUndone = executor != nil && self.executor == executor && !isCancelled
+        return isStartUndone ? .waits(isStartUndone: true) : .lost(begunAt: begunAt)
+    }
+
     /// Lets it wait for others.
     ///
     /// - Parameter broken: the first that did not end as it was needed.

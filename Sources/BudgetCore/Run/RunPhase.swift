@@ -10,7 +10,8 @@ enum RunPhase: Equatable, Sendable {
     case submitting(startsAtOnce: Bool)
     /// An earlier daemon left it.
     ///
-    /// Becomes `waiting`, or is recorded as interrupted where it had begun.
+    /// Becomes `waiting`, or is recorded as interrupted where it had begun; `launching`, `running` or `stopping` where
+    /// its command goes on.
     case restored
     /// It stands in the queue: for its turn, and before that for its earliest begin, for the delay before another
     /// attempt, or for the pause after a start that found no room.
@@ -87,8 +88,10 @@ enum RunEvent: Equatable, Sendable {
     case slotTaken
     /// It is not started after all, though the disk knows of its start: there was no room, or the daemon stops.
     case notStarted
-    /// What there is of it cannot go on: the daemon that had it is gone, or goes and keeps nothing.
+    /// What there is of it cannot go on: what had it is gone, or goes and keeps nothing.
     case lost(Conclusion)
+    /// Its command was started by an earlier daemon, and goes on.
+    case found(RunPhase)
 
     // Its processes.
 
@@ -134,7 +137,7 @@ extension RunPhase {
         case .admitted, .startStored, .startNotStored, .withdrawalNotStored, .attemptRecorded,
             .attemptNotRecorded, .endRecorded, .retryBanAnswered:
             nextOnAnswer(event)
-        case .slotTaken, .notStarted, .lost: nextInQueue(event)
+        case .slotTaken, .notStarted, .lost, .found: nextInQueue(event)
         case .started, .startFailed, .mainExited, .handlerLaunched, .handlerExited,
             .processesGone:
             nextOnNews(event)
@@ -187,6 +190,8 @@ extension RunPhase {
         case (.notStarted, .launching): .goes(to: .waiting)
         case (.lost(let conclusion), .restored), (.lost(let conclusion), .waiting):
             .goes(to: .recording(conclusion))
+        case (.lost(let conclusion), _) where isBegun: .goes(to: .recording(conclusion))
+        case (.found(let phase), .restored): phase.isBegun ? .goes(to: phase) : nil
         default: nil
         }
     }
@@ -272,6 +277,31 @@ extension RunPhase {
     }
 }
 
+extension RunPhase {
+    /// That of a task whose command an earlier daemon has started, and which goes on.
+    ///
+    /// - Parameter isRetried: whether another attempt might follow.
+    init(
+        _ command: FoundCommand, _ notes: CommandNotes, _ restored: RestoredTask,
+        isRetried: Bool
+    ) {
+        let hasHandler = command.handlerRuns
+        switch notes.course {
+        case .goesOn, .dormant:
+            self =
+                command.isRunning
+                ? .running(hasHandler: hasHandler) : .launching(hasHandler: hasHandler)
+        case .stops(let outcome, let at), .killed(let outcome, since: let at):
+            let isKilled = if case .killed = notes.course { true } else { false }
+            let isOwed = outcome == .cancelled && isRetried
+            self = .stopping(
+                Teardown(
+                    outcome, killAt: at, isKilled: isKilled,
+                    retryBan: restored.isCancelled ? .taken : isOwed ? .ordered : .none))
+        }
+    }
+}
+
 // What follows from the phase.
 extension RunPhase {
     /// What a task counts as.
@@ -340,6 +370,9 @@ extension RunPhase {
 
     /// Whether its processes are being stopped.
     var isStopping: Bool { teardown != nil }
+
+    /// Whether it has begun, and how it ends is not on its way to the disk.
+    var isBegun: Bool { isUnderWay || isStopping }
 
     /// Whether how it ends, or how this attempt of it does, is decided.
     var isConcluded: Bool { tally == .nothing }

@@ -28,6 +28,7 @@ package struct RunTask: Equatable, Sendable {
         var status: String?
         var untoldExtension: Duration = .zero
         var postponed: Postponement?
+        var handlerReports = HandlerReports()
     }
 
     private static let nothingYet = CopyOnWrite(Course())
@@ -66,11 +67,16 @@ package struct RunTask: Equatable, Sendable {
 
     /// The outcome that the exit of its main process means. A process that had exited by itself before the kill at
     /// the hard limit reached it is `expired`: only who is killed has overrun.
-    func outcome(on exit: ProcessExit, of task: BackgroundTask) -> Outcome {
+    func outcome(
+        on exit: ProcessExit, of task: BackgroundTask, at moment: Instant
+    ) -> Outcome {
         switch phase.outcome {
-        case .overrun?: exit == .signal(.kill) ? .overrun : .expired
-        case .some(let outcome): outcome
-        case nil: task.outcomeInGrace ?? (exit == .status(0) ? .completed : .failed)
+        case .overrun?: return exit == .signal(.kill) ? .overrun : .expired
+        case .some(let outcome): return outcome
+        case nil:
+            // One that ended before its handler fired may be told of after it.
+            let inGrace = task.warnedAt.map { moment < $0 } == true ? nil : task.outcomeInGrace
+            return inGrace ?? (exit == .status(0) ? .completed : .failed)
         }
     }
 
@@ -83,6 +89,12 @@ package struct RunTask: Equatable, Sendable {
         case .interrupted: return retry.onInterruption ? retry.delay(after: attempt) : nil
         case .completed, .cancelled, .abandoned: return nil
         }
+    }
+
+    /// Takes over what is known of its command, which an earlier daemon has started.
+    mutating func takeOver(_ command: FoundCommand, _ notes: CommandNotes, at now: Instant) {
+        if command.isRunning { processID = command.processID }
+        handlerReports = HandlerReports(told: notes.handlerFires, foundAt: now)
     }
 
     /// Makes it ready for another attempt.
@@ -135,6 +147,10 @@ extension RunTask {
     /// The newest attempts before the present one, `EndedAttempt.keptMax` at most.
     package var attempts: [EndedAttempt] { course.value.attempts }
 
+    /// Whether a command of it is under way: it has begun, how it ends is not on its way to the disk, and no application
+    /// does it.
+    var hasCommand: Bool { phase.isBegun && !work.wakesApplication }
+
     /// Whether its submission is on disk; before that nobody but the store knows of it.
     package var isAdmitted: Bool { phase.isAdmitted }
 
@@ -170,6 +186,12 @@ extension RunTask {
     var untoldExtension: Duration {
         get { course.value.untoldExtension }
         set { course.value.untoldExtension = newValue }
+    }
+
+    /// What is known of the fires of its handler; nothing in the first place.
+    var handlerReports: HandlerReports {
+        get { course.value.handlerReports }
+        set { course.value.handlerReports = newValue }
     }
 
     /// Why it was not started when it had its turn last; `nil` once it was.

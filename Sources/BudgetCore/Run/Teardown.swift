@@ -91,6 +91,30 @@ struct Teardown: Equatable, Sendable {
         self.retryBan = retryBan
     }
 
+    /// One that an earlier daemon began.
+    ///
+    /// - Parameters:
+    ///   - killAt: when the processes are killed, or were killed first.
+    ///   - isKilled: whether they were.
+    init(_ outcome: Outcome, killAt: Instant, isKilled: Bool, retryBan: RetryBan) {
+        self.init(outcome, isKilled ? [] : [.killAll], retryBan: retryBan)
+        nextStepAt = killAt
+        guard isKilled else { return }
+        kill = Kill(since: killAt)
+        nextStepAt = killAt + TeardownStep.killAll.wait
+    }
+
+    /// When the processes are killed, or were killed first.
+    var killAt: Instant {
+        if let kill { return kill.since }
+        var at = nextStepAt
+        for step in steps {
+            if step.order == .killAll { break }
+            at = at + step.wait
+        }
+        return at
+    }
+
     /// The same with other steps, of which the first is taken at once.
     func anew(_ outcome: Outcome, _ steps: some Collection<TeardownStep>) -> Teardown {
         var result = self

@@ -285,6 +285,49 @@ package struct BackgroundTask: Equatable, Sendable {
         self.begunAt = begunAt
     }
 
+    /// What is to be kept with its command.
+    ///
+    /// - Parameters:
+    ///   - teardown: how it is being stopped.
+    ///   - handlerFires: how many fires of its handler were told of.
+    func notes(_ teardown: Teardown?, handlerFires: UInt32, isPaused: Bool) -> CommandNotes {
+        var marks: CommandNotes.Marks = isPaused ? .isPaused : []
+        if state == .expiring { marks.insert(.isExpiring) }
+        if isCutByLifetime { marks.insert(.isCutByLifetime) }
+        if warnAt == .never { marks.insert(.isKnownAsOld) }
+        return CommandNotes(
+            begunAt: begunAt,
+            clock: isTicking
+                ? .ticking(since: clockTickingSince.earlier(byNanoseconds: usedNanoseconds))
+                : .stopped(usedNanoseconds: usedNanoseconds),
+            course: teardown.map(CommandNotes.Course.init)
+                ?? (state == .dormant ? .dormant(since: pausedAt) : .goesOn),
+            reason: CommandNotes.short(reason), ownHardAt: ownHardAt,
+            lifetimeEndsAt: lifetimeEndsAt, handlerFiredAt: handlerFiredAt,
+            handlerFires: handlerFires, marks: marks)
+    }
+
+    /// An earlier daemon had begun it, and its command goes on.
+    mutating func goOn(_ notes: CommandNotes, warnAfterNanoseconds: Int64) {
+        begunAt = notes.begunAt
+        switch notes.clock {
+        case .stopped(let used): usedNanoseconds = used
+        case .ticking(let since): clockTickingSince = since
+        }
+        state = notes.marks.contains(.isExpiring) ? .expiring : .running
+        if case .dormant(let since) = notes.course {
+            state = .dormant
+            pausedAt = since
+        }
+        reason = notes.reason
+        (ownHardAt, lifetimeEndsAt) = (notes.ownHardAt, notes.lifetimeEndsAt)
+        handlerFiredAt = notes.handlerFiredAt
+        isCutByLifetime = notes.marks.contains(.isCutByLifetime)
+        if !notes.marks.contains(.isKnownAsOld) {
+            warnAt = begunAt.later(byNanoseconds: warnAfterNanoseconds)
+        }
+    }
+
     /// Makes it ready to begin anew.
     mutating func prepareAgain() {
         state = .queued
@@ -339,6 +382,11 @@ package struct BackgroundTask: Equatable, Sendable {
         state = .expiring
         self.reason = reason
         handlerFiredAt = now
+    }
+
+    /// The handler has fired, as who did that says.
+    mutating func handlerFired(at moment: Instant) {
+        handlerFiredAt = moment
     }
 
     /// The handler fires before its time, and one grace is left.

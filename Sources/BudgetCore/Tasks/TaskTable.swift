@@ -249,12 +249,13 @@ struct TaskTable: ~Copyable, Sendable {
         return next == .never ? nil : next
     }
 
-    /// When the last hard limit is reached.
-    var lastHardLimit: Instant? {
+    /// When the last hard limit is reached, of those that are asked for.
+    func lastHardLimit(where isIncluded: (Int) -> Bool) -> Instant? {
         var last: Instant?
         for position in 0..<deadlines.count {
-            let hardAt = entries[deadlines.slot(at: position)].task.hardAt
-            if hardAt != .never { last = max(last ?? hardAt, hardAt) }
+            let slot = deadlines.slot(at: position)
+            let hardAt = entries[slot].task.hardAt
+            if hardAt != .never, isIncluded(slot) { last = max(last ?? hardAt, hardAt) }
         }
         return last
     }

@@ -12,7 +12,7 @@ struct ActionRouter {
         switch action {
         case .tell(let happening, let id): events.tell(happening, id)
         case .launch(let id): tasks.launchLater(id)
-        case .launchHandler(let id): tasks.launchHandler(id)
+        case .warn(let id): tasks.warn(id)
         case .signal(let id, let signal): tasks.send(signal, to: id)
         case .killAll(let id): tasks.killAll(id)
         case .store(let step): store.order(step)

@@ -21,6 +21,8 @@ final class Runner {
     /// What is to be done once the main command runs: a process that is being started could miss a signal, and the
     /// handler's command comes after the signal.
     private var postponed: [Action] = []
+    /// Whether the command of its expiration handler runs, or is being started.
+    var hasHandler = false
     /// Where it speaks to the daemon; `nil` where it cannot.
     private(set) var notifySocket: TaskNotifySocket?
 

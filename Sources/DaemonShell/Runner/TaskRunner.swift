@@ -134,19 +134,28 @@ final class TaskRunner {
 
     // MARK: - Orders
 
-    /// Starts the command of an expiration handler beside its task.
-    func launchHandler(_ id: TaskID) {
-        guard let runner = self[id], let record = core.registry.record(id), let run = record.run,
-            let command = run.work.expiration.command
+    /// Has the handler of a task fire: its signal first, and then its command, which runs beside the task.
+    func warn(_ id: TaskID) {
+        launchNow(id)
+        guard let expiration = core.registry.record(id)?.run?.work.expiration else { return }
+        // Both wait for the main command together.
+        if let runner = self[id], runner.postpones(.warn(id)) { return }
+        if let signal = expiration.signal { send(signal, to: id) }
+        if let command = expiration.command { launchHandler(command, of: id) }
+    }
+
+    /// Starts the command of an expiration handler beside its task, unless it runs already.
+    private func launchHandler(_ command: [String], of id: TaskID) {
+        guard let runner = self[id], let record = core.registry.record(id), let run = record.run
         else { return handlerExited(id) }
-        if runner.postpones(.launchHandler(id)) { return }
-        guard let runsAs = runner.runsAs else { return }
+        guard let runsAs = runner.runsAs, !runner.hasHandler else { return }
         var request = environment.request(
             for: record.task, run, after: core.registry.dependencies(of: id), as: runsAs,
             noticePath: runner.notifySocket?.path)
         request.arguments = command
         do {
             try runners.start(request, of: runner)
+            runner.hasHandler = true
         } catch {
             journal.handlerNotStarted(record, "\(error)", at: core.now)
             handlerExited(id)
@@ -205,6 +214,7 @@ final class TaskRunner {
         case .startFailed(index: 0, let error): mainNotStarted(of: id, error)
         case .startFailed(let index, let error):
             if let runner { output.drain(runner.output, command: index) }
+            runner?.hasHandler = false
             if let record = core.registry.record(id) {
                 journal.handlerNotStarted(record, "\(error)", at: core.now)
             }
@@ -215,6 +225,7 @@ final class TaskRunner {
             }
         case .exited(let index, _):
             if let runner { output.drain(runner.output, command: index) }
+            runner?.hasHandler = false
             handlerExited(id)
         case .gone: gone(id, runner)
         case .started, .frozen, .freezeFailed, .left: break

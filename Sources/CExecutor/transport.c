@@ -62,8 +62,9 @@ int executor_receive(int socket, struct executor_message *message) {
     ssize_t length;
     do {
         length = recvmsg(socket, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-    } while (length < 0 && errno == EINTR);
-    if (length < 0) return errno == ECONNRESET ? EPIPE : errno;
+        // The other end has gone and left unread what it was sent: told once, and then comes what it had sent.
+    } while (length < 0 && (errno == EINTR || errno == ECONNRESET));
+    if (length < 0) return errno;
     message->length = (size_t)length;
     message->count = 0;
     const bool are_all = take_descriptors(&header, message) && (header.msg_flags & MSG_CTRUNC) == 0;

@@ -1,14 +1,20 @@
 #include "brain.h"
 
 #include <errno.h>
-#include <stdbool.h>
+#include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/random.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "command.h"
+#include "ends.h"
 #include "executor_transport.h"
+#include "executor_version.h"
+#include "group.h"
 #include "loop.h"
+#include "reports.h"
+#include "table.h"
 
 enum {
     /// Orders that are taken in one turn, so that what is due waits for no flood.
@@ -19,35 +25,91 @@ enum {
     ANSWERS_MAX = 128,
 };
 
+/// Who is at the other end.
+enum peer {
+    /// Has said no HELLO: is answered, and told nothing else. To OWNER or REFUSED.
+    PEER_STRANGER,
+    /// Whose commands they are.
+    PEER_OWNER,
+    /// The commands are another's: is hung up on when it has its answer.
+    PEER_REFUSED,
+};
+
 static void ready(struct source *source, uint32_t events);
 
 static struct source connection = {.ready = ready, .descriptor = -1};
-static uint64_t gone_since;
-static uint64_t instance[2];
-/// Whether the connection has said HELLO.
-static bool is_welcome;
+static enum peer peer;
+/// Nothing can be said to it any more: what it has sent is obeyed up to its end.
+static bool is_over;
 static bool waits_for_room;
+/// A connection that waits for the end of the one before, or -1.
+static int next_socket = -1;
+
+static uint64_t gone_since, usual_patience, patience;
+static uint64_t instance[2], owner[2];
+/// Whether EXIT was ordered.
+static bool is_exiting;
 
 /// Answers, oldest first, in a ring.
 static struct executor_record answers[ANSWERS_MAX];
 static size_t answer_first, answer_count;
-/// Entries that LIST has asked for, and the serial of that LIST, or 0.
-static uint64_t entries_left, list_serial;
+/// Commands that LIST has asked for and that are not all told, and the serial of that LIST, or 0.
+static uint64_t listed_left, list_serial;
 
 // MARK: - The connection
 
-int brain_choose_instance(void) {
+static int choose_instance(void) {
     return getrandom(instance, sizeof instance, 0) == sizeof instance ? 0 : errno;
 }
 
-int brain_is_there(uint64_t *since) {
-    *since = gone_since;
-    return connection.descriptor >= 0;
+int brain_begin(uint64_t nanoseconds) {
+    usual_patience = patience = nanoseconds;
+    gone_since = loop_now();
+    return choose_instance();
+}
+
+uint64_t brain_patience_left(void) {
+    if (connection.descriptor >= 0 && peer == PEER_OWNER) return UINT64_MAX;
+    const uint64_t end = gone_since + patience, now = loop_now();
+    return end > now ? end - now : 0;
+}
+
+bool brain_wants_end(void) {
+    return is_exiting;
+}
+
+const uint64_t *brain_owner(void) {
+    return owner;
+}
+
+void brain_restore_owner(const uint64_t earlier[2]) {
+    owner[0] = earlier[0];
+    owner[1] = earlier[1];
 }
 
 /// Waits for orders as long as their answers have a place, and for room in the socket where there is none.
 static void watch(void) {
-    loop_change(&connection, (answer_count < ANSWERS_MAX ? EPOLLIN : 0) | (waits_for_room ? EPOLLOUT : 0));
+    const bool takes_orders = answer_count < ANSWERS_MAX && (peer != PEER_REFUSED || is_over);
+    loop_change(&connection, (takes_orders ? EPOLLIN : 0) | (waits_for_room ? EPOLLOUT : 0));
+}
+
+static void unlist(struct command *command) {
+    command->is_listed = false;
+    command->untold &= ~(unsigned)REPORT_ENTRY;
+}
+
+/// Nobody reads answers any more.
+static void say_no_more(void) {
+    waits_for_room = false;
+    answer_count = 0;
+    if (list_serial != 0) command_each(unlist);
+    listed_left = list_serial = 0;
+}
+
+static int take_connection(int socket) {
+    peer = PEER_STRANGER;
+    is_over = waits_for_room = false;
+    return loop_watch(&connection, socket, EPOLLIN);
 }
 
 static void hang_up(void) {
@@ -55,15 +117,30 @@ static void hang_up(void) {
     if (socket < 0) return;
     loop_forget(&connection);
     close(socket);
-    gone_since = loop_now();
-    answer_count = 0;
-    entries_left = list_serial = 0;
+    if (peer == PEER_OWNER) gone_since = loop_now();
+    say_no_more();
+    if (next_socket >= 0 && take_connection(next_socket) != 0) close(next_socket);
+    next_socket = -1;
+}
+
+/// The end of a connection: what was sent before is read first, which may take more than one turn.
+static void let_go(void) {
+    say_no_more();
+    is_over = true;
+    // Nothing can be sent any more, and so there is an end of what was.
+    shutdown(connection.descriptor, SHUT_RDWR);
+    watch();
+}
+
+bool brain_takes_connections(void) {
+    return next_socket < 0;
 }
 
 int brain_connect(int socket) {
-    hang_up();
-    is_welcome = waits_for_room = false;
-    return loop_watch(&connection, socket, EPOLLIN);
+    if (connection.descriptor < 0) return take_connection(socket);
+    next_socket = socket;
+    let_go();
+    return 0;
 }
 
 /// Returns false where the socket is full or gone.
@@ -75,113 +152,49 @@ static bool send_record(const struct executor_record *record, const int *descrip
         waits_for_room = true;
         watch();
     } else {
-        hang_up();
+        let_go();
     }
     return false;
 }
 
 // MARK: - Reports
 
-static struct executor_record record_of(const struct command *command, enum executor_kind kind, uint64_t moment) {
-    return (struct executor_record){
-        .magic = EXECUTOR_MAGIC,
-        .version = EXECUTOR_VERSION,
-        .kind = kind,
-        .command = command->key,
-        .attempt = command->attempt,
-        .moment = moment,
-    };
-}
-
-static bool tell_start(const struct command *command) {
-    struct executor_record record = record_of(command, EXECUTOR_STARTED, command->main.started_at);
-    record.pid = command->main.fork.pid;
-    return send_record(&record, command->output, 2);
-}
-
-static bool tell_failure(const struct command *command) {
-    struct executor_record record = record_of(command, EXECUTOR_NOT_STARTED, command->gone_at);
-    record.number = command->main.stage;
-    record.code = command->main.error;
-    return send_record(&record, NULL, 0);
-}
-
-static bool tell_times(const struct command *command, enum executor_kind kind, uint64_t moment) {
-    struct executor_record record = record_of(command, kind, moment);
-    if (kind == EXECUTOR_HANDLER_FIRED) record.number = command->fired;
-    if (kind == EXECUTOR_FROZEN && command->is_frozen) record.flags = EXECUTOR_IS_FROZEN;
-    return send_record(&record, NULL, 0);
-}
-
-static bool tell_exit(const struct command *command, const struct child *child) {
-    const bool is_handler = child != &command->main;
-    const bool has_run = child->has_exited;
-    struct executor_record record =
-        record_of(command, has_run ? EXECUTOR_EXITED : EXECUTOR_NOT_STARTED, child->exited_at);
-    if (is_handler) record.flags |= EXECUTOR_OF_HANDLER;
-    record.pid = child->fork.pid;
-    if (has_run) {
-        if (child->exit.was_signalled) record.flags |= EXECUTOR_BY_SIGNAL;
-        record.code = child->exit.status;
-    } else {
-        record.number = child->stage;
-        record.code = child->error;
-    }
-    return send_record(&record, NULL, 0);
-}
-
-static bool tell_end(const struct command *command) {
-    struct executor_record record = record_of(command, EXECUTOR_GONE, command->gone_at);
-    record.cpu_us = command->use.cpu_us;
-    record.memory_peak_bytes = command->use.memory_peak_bytes;
-    return send_record(&record, NULL, 0);
-}
-
-/// All of a command at once, for a daemon that does not know it.
-static bool tell_entry(const struct command *command) {
-    struct executor_record record = command_entry(command);
+static bool tell(const struct command *command, enum report report) {
+    const struct executor_record record = report_record(command, report);
     int descriptors[EXECUTOR_DESCRIPTORS_MAX];
     size_t count = 0;
-    for (int i = 0; i < 2; i++) {
-        if (command->output[i] >= 0) descriptors[count++] = command->output[i];
+    if (report == REPORT_STARTED || report == REPORT_ENTRY) {
+        for (int i = 0; i < 2; i++) {
+            if (command->output[i] >= 0) descriptors[count++] = command->output[i];
+        }
     }
-    if (command->kept >= 0) descriptors[count++] = command->kept;
+    if (report == REPORT_ENTRY && command->kept >= 0) descriptors[count++] = command->kept;
     return send_record(&record, descriptors, count);
 }
 
-static bool tell(const struct command *command, enum report report) {
-    switch (report) {
-    case REPORT_STARTED: return tell_start(command);
-    case REPORT_NOT_STARTED: return tell_failure(command);
-    case REPORT_HANDLER: return tell_times(command, EXECUTOR_HANDLER_FIRED, command->fired_at);
-    case REPORT_LIMIT: return tell_times(command, EXECUTOR_LIMIT_FIRED, command->limit_fired_at);
-    case REPORT_FROZEN: return tell_times(command, EXECUTOR_FROZEN, loop_now());
-    case REPORT_EXITED: return tell_exit(command, &command->main);
-    case REPORT_HANDLER_EXITED: return tell_exit(command, &command->handler_over);
-    case REPORT_GONE: return tell_end(command);
-    case REPORT_ENTRY:
-        // It has all that was to be told.
-        return tell_entry(command);
-    }
-    return true;
+static void has_been_listed(struct command *command) {
+    if (!command->is_listed) return;
+    command->is_listed = false;
+    listed_left--;
 }
 
 /// Returns false where the socket takes no more.
 static bool tell_command(struct command *command) {
-    // An entry says all that the others would say.
-    if ((command->untold & REPORT_ENTRY) != 0) command->untold = REPORT_ENTRY;
     for (unsigned bit = 1; command->untold != 0; bit <<= 1) {
         if ((command->untold & bit) == 0) continue;
         if (!tell(command, (enum report)bit)) return false;
-        command->untold &= ~bit;
-        if (bit == REPORT_ENTRY && entries_left > 0) entries_left--;
+        // An entry is followed by all that is true, whether it was told before or not.
+        command->untold = bit == REPORT_ENTRY ? reports_behind_entry(command) : command->untold & ~bit;
     }
+    has_been_listed(command);
     return true;
 }
 
 static bool tell_answers(void) {
     while (answer_count > 0) {
-        if (!send_record(&answers[answer_first], NULL, 0)) return false;
+        const struct executor_record *next = &answers[answer_first];
+        const int folder = groups_folder();
+        if (!send_record(next, &folder, next->kind == EXECUTOR_WELCOME ? 1 : 0)) return false;
         answer_first = (answer_first + 1) % ANSWERS_MAX;
         answer_count--;
     }
@@ -189,21 +202,28 @@ static bool tell_answers(void) {
 }
 
 static void answer(struct executor_record record) {
+    if (is_over) return;
     record.magic = EXECUTOR_MAGIC;
     record.version = EXECUTOR_VERSION;
     answers[(answer_first + answer_count++) % ANSWERS_MAX] = record;
 }
 
-void brain_tell(void) {
-    // Who has said no HELLO is answered, and told nothing else.
-    if (connection.descriptor < 0 || waits_for_room || !tell_answers() || !is_welcome) return;
-    for (struct command *command; (command = command_take_untold()) != NULL;) {
+/// Returns false where the socket takes no more.
+static bool tell_commands(void) {
+    for (struct command *command; (command = reports_take()) != NULL;) {
         if (tell_command(command)) continue;
         // It comes after the others then; what is told of one stays in order.
-        command_tell(command, 0);
-        return;
+        reports_add(command, 0);
+        return false;
     }
-    if (list_serial == 0 || entries_left > 0) return;
+    return true;
+}
+
+void brain_tell(void) {
+    if (connection.descriptor < 0 || is_over || waits_for_room || !tell_answers()) return;
+    if (peer == PEER_REFUSED) hang_up();
+    if (connection.descriptor < 0 || peer != PEER_OWNER || !tell_commands()) return;
+    if (list_serial == 0 || listed_left > 0) return;
     answer((struct executor_record){
         .kind = EXECUTOR_LISTED,
         .serial = list_serial,
@@ -216,8 +236,16 @@ void brain_tell(void) {
 // MARK: - Orders
 
 static void list_one(struct command *command) {
-    entries_left++;
-    command_tell(command, REPORT_ENTRY);
+    listed_left++;
+    command->is_listed = true;
+    reports_add(command, REPORT_ENTRY);
+}
+
+static void list(uint64_t serial) {
+    if (is_over) return;
+    list_serial = serial;
+    listed_left = 0;
+    command_each(list_one);
 }
 
 static void close_all(const int *descriptors, size_t count) {
@@ -226,18 +254,32 @@ static void close_all(const int *descriptors, size_t count) {
 
 static int forget(struct command *command, uint32_t attempt) {
     if (command->attempt != attempt) return ESTALE;
-    const bool is_listed = (command->untold & REPORT_ENTRY) != 0;
-    const int error = command_forget(command);
+    if (!command_is_over(command)) return EBUSY;
     // A list does not wait for what is not there any more.
-    if (error == 0 && is_listed && entries_left > 0) entries_left--;
-    return error;
+    has_been_listed(command);
+    const bool was_restored = command->is_restored;
+    command_forget(command);
+    if (was_restored) ends_forget_one();
+    return 0;
+}
+
+static int start(const struct executor_record *order, const int *descriptors) {
+    if (!is_exiting) return command_start(order, descriptors, loop_now());
+    const bool has_input = (order->flags & EXECUTOR_WITH_INPUT) != 0;
+    const bool has_kept = (order->flags & EXECUTOR_WITH_KEPT) != 0;
+    close_all(descriptors, (size_t)1 + has_input + has_kept);
+    return ECANCELED;
 }
 
 /// Obeys an order that was checked. Returns 0 or an errno; `number` goes into the answer.
 static int obey(const struct executor_record *order, const int *descriptors, uint32_t *number) {
-    if (order->kind == EXECUTOR_START) return command_start(order, descriptors, loop_now());
+    if (order->kind == EXECUTOR_START) return start(order, descriptors);
     if (order->kind == EXECUTOR_DRAIN) {
         command_drain_all();
+        return 0;
+    }
+    if (order->kind == EXECUTOR_EXIT) {
+        is_exiting = true;
         return 0;
     }
     struct command *command = command_find(order->command);
@@ -253,14 +295,38 @@ static int obey(const struct executor_record *order, const int *descriptors, uin
     }
 }
 
-static void welcome(uint64_t serial) {
-    is_welcome = true;
-    answer((struct executor_record){
+/// Whose the commands are is settled by the first HELLO, until all are forgotten. Returns 0 or an errno.
+static int take_owner(const uint64_t other[2]) {
+    if (owner[0] == other[0] && owner[1] == other[1]) return 0;
+    if (command_count() > 0) return EBUSY;
+    // What the one before knew of this executor is of no use to this one.
+    const bool is_first = owner[0] == 0 && owner[1] == 0;
+    const int error = is_first ? 0 : choose_instance();
+    if (error == 0) brain_restore_owner(other);
+    return error;
+}
+
+static void greet(const struct executor_record *order) {
+    const int error = take_owner(order->instance);
+    if (error != 0) {
+        if (peer == PEER_OWNER) gone_since = loop_now();
+        peer = PEER_REFUSED;
+        answer((struct executor_record){.kind = EXECUTOR_DONE, .serial = order->serial, .code = error});
+        return;
+    }
+    peer = PEER_OWNER;
+    is_exiting = false;
+    patience = order->grace != 0 ? order->grace : usual_patience;
+    struct executor_record welcome = {
         .kind = EXECUTOR_WELCOME,
-        .serial = serial,
+        .serial = order->serial,
         .number = (uint32_t)command_count(),
+        .pid = getpid(),
+        .grace = patience,
         .instance = {instance[0], instance[1]},
-    });
+    };
+    snprintf(welcome.text, sizeof welcome.text, "%s", EXECUTOR_PROGRAM_VERSION);
+    answer(welcome);
 }
 
 /// `is_whole`: whether its descriptors are there, if it came with any. Returns false where no more can be said to this
@@ -269,18 +335,16 @@ static bool take(const struct executor_message *message, bool is_whole) {
     struct executor_record order;
     int fault = executor_check_order(message->bytes, message->length, message->count, &order);
     if (fault == 0 && !is_whole) fault = EBADF;
-    const bool is_known = fault == 0 && (is_welcome || order.kind == EXECUTOR_HELLO);
+    const bool is_known = fault == 0 && (peer == PEER_OWNER || order.kind == EXECUTOR_HELLO);
     if (fault != 0 || !is_known) close_all(message->descriptors, message->count);
     // What has no serial cannot be answered, and who speaks another language cannot be spoken to.
     if (fault == EBADMSG || fault == EPROTONOSUPPORT || (fault != 0 && order.serial == 0)) return false;
-    if (fault == 0 && order.kind == EXECUTOR_HELLO) {
-        welcome(order.serial);
+    if (is_known && order.kind == EXECUTOR_HELLO) {
+        greet(&order);
         return true;
     }
     if (is_known && order.kind == EXECUTOR_LIST) {
-        list_serial = order.serial;
-        entries_left = 0;
-        command_each(list_one);
+        list(order.serial);
         return true;
     }
     uint32_t number = 0;
@@ -299,10 +363,12 @@ static void read_orders(void) {
     const uint64_t end = loop_now() + TURN_NS;
     for (int i = 0; i < ORDERS_PER_TURN && answer_count < ANSWERS_MAX && loop_now() < end; i++) {
         struct executor_message message;
-        const int error = executor_receive(connection.descriptor, &message);
+        const int error = peer == PEER_REFUSED ? EPIPE : executor_receive(connection.descriptor, &message);
         if (error == EAGAIN) return;
         // EMFILE: the record is there without its descriptors, and is answered by EBADF.
         if ((error != 0 && error != EMFILE) || !take(&message, error == 0)) return hang_up();
+        // It has to be told first why it is hung up on.
+        if (peer == PEER_REFUSED && !is_over) return watch();
     }
     if (waits_for_room) watch();
 }

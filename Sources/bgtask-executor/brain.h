@@ -2,20 +2,33 @@
 #ifndef BRAIN_H
 #define BRAIN_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-/// Speaks to the daemon on a connected socket from now on; an earlier connection is closed.
-///
-/// Returns 0 or an errno.
+/// Chooses what names this executor among all. Commands go on without a daemon for so many nanoseconds, unless it says
+/// otherwise. Returns 0 or an errno.
+int brain_begin(uint64_t patience);
+
+/// Whether a new connection can be taken now: none while an earlier one that was replaced is read to its end.
+bool brain_takes_connections(void);
+
+/// Speaks to the daemon on a connected socket from now on; what came over an earlier connection is obeyed first, and that is
+/// closed. Returns 0 or an errno.
 int brain_connect(int socket);
 
-/// Whether somebody is connected; if not, since when, in nanoseconds on CLOCK_MONOTONIC.
-int brain_is_there(uint64_t *gone_since);
+/// How long commands still go on without a daemon, in nanoseconds; UINT64_MAX while there is one.
+uint64_t brain_patience_left(void);
+
+/// Whether the daemon has said that the executor is to end without commands.
+bool brain_wants_end(void);
 
 /// Tells what is untold, as much as the socket takes.
 void brain_tell(void);
 
-/// Chooses what names this executor among all. Returns 0 or an errno.
-int brain_choose_instance(void);
+/// Whose the commands are: what the daemon has said at HELLO, zero where none has.
+const uint64_t *brain_owner(void);
+
+/// Takes back whose the commands of an earlier executor were.
+void brain_restore_owner(const uint64_t owner[2]);
 
 #endif

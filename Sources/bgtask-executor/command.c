@@ -13,140 +13,18 @@
 #include <unistd.h>
 
 #include "deadlines.h"
+#include "reports.h"
+#include "table.h"
 
 enum { WORK_SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL };
 
-/// All that are not forgotten, by key: chains, twice as many as there are commands at least.
-static struct command **chains;
-static uint64_t chain_count, command_total;
-
-/// The children that are not reaped, by process number.
-static struct child *child_chains[1 << 12];
-
-static struct command *untold_first, *untold_last;
-
 static void settle(struct command *command);
 
-// MARK: - The table
-
-static struct command **place_of(uint64_t key) {
-    uint64_t hash = key * 0x9E3779B97F4A7C15;
-    struct command **place = &chains[(hash >> 32) & (chain_count - 1)];
-    while (*place != NULL && (*place)->key != key) place = &(*place)->next;
-    return place;
-}
-
-static int reserve_chain(void) {
-    if (command_total * 2 < chain_count) return 0;
-    struct command **old = chains;
-    const uint64_t old_count = chain_count;
-    struct command **larger = calloc(old_count == 0 ? 128 : old_count * 2, sizeof *larger);
-    if (larger == NULL) return ENOMEM;
-    chains = larger;
-    chain_count = old_count == 0 ? 128 : old_count * 2;
-    for (uint64_t i = 0; i < old_count; i++) {
-        for (struct command *command = old[i], *next; command != NULL; command = next) {
-            next = command->next;
-            command->next = NULL;
-            *place_of(command->key) = command;
-        }
-    }
-    free(old);
-    return 0;
-}
-
-struct command *command_find(uint64_t key) {
-    return chain_count == 0 ? NULL : *place_of(key);
-}
-
-void command_each(void (*call)(struct command *command)) {
-    for (uint64_t i = 0; i < chain_count; i++) {
-        for (struct command *command = chains[i], *next; command != NULL; command = next) {
-            next = command->next;
-            call(command);
-        }
-    }
-}
-
-uint64_t command_count(void) {
-    return command_total;
-}
-
-static struct child **place_of_child(pid_t process) {
-    struct child **place = &child_chains[(uint32_t)process % (sizeof child_chains / sizeof child_chains[0])];
-    while (*place != NULL && (*place)->fork.pid != process) place = &(*place)->next;
-    return place;
-}
-
-static void enter(struct child *child) {
-    child->next = NULL;
-    *place_of_child(child->fork.pid) = child;
-}
-
-static void leave(struct child *child) {
-    struct child **place = place_of_child(child->fork.pid);
-    if (*place == child) *place = child->next;
-}
-
 bool command_reap(pid_t process) {
-    struct child *child = *place_of_child(process);
+    struct child *child = table_child(process);
     if (child == NULL) return false;
     child->running.ready(&child->running, 0);
     return true;
-}
-
-// MARK: - What is to be told
-
-void command_tell(struct command *command, unsigned reports) {
-    command->untold |= reports;
-    if (command->is_queued) return;
-    command->is_queued = true;
-    command->next_untold = NULL;
-    if (untold_first == NULL) {
-        untold_first = command;
-    } else {
-        untold_last->next_untold = command;
-    }
-    untold_last = command;
-}
-
-struct command *command_take_untold(void) {
-    struct command *command = untold_first;
-    if (command == NULL) return NULL;
-    untold_first = command->next_untold;
-    command->is_queued = false;
-    return command;
-}
-
-struct executor_record command_entry(const struct command *command) {
-    const struct child *main = &command->main;
-    const bool has_failed = command->phase == PHASE_FAILED;
-    uint32_t flags = 0;
-    if (main->has_started) flags |= EXECUTOR_HAS_STARTED;
-    if (has_failed) flags |= EXECUTOR_HAS_FAILED;
-    if (command->phase == PHASE_GONE) flags |= EXECUTOR_IS_GONE;
-    if (command->is_frozen) flags |= EXECUTOR_IS_FROZEN;
-    if (command->limit_fired_at != 0) flags |= EXECUTOR_LIMIT_HAS_FIRED;
-    if (command->kept >= 0) flags |= EXECUTOR_WITH_KEPT;
-    if (main->has_exited) flags |= EXECUTOR_HAS_EXITED;
-    if (main->has_exited && main->exit.was_signalled) flags |= EXECUTOR_BY_SIGNAL;
-    return (struct executor_record){
-        .magic = EXECUTOR_MAGIC,
-        .version = EXECUTOR_VERSION,
-        .kind = EXECUTOR_ENTRY,
-        .command = command->key,
-        .attempt = command->attempt,
-        .flags = flags,
-        .number = command->fired,
-        .pid = main->fork.pid,
-        .code = has_failed ? main->error : main->exit.status,
-        .handler_at = command->handler_at,
-        .limit_at = command->limit_at,
-        .moment = main->started_at,
-        .grace = command->grace,
-        .cpu_us = command->use.cpu_us,
-        .memory_peak_bytes = command->use.memory_peak_bytes,
-    };
 }
 
 // MARK: - Start
@@ -228,7 +106,7 @@ static int begin(struct command *command, struct child *child, char **arguments,
     int error = clx_fork_begin(&request, &child->fork, &child->stage);
     if (error != 0) return error;
     child->is_there = true;
-    enter(child);
+    table_enter_child(child);
     error = loop_watch(&child->starting, child->fork.report, EPOLLIN);
     // Without being told of its start it is told of its end, if need be by SIGCHLD. Once only: a child whose tracer
     // keeps its end to itself has ended and cannot be reaped, and the kernel tells again when it can.
@@ -262,12 +140,12 @@ static void started(struct command *command, struct child *child) {
     if (child != &command->main) return;
     command->phase = PHASE_RUNNING;
     if (command->wants_frozen) group_freeze(&command->group, true);
-    command_tell(command, REPORT_STARTED);
+    reports_add(command, REPORT_STARTED);
 }
 
 static void handler_is_over(struct command *command) {
     command->handler_over = command->handler;
-    command_tell(command, REPORT_HANDLER_EXITED);
+    reports_add(command, REPORT_HANDLER_EXITED);
 }
 
 static void ended(struct command *command, struct child *child) {
@@ -276,14 +154,14 @@ static void ended(struct command *command, struct child *child) {
     // What somebody else has reaped is over too.
     const int reaped = clx_reap_pidfd(child->fork.pidfd, &child->exit);
     if (reaped == 0 || (reaped < 0 && errno != ECHILD)) return;
-    leave(child);
+    table_leave_child(child);
     end_child(child);
     child->is_there = false;
     child->exited_at = loop_now();
     const bool is_main = child == &command->main;
     if (child->has_started) {
         child->has_exited = true;
-        if (is_main) command_tell(command, REPORT_EXITED);
+        if (is_main) reports_add(command, REPORT_EXITED);
     }
     if (!is_main) handler_is_over(command);
     settle(command);
@@ -326,6 +204,7 @@ static struct command *make(const struct executor_record *order) {
     command->handler_at = order->handler_at;
     command->limit_at = order->limit_at;
     command->grace = order->grace;
+    memcpy(command->notes, order->notes, sizeof command->notes);
     command->group = (struct group){.folder = -1, .events = -1};
     command->group_source = (struct source){.ready = group_changed, .descriptor = -1};
     command->output[0] = command->output[1] = command->writing[0] = command->writing[1] = command->kept = -1;
@@ -366,7 +245,7 @@ int command_start(const struct executor_record *order, const int *descriptors, u
     const bool has_kept = (order->flags & EXECUTOR_WITH_KEPT) != 0;
     const int input = has_input ? descriptors[1] : -1;
     const int kept = has_kept ? descriptors[1 + has_input] : -1;
-    int error = command_find(order->command) != NULL ? EEXIST : reserve_chain();
+    int error = command_find(order->command) != NULL ? EEXIST : table_reserve();
     if (error == 0 && descriptors[0] >= descriptors_max()) error = EMFILE;
     struct command *command = error == 0 ? make(order) : NULL;
     if (error == 0) error = command == NULL ? ENOMEM : deadlines_reserve();
@@ -375,8 +254,7 @@ int command_start(const struct executor_record *order, const int *descriptors, u
         if (kept >= 0) close(kept);
     } else {
         command->kept = kept;
-        *place_of(command->key) = command;
-        command_total++;
+        table_enter(command);
         command->main.error = start(command, descriptors[0], input);
         if (command->main.error != 0 && !command->main.is_there) {
             command->phase = PHASE_FAILED;
@@ -385,7 +263,7 @@ int command_start(const struct executor_record *order, const int *descriptors, u
             loop_forget(&command->group_source);
             if (command->group.folder >= 0 && group_remove(&command->group) == 0) command->group.folder = -1;
             drop_work(command);
-            command_tell(command, REPORT_NOT_STARTED);
+            reports_add(command, REPORT_NOT_STARTED);
         } else if (command->work.header.handler_argument_count == 0) {
             // The child has a copy, and nothing else needs it.
             drop_work(command);
@@ -399,29 +277,17 @@ int command_start(const struct executor_record *order, const int *descriptors, u
 
 int command_restore(const struct executor_record *entry) {
     if (command_find(entry->command) != NULL) return EBADMSG;
-    int error = reserve_chain();
+    int error = table_reserve();
     struct command *command = error == 0 ? make(entry) : NULL;
     if (error == 0) error = command == NULL ? ENOMEM : deadlines_reserve();
     if (error != 0) {
         free(command);
         return error;
     }
-    const bool has_failed = (entry->flags & EXECUTOR_HAS_FAILED) != 0;
-    command->phase = has_failed ? PHASE_FAILED : PHASE_GONE;
-    command->fired = entry->number;
     command->handler_at = command->limit_at = 0;
-    command->limit_fired_at = (entry->flags & EXECUTOR_LIMIT_HAS_FIRED) != 0;
-    command->use = (struct group_use){entry->cpu_us, entry->memory_peak_bytes};
-    struct child *main = &command->main;
-    main->fork.pid = entry->pid;
-    main->started_at = entry->moment;
-    main->has_started = (entry->flags & EXECUTOR_HAS_STARTED) != 0;
-    main->has_exited = (entry->flags & EXECUTOR_HAS_EXITED) != 0;
-    main->exit.was_signalled = (entry->flags & EXECUTOR_BY_SIGNAL) != 0;
-    main->exit.status = has_failed ? 0 : entry->code;
-    main->error = has_failed ? entry->code : 0;
-    *place_of(command->key) = command;
-    command_total++;
+    command->is_restored = true;
+    report_restore(command, entry);
+    table_enter(command);
     return 0;
 }
 
@@ -433,7 +299,8 @@ static void settle(struct command *command) {
     const struct group_state state = group_read(&command->group);
     if (state.is_frozen != command->is_frozen) {
         command->is_frozen = state.is_frozen;
-        command_tell(command, REPORT_FROZEN);
+        command->frozen_at = loop_now();
+        reports_add(command, REPORT_FROZEN);
     }
     if (command->main.is_there) return;
     close_both(command->writing);
@@ -446,21 +313,22 @@ static void settle(struct command *command) {
     loop_forget(&command->group_source);
     if (group_remove(&command->group) == 0) command->group.folder = -1;
     drop_work(command);
-    command_tell(command, has_run ? REPORT_GONE : REPORT_NOT_STARTED);
+    reports_add(command, has_run ? REPORT_GONE : REPORT_NOT_STARTED);
 }
 
-static bool is_over(const struct command *command) {
+bool command_is_over(const struct command *command) {
     return command->phase == PHASE_GONE || command->phase == PHASE_FAILED;
 }
 
 int command_set_deadlines(struct command *command, const struct executor_record *order) {
-    if (is_over(command)) return ESRCH;
+    if (command_is_over(command)) return ESRCH;
     // The daemon does not know yet that the handler has run, and would choose otherwise.
     if (order->number != command->fired) return EAGAIN;
     const bool runs_again = (order->flags & EXECUTOR_HANDLER_AGAIN) != 0;
-    const bool is_past = command->limit_fired_at != 0 || (command->fired > 0 && !runs_again);
+    const bool is_past = command->limit_has_fired || (command->fired > 0 && !runs_again);
     command->handler_at = is_past ? 0 : order->handler_at;
     command->limit_at = order->limit_at;
+    memcpy(command->notes, order->notes, sizeof command->notes);
     deadlines_update(command);
     return 0;
 }
@@ -473,7 +341,7 @@ static bool is_of_job_control(int number) {
 
 int command_signal(struct command *command, int number, uint32_t *signalled) {
     *signalled = 0;
-    if (is_over(command)) return ESRCH;
+    if (command_is_over(command)) return ESRCH;
     if (number == SIGKILL) return command_kill(command);
     // A child that has not closed yet what is others' must not be stopped.
     if (command->phase == PHASE_STARTING && is_of_job_control(number)) return EAGAIN;
@@ -486,7 +354,7 @@ int command_signal(struct command *command, int number, uint32_t *signalled) {
 }
 
 int command_kill(struct command *command) {
-    if (is_over(command)) return ESRCH;
+    if (command_is_over(command)) return ESRCH;
     const int error = group_kill(&command->group);
     // A child that was being forked may not be in the group yet.
     if (command->main.is_there) clx_pidfd_send_signal(command->main.fork.pidfd, SIGKILL);
@@ -495,7 +363,7 @@ int command_kill(struct command *command) {
 }
 
 int command_freeze(struct command *command, bool is_frozen) {
-    if (is_over(command)) return ESRCH;
+    if (command_is_over(command)) return ESRCH;
     command->wants_frozen = is_frozen;
     // As above: one that is being started is frozen when its program runs.
     if (command->phase == PHASE_STARTING) return 0;
@@ -512,7 +380,7 @@ static void fire_handler(struct command *command, uint64_t now) {
     command->handler_at = 0;
     command->fired++;
     command->fired_at = now;
-    command_tell(command, REPORT_HANDLER);
+    reports_add(command, REPORT_HANDLER);
     command_signal(command, (int)command->handler_signal, &signalled);
     // Who was stopped would handle nothing (systemd.kill(5)).
     if (!is_of_job_control((int)command->handler_signal)) command_signal(command, SIGCONT, &signalled);
@@ -531,8 +399,11 @@ static void fire_handler(struct command *command, uint64_t now) {
 static void fire_limit(struct command *command, uint64_t now) {
     enum { RETRY_NS = 100000000 };
     command->limit_at = command->handler_at = 0;
-    if (command->limit_fired_at == 0) command_tell(command, REPORT_LIMIT);
-    if (command->limit_fired_at == 0) command->limit_fired_at = now;
+    if (!command->limit_has_fired) {
+        command->limit_has_fired = true;
+        command->limit_fired_at = now;
+        reports_add(command, REPORT_LIMIT);
+    }
     // There may have been no descriptor to be had.
     if (command_kill(command) != 0) command->limit_at = now + RETRY_NS;
 }
@@ -554,7 +425,7 @@ int command_fire_due(uint64_t now) {
 
 static void drain(struct command *command) {
     const uint64_t now = loop_now();
-    if (is_over(command) || command->limit_fired_at != 0) return;
+    if (command_is_over(command) || command->limit_has_fired) return;
     if (command->fired == 0) command->handler_at = now;
     const uint64_t limit_at = now + command->grace;
     if (command->limit_at == 0 || command->limit_at > limit_at) command->limit_at = limit_at;
@@ -567,25 +438,9 @@ void command_drain_all(void) {
 
 // MARK: - The end
 
-int command_forget(struct command *command) {
-    if (!is_over(command)) return EBUSY;
-    struct command **place = place_of(command->key);
-    *place = command->next;
-    command_total--;
+void command_forget(struct command *command) {
+    table_leave(command);
     deadlines_remove(command);
-    // It is taken out of the queue of what is untold.
-    if (command->is_queued) {
-        struct command *before = NULL;
-        for (struct command *at = untold_first; at != NULL && at != command; at = at->next_untold) {
-            before = at;
-        }
-        if (before == NULL) {
-            untold_first = command->next_untold;
-        } else {
-            before->next_untold = command->next_untold;
-        }
-        if (untold_last == command) untold_last = before;
-    }
+    reports_drop(command);
     drop(command);
-    return 0;
 }

@@ -23,19 +23,6 @@ enum phase {
     PHASE_GONE,
 };
 
-/// What the daemon is to be told, as bits.
-enum report {
-    REPORT_STARTED = 1 << 0,
-    REPORT_NOT_STARTED = 1 << 1,
-    REPORT_HANDLER = 1 << 2,
-    REPORT_LIMIT = 1 << 3,
-    REPORT_FROZEN = 1 << 4,
-    REPORT_EXITED = 1 << 5,
-    REPORT_HANDLER_EXITED = 1 << 6,
-    REPORT_GONE = 1 << 7,
-    REPORT_ENTRY = 1 << 8,
-};
-
 /// One child: that of the command, or that which is run as its handler.
 struct child {
     struct command *command;
@@ -58,10 +45,13 @@ struct command {
     uint64_t key;
     uint32_t attempt;
     enum phase phase;
+    /// It is of an earlier executor, and on disk.
+    bool is_restored;
     struct group group;
     struct source group_source;
     struct child main, handler;
-    /// The handler as it was when its end became something to tell: it may run again before that is told.
+    /// The handler as it was when its end became something to tell: it may run again before that is told. It has no command
+    /// while there has been none.
     struct child handler_over;
     /// The reading ends of its output, for the daemon; and a descriptor that is kept for it, or -1.
     int output[2];
@@ -78,14 +68,20 @@ struct command {
     /// 0: not any more, or never.
     uint64_t handler_at, limit_at;
     uint64_t grace;
+    bool limit_has_fired;
     uint64_t fired_at, limit_fired_at;
     bool is_frozen;
     bool wants_frozen;
+    uint64_t frozen_at;
     struct group_use use;
     uint64_t gone_at;
+    /// What the daemon wants kept.
+    uint64_t notes[EXECUTOR_NOTES];
 
     /// `report` bits.
     unsigned untold;
+    /// A list is not over before all of it is told.
+    bool is_listed;
     struct command *next_untold;
     bool is_queued;
     /// Its place among the deadlines, or -1.
@@ -97,19 +93,9 @@ struct command {
 /// that the flags announce. Returns 0 or an errno; EEXIST for a key that is not forgotten.
 int command_start(const struct executor_record *order, const int *descriptors, uint64_t now);
 
-/// Takes back the end of a command of an earlier executor, which has no processes, groups and descriptors any more.
-/// Returns 0 or an errno.
+/// Takes back a command of an earlier executor by its ENTRY: it has no processes, groups and descriptors any more. Returns 0
+/// or an errno.
 int command_restore(const struct executor_record *entry);
-
-/// All of a command, as ENTRY tells it.
-struct executor_record command_entry(const struct command *command);
-
-struct command *command_find(uint64_t key);
-
-/// Calls for each that is not forgotten.
-void command_each(void (*call)(struct command *command));
-
-uint64_t command_count(void);
 
 /// Reaps a child that has ended, if a command waits for it. Returns whether one does.
 bool command_reap(pid_t process);
@@ -122,16 +108,13 @@ int command_freeze(struct command *command, bool is_frozen);
 /// Has the handler of each command fire now, and its limit a grace later at most.
 void command_drain_all(void);
 
-/// Lets go of a command that is over. Returns 0, or EBUSY while it is not.
-int command_forget(struct command *command);
+/// Whether nothing of it is left but what there is to tell.
+bool command_is_over(const struct command *command);
+
+/// Lets go of a command that is over.
+void command_forget(struct command *command);
 
 /// Fires what is due. Returns how many milliseconds are left to what is due next, or -1.
 int command_fire_due(uint64_t now);
-
-/// The next one that has something untold, which is not queued any more; NULL where there is none.
-struct command *command_take_untold(void);
-
-/// There is something to tell of a command.
-void command_tell(struct command *command, unsigned reports);
 
 #endif

@@ -2,11 +2,14 @@
 #ifndef ENDS_H
 #define ENDS_H
 
-/// Opens the folder that they are kept in, which is nobody else's, and takes back those that an earlier executor left.
-/// Returns 0 or an errno; EBADMSG where the file is not one that an executor has written.
+/// Opens the folder that they are kept in, for one executor alone, and takes back those that an earlier one left. A file that
+/// no executor has written is put aside. Returns 0 or an errno; EBUSY where another executor has the folder.
 int ends_open(const char *folder);
 
 /// Writes down how each command that is not forgotten has ended, in the place of what was there. Returns 0 or an errno.
 int ends_write(void);
+
+/// One that was taken back is forgotten. What was there is removed with the last one.
+void ends_forget_one(void);
 
 #endif

@@ -97,6 +97,10 @@ int groups_open(const char *folder) {
     return error;
 }
 
+int groups_folder(void) {
+    return tree;
+}
+
 // MARK: - One group
 
 static void name_of(uint64_t number, char name[32]) {

@@ -28,6 +28,9 @@ struct group_use {
 /// errno; EBUSY where something does not end.
 int groups_open(const char *folder);
 
+/// That folder, for the daemon to look into.
+int groups_folder(void);
+
 /// Makes a group. Returns 0 or an errno.
 int group_make(struct group *group, uint32_t processes_max);
 

@@ -19,6 +19,7 @@
 #include "ends.h"
 #include "group.h"
 #include "loop.h"
+#include "table.h"
 
 enum {
     EXIT_USAGE = 64,
@@ -34,12 +35,12 @@ static void take_signals(struct source *source, uint32_t events);
 static struct source listening = {.ready = accept_brain, .descriptor = -1};
 static struct source signals = {.ready = take_signals, .descriptor = -1};
 static bool is_ending;
-/// How long commands go on without a daemon.
-static uint64_t patience = 60000000000;
+/// Whether commands had their handlers because no daemon was there.
 static bool has_drained;
 
 static void accept_brain(struct source *source, uint32_t events) {
     (void)events;
+    if (!brain_takes_connections()) return;
     const int socket = accept4(source->descriptor, NULL, NULL, SOCK_CLOEXEC);
     if (socket < 0) return;
     pid_t pid;
@@ -48,7 +49,6 @@ static void accept_brain(struct source *source, uint32_t events) {
     // One that runs as somebody else orders nothing.
     const bool is_ours = clx_peer_credentials(socket, &pid, &user, &group) == 0 && user == geteuid();
     if (!is_ours || brain_connect(socket) != 0) close(socket);
-    has_drained = false;
 }
 
 /// Whether a child may have ended that nobody has reaped.
@@ -76,19 +76,19 @@ static void take_signals(struct source *source, uint32_t events) {
 
 /// Ends the commands of a daemon that does not come back, or where this process is to end.
 static void drain_where_needed(void) {
-    uint64_t since;
-    const bool is_alone = !brain_is_there(&since) && loop_now() - since >= patience;
+    const uint64_t left = brain_patience_left();
+    if (left > 0) has_drained = false;
     // At the end those too that were started meanwhile.
-    if (!is_ending && (has_drained || !is_alone)) return;
+    if (!is_ending && (has_drained || left > 0)) return;
     has_drained = true;
     command_drain_all();
 }
 
 static int milliseconds_to_patience(void) {
-    uint64_t since;
-    if (has_drained || brain_is_there(&since) || command_count() == 0) return -1;
-    const uint64_t now = loop_now();
-    return since + patience <= now ? 0 : (int)((since + patience - now) / 1000000 + 1);
+    enum { HOUR_MS = 3600000 };
+    const uint64_t left = brain_patience_left();
+    if (has_drained || left == UINT64_MAX || command_count() == 0) return -1;
+    return left / 1000000 >= HOUR_MS ? HOUR_MS : (int)((left + 999999) / 1000000);
 }
 
 static int earlier(int one, int other) {
@@ -99,17 +99,17 @@ static int earlier(int one, int other) {
 static uint64_t living;
 
 static void count_one(struct command *command) {
-    if (command->phase == PHASE_STARTING || command->phase == PHASE_RUNNING) living++;
+    if (!command_is_over(command)) living++;
 }
 
 static bool is_done(void) {
-    if (!is_ending) return false;
+    if (!is_ending && !brain_wants_end()) return false;
     living = 0;
     command_each(count_one);
     return living == 0;
 }
 
-static int set_up(const char *tree) {
+static int set_up(const char *tree, uint64_t patience) {
     sigset_t watched;
     sigemptyset(&watched);
     sigaddset(&watched, SIGCHLD);
@@ -120,7 +120,7 @@ static int set_up(const char *tree) {
     clx_keep_ended_children();
     if (clx_become_subreaper() < 0) return errno;
     int error = loop_open();
-    if (error == 0) error = brain_choose_instance();
+    if (error == 0) error = brain_begin(patience);
     if (error == 0) error = groups_open(tree);
     if (error != 0) return error;
     const int descriptor = signalfd(-1, &watched, SFD_NONBLOCK | SFD_CLOEXEC);
@@ -145,15 +145,14 @@ int main(int count, char **arguments) {
         return EXIT_USAGE;
     }
     char *end;
-    patience = strtoull(arguments[3], &end, 10);
+    uint64_t patience = strtoull(arguments[3], &end, 10);
     if (arguments[3][0] < '0' || arguments[3][0] > '9' || *end != '\0' || patience > 86400) {
         fprintf(stderr, "bgtask-executor: %s: the seconds are a number up to 86400\n", arguments[3]);
         return EXIT_USAGE;
     }
-    patience *= 1000000000;
     const char *subject = arguments[2];
     int error = ends_open(subject);
-    if (error == 0) error = set_up(subject = arguments[1]);
+    if (error == 0) error = set_up(subject = arguments[1], patience * 1000000000);
     if (error != 0) return complain(subject, error);
     while (!is_done()) {
         drain_where_needed();

@@ -9,6 +9,9 @@ final class ExecutorPeer {
     private let tree: CgroupTree
     private let folder: TemporaryFolder
     private(set) var processID: pid_t = 0
+    /// What greets the executor, and its answer.
+    var owner: (UInt64, UInt64) = (1, 2)
+    private(set) var welcome: Heard?
     private var socket: Int32 = -1
     private var serial: UInt64 = 0
     /// What has been told and not been asked for, with its descriptors.
@@ -62,7 +65,7 @@ final class ExecutorPeer {
 
     /// Starts another executor, with what the one before left.
     func restart() throws {
-        waitpid(processID, nil, 0)
+        _ = end()
         hangUp()
         try start(patience: 60)
     }
@@ -94,7 +97,7 @@ final class ExecutorPeer {
         waitpid(processID, nil, 0)
         _ = try? tree.killLeftovers()
         try? tree.remove()
-        unlink(folder.path + "/executor/ends")
+        for name in ["ends", "ends.bad", "lock"] { unlink(folder.path + "/executor/" + name) }
         rmdir(folder.path + "/executor")
     }
 
@@ -114,12 +117,50 @@ final class ExecutorPeer {
     // MARK: - The connection
 
     func connect() throws {
+        try dial()
+        let heard = try hello()
+        try #require(heard.kind == EXECUTOR_WELCOME)
+        welcome = heard
+    }
+
+    /// Connects, and says nothing.
+    func dial() throws {
         socket = Glibc.socket(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue), 0)
         try Self.withAddress(folder.path + "/socket") { address, length in
             try #require(Glibc.connect(socket, address, length) == 0)
         }
-        try order(EXECUTOR_HELLO)
-        _ = try wait(EXECUTOR_WELCOME)
+    }
+
+    /// - Returns: the answer, WELCOME or DONE.
+    func hello(grace: UInt64 = 0) throws -> Heard {
+        let serial = try order(EXECUTOR_HELLO) { ($0.instance, $0.grace) = (owner, grace) }
+        return try wait(nil) { $0.record.serial == serial }
+    }
+
+    /// Goes away, and leaves the connection open.
+    ///
+    /// - Returns: the descriptor, which is the caller's.
+    func leave() -> Int32 {
+        defer { (socket, heard) = (-1, []) }
+        return socket
+    }
+
+    /// Stops the executor, so that it reads nothing.
+    func suspend() throws {
+        kill(processID, SIGSTOP)
+        var status: Int32 = 0
+        try #require(waitpid(processID, &status, WUNTRACED) == processID)
+    }
+
+    func resume() { kill(processID, SIGCONT) }
+
+    /// Waits until the executor has ended.
+    ///
+    /// - Returns: its status, as waitpid(2) has it.
+    func end() -> Int32 {
+        var status: Int32 = -1
+        waitpid(processID, &status, 0)
+        return status
     }
 
     /// What the daemon's end is: nobody reads any more.
@@ -188,14 +229,27 @@ final class ExecutorPeer {
         try code(EXECUTOR_FORGET, command) { $0.attempt = 1 }
     }
 
+    /// Asks for a list.
+    ///
+    /// - Returns: what it has told, with LISTED as the last.
+    func list() throws -> [Heard] {
+        heard = []
+        let serial = try order(EXECUTOR_LIST)
+        let listed = try wait(EXECUTOR_LISTED) { $0.record.serial == serial }
+        defer { heard = [] }
+        return heard.filter { $0.kind != EXECUTOR_DONE } + [listed]
+    }
+
     // MARK: - Reports
 
     /// The next of a kind; those of other kinds stay.
     func wait(
-        _ kind: executor_kind, of command: UInt64? = nil, _ isMeant: (Heard) -> Bool = { _ in true }
+        _ kind: executor_kind?, of command: UInt64? = nil,
+        _ isMeant: (Heard) -> Bool = { _ in true }
     ) throws -> Heard {
         func fits(_ heard: Heard) -> Bool {
-            heard.kind == kind && (command == nil || heard.record.command == command)
+            (kind == nil || heard.kind == kind)
+                && (command == nil || heard.record.command == command)
                 && isMeant(heard)
         }
         if let index = heard.firstIndex(where: fits) { return heard.remove(at: index) }
@@ -203,7 +257,7 @@ final class ExecutorPeer {
             if fits(next) { return next }
             heard.append(next)
         }
-        throw SystemError(operation: "wait", errno: EPIPE, subject: "kind \(kind.rawValue)")
+        throw SystemError(operation: "wait", errno: EPIPE, subject: "kind \(kind?.rawValue ?? 0)")
     }
 
     /// - Returns: `nil` where the executor has hung up.

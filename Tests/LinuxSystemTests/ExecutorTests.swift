@@ -191,7 +191,7 @@ extension LinuxTests {
             #expect(try peer.start(1, ExecutorWork("sleep", "1000")) == 0)
             _ = try peer.wait(EXECUTOR_STARTED, of: 1)
             for bytes in [
-                [0], [UInt8](repeating: 0x55, count: 128), [UInt8](repeating: 0, count: 4096),
+                [0], [UInt8](repeating: 0x55, count: 192), [UInt8](repeating: 0, count: 4096),
             ] {
                 peer.send(bytes)
                 #expect(try peer.isHungUp())

@@ -113,5 +113,9 @@ struct DocumentTests {
             .split(separator: "\n").filter { $0.hasPrefix("## ") }
         let newest = try #require(headings.first?.split(separator: " ").dropFirst().first)
         #expect(words.dropFirst().first == newest)
+        let header = RepositoryFiles.top.appendingPathComponent(
+            "Sources/CExecutor/include/executor_version.h")
+        let texts = try String(contentsOf: header, encoding: .utf8).split(separator: "\"")
+        #expect(texts.dropLast().last == newest)
     }
 }

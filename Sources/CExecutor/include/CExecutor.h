@@ -4,6 +4,7 @@
 
 #include "executor_record.h"
 #include "executor_transport.h"
+#include "executor_version.h"
 #include "executor_work.h"
 
 #endif

@@ -1,0 +1,110 @@
+import CExecutor
+import Glibc
+import Testing
+
+@testable import LinuxSystem
+
+extension LinuxTests {
+    /// Whose the commands are, and what becomes of what a daemon has ordered that is gone.
+    @Suite(.enabled(if: Kind.refusal == nil)) struct ExecutorOwnerTests {
+        private static func instance(_ peer: ExecutorPeer) -> [UInt64] {
+            guard let words = peer.welcome?.record.instance else { return [] }
+            return [words.0, words.1]
+        }
+
+        @Test("nobody else is welcome while commands of one owner are not forgotten")
+        func busy() throws {
+            let peer = try ExecutorPeer()
+            let first = Self.instance(peer)
+            #expect(try peer.start(1, ExecutorWork("true")) == 0)
+            _ = try peer.wait(EXECUTOR_GONE, of: 1)
+            peer.hangUp()
+            try peer.connect()
+            #expect(Self.instance(peer) == first)
+            peer.hangUp()
+            peer.owner = (3, 4)
+            try peer.dial()
+            let answer = try peer.hello()
+            #expect(answer.kind == EXECUTOR_DONE && answer.record.code == EBUSY)
+            #expect(try peer.isHungUp())
+            peer.hangUp()
+            peer.owner = (1, 2)
+            try peer.connect()
+            #expect(try peer.forget(1) == 0)
+            peer.hangUp()
+            peer.owner = (3, 4)
+            try peer.connect()
+            #expect(Self.instance(peer) != first)
+        }
+
+        @Test("ends that were kept on disk have their owner and their moments")
+        func restored() throws {
+            let peer = try ExecutorPeer()
+            #expect(try peer.start(1, ExecutorWork("true")) == 0)
+            let gone = try peer.wait(EXECUTOR_GONE, of: 1).record
+            kill(peer.processID, SIGTERM)
+            let owner = peer.owner
+            #expect(try peer.isHungUp())
+            try peer.restart()
+            let list = try peer.list()
+            #expect(list.map(\.kind).contains(EXECUTOR_EXITED))
+            #expect(list.first { $0.kind == EXECUTOR_GONE }?.record.moment == gone.moment)
+            peer.hangUp()
+            peer.owner = (3, 4)
+            try peer.dial()
+            #expect(try peer.hello().record.code == EBUSY)
+            peer.hangUp()
+            peer.owner = owner
+            try peer.connect()
+            #expect(try peer.forget(1) == 0)
+            // Nothing is left on disk of what was forgotten.
+            kill(peer.processID, SIGKILL)
+            try peer.restart()
+            #expect(try peer.list().count == 1)
+        }
+
+        @Test(
+            "what a daemon has ordered before its end is obeyed, read or not",
+            arguments: [true, false])
+        func unread(_ hasEnded: Bool) throws {
+            let peer = try ExecutorPeer()
+            let file = ExecutorWork("sleep", "1000").file()
+            defer { close(file) }
+            // An answer that nobody reads makes the end of the connection an error.
+            try peer.order(EXECUTOR_KILL, 9)
+            try peer.suspend()
+            for command in UInt64(1)...100 {
+                try peer.order(EXECUTOR_START, command, descriptors: [file]) {
+                    ($0.attempt, $0.number) = (1, 15)
+                }
+            }
+            let old = peer.leave()
+            if hasEnded { close(old) }
+            defer { if !hasEnded { close(old) } }
+            try peer.dial()
+            peer.resume()
+            let welcome = try peer.hello()
+            #expect(welcome.kind == EXECUTOR_WELCOME && welcome.record.number == 100)
+        }
+
+        @Test("told to, it ends when no command runs, and starts none")
+        func exit() throws {
+            let peer = try ExecutorPeer()
+            #expect(try peer.start(1, ExecutorWork("sleep", "1000")) == 0)
+            _ = try peer.wait(EXECUTOR_STARTED, of: 1)
+            #expect(try peer.code(EXECUTOR_EXIT) == 0)
+            #expect(try peer.start(2, ExecutorWork("true")) == ECANCELED)
+            peer.hangUp()
+            // Who comes back takes that back.
+            try peer.connect()
+            #expect(try peer.start(2, ExecutorWork("true")) == 0)
+            _ = try peer.wait(EXECUTOR_GONE, of: 2)
+            #expect(try peer.code(EXECUTOR_EXIT) == 0)
+            #expect(try peer.code(EXECUTOR_KILL, 1) == 0)
+            _ = try peer.wait(EXECUTOR_GONE, of: 1)
+            #expect(peer.end() == 0)
+            try peer.restart()
+            #expect(try peer.list().count { $0.kind == EXECUTOR_ENTRY } == 2)
+        }
+    }
+}

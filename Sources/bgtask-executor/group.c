@@ -27,7 +27,7 @@ static uint64_t number_last;
 
 // MARK: - Files
 
-static int write_text(int folder, const char *name, const char *text) {
+int group_write(int folder, const char *name, const char *text) {
     const int file = openat(folder, name, O_WRONLY | O_CLOEXEC);
     if (file < 0) return errno;
     const int error = write(file, text, strlen(text)) < 0 ? errno : 0;
@@ -77,11 +77,18 @@ static int remove_folder(int parent, const char *name, void *context) {
     return unlinkat(parent, name, AT_REMOVEDIR) < 0 ? errno : 0;
 }
 
+void group_pass_controllers(int folder) {
+    // One by one: where one of them is missing, the other is still had.
+    group_write(folder, "cgroup.subtree_control", "+memory");
+    group_write(folder, "cgroup.subtree_control", "+pids");
+}
+
 int groups_open(const char *folder) {
     if (mkdir(folder, 0755) < 0 && errno != EEXIST) return errno;
     tree = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (tree < 0) return errno;
-    int error = write_text(tree, "cgroup.kill", "1");
+    group_pass_controllers(tree);
+    int error = group_write(tree, "cgroup.kill", "1");
     if (error != 0) return error;
     const int events = openat(tree, "cgroup.events", O_RDONLY | O_CLOEXEC);
     if (events < 0) return errno;
@@ -122,7 +129,7 @@ int group_make(struct group *group, uint32_t processes_max) {
     if (error == 0 && group->events < 0) error = errno;
     if (error == 0 && processes_max > 0) {
         snprintf(limit, sizeof limit, "%u", processes_max);
-        error = write_text(group->folder, "pids.max", limit);
+        error = group_write(group->folder, "pids.max", limit);
         // Where the kernel does not count them there is nothing to bound.
         if (error == ENOENT) error = 0;
     }
@@ -138,11 +145,11 @@ struct group_state group_read(const struct group *group) {
 }
 
 int group_freeze(const struct group *group, bool is_frozen) {
-    return write_text(group->folder, "cgroup.freeze", is_frozen ? "1" : "0");
+    return group_write(group->folder, "cgroup.freeze", is_frozen ? "1" : "0");
 }
 
 int group_kill(const struct group *group) {
-    return write_text(group->folder, "cgroup.kill", "1");
+    return group_write(group->folder, "cgroup.kill", "1");
 }
 
 struct group_use group_use(const struct group *group) {

@@ -24,6 +24,12 @@ struct group_use {
     uint64_t memory_peak_bytes;
 };
 
+/// Writes to a file of a group. Returns 0 or an errno.
+int group_write(int folder, const char *name, const char *text);
+
+/// Has the memory and the processes of the groups in a folder counted, as far as the kernel does that there.
+void group_pass_controllers(int folder);
+
 /// Opens the folder that holds the groups, kills what an earlier executor left in them, and removes them. Returns 0 or an
 /// errno; EBUSY where something does not end.
 int groups_open(const char *folder);

@@ -2,6 +2,8 @@
 //
 // It knows no rule but time: docs/executor.md.
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -16,9 +18,11 @@
 #include "CLinux.h"
 #include "brain.h"
 #include "command.h"
+#include "delegation.h"
 #include "ends.h"
 #include "group.h"
 #include "loop.h"
+#include "notify.h"
 #include "table.h"
 
 enum {
@@ -96,17 +100,32 @@ static int earlier(int one, int other) {
     return other < 0 || one < other ? one : other;
 }
 
-static uint64_t living;
+static uint64_t living, last_limit;
 
 static void count_one(struct command *command) {
-    if (!command_is_over(command)) living++;
+    if (command_is_over(command)) return;
+    living++;
+    if (command->limit_at > last_limit) last_limit = command->limit_at;
 }
 
 static bool is_done(void) {
     if (!is_ending && !brain_wants_end()) return false;
-    living = 0;
+    living = last_limit = 0;
     command_each(count_one);
+    // By then all are killed.
+    if (is_ending || living == 0) notify_stopping(last_limit);
     return living == 0;
+}
+
+static int open_socket(void) {
+    int listens = 0;
+    socklen_t size = sizeof listens;
+    if (getsockopt(SOCKET, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) < 0) return errno;
+    if (fcntl(SOCKET, F_SETFD, FD_CLOEXEC) < 0) return errno;
+    if (!listens) return brain_connect(SOCKET);
+    // Somebody else may have taken what was there to be taken.
+    if (fcntl(SOCKET, F_SETFL, O_NONBLOCK) < 0) return errno;
+    return loop_watch(&listening, SOCKET, EPOLLIN);
 }
 
 static int set_up(const char *tree, uint64_t patience) {
@@ -126,16 +145,47 @@ static int set_up(const char *tree, uint64_t patience) {
     const int descriptor = signalfd(-1, &watched, SFD_NONBLOCK | SFD_CLOEXEC);
     if (descriptor < 0) return errno;
     error = loop_watch(&signals, descriptor, EPOLLIN);
-    if (error != 0) return error;
-    int listens = 0;
-    socklen_t size = sizeof listens;
-    if (getsockopt(SOCKET, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) < 0) return errno;
-    return listens ? loop_watch(&listening, SOCKET, EPOLLIN) : brain_connect(SOCKET);
+    return error != 0 ? error : open_socket();
 }
 
 static int complain(const char *subject, int error) {
     fprintf(stderr, "bgtask-executor: %s: %s\n", subject, strerror(error));
     return EXIT_SYSTEM;
+}
+
+/// The folders that the service manager has made, where the arguments leave it to that: `-`. Returns 0, or a status to exit
+/// with.
+static int find_folders(const char **tree, const char **state) {
+    static char commands[PATH_MAX], group[PATH_MAX], folder[PATH_MAX];
+    if (strcmp(*state, "-") == 0) {
+        // The first of several, which colons divide.
+        const char *folders = getenv("STATE_DIRECTORY");
+        const size_t length = folders == NULL ? 0 : strcspn(folders, ":");
+        if (length == 0 || length >= sizeof folder) {
+            fputs("bgtask-executor: there is no STATE_DIRECTORY: its unit needs StateDirectory=\n", stderr);
+            return EXIT_USAGE;
+        }
+        memcpy(folder, folders, length);
+        *state = folder;
+    }
+    if (strcmp(*tree, "-") != 0) return 0;
+    const int error = delegation_enter(commands, group);
+    *tree = commands;
+    if (error == EPERM) {
+        fprintf(stderr, "bgtask-executor: the group %s is not delegated to it: its unit needs Delegate=yes\n", group);
+        return EXIT_SYSTEM;
+    }
+    return error == 0 ? 0 : complain("its group in cgroup v2", error);
+}
+
+static void turn(void) {
+    drain_where_needed();
+    const int due = command_fire_due(loop_now());
+    brain_tell();
+    const int other = earlier(milliseconds_to_patience(), notify_turn(command_count()));
+    // More orphans than one turn takes may be waiting.
+    loop_turn(may_have_ended ? 0 : earlier(due, other));
+    reap_orphans();
 }
 
 int main(int count, char **arguments) {
@@ -145,24 +195,26 @@ int main(int count, char **arguments) {
         return EXIT_USAGE;
     }
     char *end;
-    uint64_t patience = strtoull(arguments[3], &end, 10);
+    const uint64_t patience = strtoull(arguments[3], &end, 10);
     if (arguments[3][0] < '0' || arguments[3][0] > '9' || *end != '\0' || patience > 86400) {
         fprintf(stderr, "bgtask-executor: %s: the seconds are a number up to 86400\n", arguments[3]);
         return EXIT_USAGE;
     }
-    const char *subject = arguments[2];
-    int error = ends_open(subject);
-    if (error == 0) error = set_up(subject = arguments[1], patience * 1000000000);
-    if (error != 0) return complain(subject, error);
-    while (!is_done()) {
-        drain_where_needed();
-        const int due = command_fire_due(loop_now());
-        brain_tell();
-        // More orphans than one turn takes may be waiting.
-        loop_turn(may_have_ended ? 0 : earlier(due, milliseconds_to_patience()));
-        reap_orphans();
+    const char *tree = arguments[1], *state = arguments[2];
+    notify_begin();
+    const int status = find_folders(&tree, &state);
+    if (status != 0) return status;
+    int error = ends_open(state);
+    if (error == EBUSY) {
+        fprintf(stderr, "bgtask-executor: %s: another executor has this folder\n", state);
+        return EXIT_SYSTEM;
     }
+    if (error != 0) return complain(state, error);
+    error = set_up(tree, patience * 1000000000);
+    if (error != 0) return complain(tree, error);
+    notify_ready();
+    while (!is_done()) turn();
     brain_tell();
     error = ends_write();
-    return error == 0 ? 0 : complain(arguments[2], error);
+    return error == 0 ? 0 : complain(state, error);
 }

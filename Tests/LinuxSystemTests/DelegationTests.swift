@@ -8,31 +8,6 @@ extension LinuxTests {
     /// A group that was delegated to a daemon.
     @Suite(.enabled(if: Kind.refusal == nil && geteuid() == 0, "delegating a group needs root"))
     struct DelegationTests {
-        /// A group with the mark of delegation, as a service manager makes one.
-        private final class DelegatedGroup {
-            let folder: String
-
-            init() throws {
-                folder = try CgroupHierarchy().ownFolder + "/linux-system-test-\(getpid())"
-                try systemCall("mkdir", folder) { mkdir(folder, 0o755) }
-                try systemCall("setxattr", folder) {
-                    setxattr(folder, "trusted.delegate", "1", 1, 0)
-                }
-            }
-
-            deinit {
-                let group = try? Cgroup(folder: folder, name: "", makes: false)
-                _ = try? group?.killAndWait(millisecondsMax: Harness.millisecondsMax)
-                try? group?.removeSubgroups()
-                try? group?.remove()
-            }
-
-            func processes(in below: String = "") throws -> [String] {
-                try contents(of: folder + below + "/cgroup.procs").split(separator: "\n")
-                    .map(String.init)
-            }
-        }
-
         @Test(
             "a daemon moves into a leaf of its group, and its tasks are beside it",
             arguments: ["", "/daemon"]

@@ -56,21 +56,39 @@ final class ExecutorPeer {
         }
     }
 
-    /// - Parameter patience: the seconds for which commands go on without anybody connected.
-    init(patience: Int = 60) throws {
+    /// How a service manager starts it: in which group, and with which variables.
+    struct Service {
+        var group: String
+        var environment: [String] = []
+    }
+
+    private let service: Service?
+
+    /// - Parameters:
+    ///   - patience: the seconds for which commands go on without anybody connected.
+    ///   - service: `nil` where it is told its folders.
+    ///   - connects: `false` where it is not expected to work.
+    init(patience: Int = 60, service: Service? = nil, connects: Bool = true) throws {
         folder = try TemporaryFolder()
         tree = try CgroupTree(stateFolder: folder.path)
-        try start(patience: patience)
+        self.service = service
+        processID = try spawn(patience: patience)
+        if connects { try connect() }
     }
 
     /// Starts another executor, with what the one before left.
     func restart() throws {
         _ = end()
         hangUp()
-        try start(patience: 60)
+        processID = try spawn(patience: 60)
+        try connect()
     }
 
-    private func start(patience: Int) throws {
+    /// Where it keeps the ends.
+    var stateFolder: String { folder.path + "/executor" }
+
+    /// Starts an executor that listens, in the place of one before.
+    func spawn(patience: Int) throws -> pid_t {
         let path = folder.path + "/socket"
         unlink(path)
         let listener = Glibc.socket(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue), 0)
@@ -82,13 +100,23 @@ final class ExecutorPeer {
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_adddup2(&actions, listener, 3)
-        let program = try builtProgram("bgtask-executor")
-        let words = [program, tree.folder + "/executor", folder.path + "/executor", "\(patience)"]
+        let words = try self.words(patience: patience)
         var pointers: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
         defer { for pointer in pointers { free(pointer) } }
-        let error = posix_spawn(&processID, program, &actions, nil, &pointers, environ)
+        var process: pid_t = 0
+        let error = posix_spawn(&process, words[0], &actions, nil, &pointers, environ)
         try #require(error == 0)
-        try connect()
+        return process
+    }
+
+    private func words(patience: Int) throws -> [String] {
+        let program = try builtProgram("bgtask-executor")
+        guard let service else {
+            return [program, tree.folder + "/executor", stateFolder, "\(patience)"]
+        }
+        let enter = "echo $$ >\(service.group)/cgroup.procs; exec /usr/bin/env \"$@\""
+        let environment = service.environment + ["STATE_DIRECTORY=\(stateFolder)"]
+        return ["/bin/sh", "-c", enter, "sh"] + environment + [program, "-", "-", "\(patience)"]
     }
 
     deinit {
@@ -97,8 +125,8 @@ final class ExecutorPeer {
         waitpid(processID, nil, 0)
         _ = try? tree.killLeftovers()
         try? tree.remove()
-        for name in ["ends", "ends.bad", "lock"] { unlink(folder.path + "/executor/" + name) }
-        rmdir(folder.path + "/executor")
+        for name in ["ends", "ends.bad", "lock"] { unlink(stateFolder + "/" + name) }
+        rmdir(stateFolder)
     }
 
     private static func withAddress(
@@ -274,30 +302,4 @@ final class ExecutorPeer {
             }
         }
     }
-}
-
-/// What a command is started with.
-struct ExecutorWork {
-    var arguments: [String]
-    var handler: [String] = []
-    var environment = ["PATH=/usr/bin:/bin"]
-    var directory = "/"
-
-    init(_ arguments: String...) { self.arguments = arguments }
-
-    init(script: String) { arguments = ["sh", "-c", script] }
-
-    var bytes: [UInt8] {
-        var header = executor_work_header()
-        header.magic = UInt32(EXECUTOR_WORK_MAGIC)
-        header.argument_count = UInt32(arguments.count)
-        header.handler_argument_count = UInt32(handler.count)
-        header.environment_count = UInt32(environment.count)
-        header.file_mode_mask = 0o22
-        let strings = ["/usr/bin:/bin", directory, ""] + arguments + handler + environment
-        return withUnsafeBytes(of: &header) { Array($0) } + strings.flatMap { Array($0.utf8) + [0] }
-    }
-
-    /// A sealed file of it.
-    func file() -> Int32 { executor_sealed_file(bytes, bytes.count) }
 }

@@ -1,0 +1,106 @@
+#include "notify.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "loop.h"
+
+#define SECOND_NS UINT64_C(1000000000)
+
+enum {
+    /// What a stop may take longer, as it is told; and how often.
+    EXTENSION_S = 15,
+    EXTENSION_EVERY_S = 5,
+};
+
+static struct sockaddr_un manager;
+static socklen_t manager_length;
+/// Nanoseconds between two signs of life, or 0.
+static uint64_t watchdog_every;
+static uint64_t watchdog_next, status_next, extension_next;
+/// The commands that the status tells of.
+static uint64_t told = UINT64_MAX;
+static bool is_stopping;
+
+static void take_address(const char *path) {
+    const size_t length = path == NULL ? 0 : strlen(path);
+    if (length < 2 || length >= sizeof manager.sun_path || (path[0] != '/' && path[0] != '@')) return;
+    manager.sun_family = AF_UNIX;
+    memcpy(manager.sun_path, path, length);
+    // An abstract address has a NUL there (unix(7)), and none at its end.
+    if (path[0] == '@') manager.sun_path[0] = '\0';
+    manager_length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length + (path[0] == '/'));
+}
+
+static uint64_t number_of(const char *name) {
+    const char *text = getenv(name);
+    char *end;
+    if (text == NULL || text[0] < '0' || text[0] > '9') return 0;
+    const uint64_t number = strtoull(text, &end, 10);
+    return *end == '\0' ? number : 0;
+}
+
+void notify_begin(void) {
+    static const char *const names[] = {
+        "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES"};
+    take_address(getenv("NOTIFY_SOCKET"));
+    const bool is_watched = getenv("WATCHDOG_PID") == NULL || number_of("WATCHDOG_PID") == (uint64_t)getpid();
+    const uint64_t microseconds = number_of("WATCHDOG_USEC");
+    // Half of it; more than a year is never.
+    if (is_watched && microseconds <= UINT64_C(1) << 45) watchdog_every = microseconds * 500;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) unsetenv(names[i]);
+}
+
+/// What does not arrive is not said again: the service manager is not to hold up commands.
+static void say(const char *text) {
+    if (manager_length == 0) return;
+    const int notice = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (notice < 0) return;
+    sendto(notice, text, strlen(text), MSG_NOSIGNAL, (const struct sockaddr *)&manager, manager_length);
+    close(notice);
+}
+
+void notify_ready(void) {
+    say("READY=1");
+}
+
+void notify_stopping(uint64_t until) {
+    const uint64_t now = loop_now();
+    if (!is_stopping) say("STOPPING=1");
+    is_stopping = true;
+    if (until <= now || now < extension_next) return;
+    extension_next = now + EXTENSION_EVERY_S * SECOND_NS;
+    char text[64];
+    snprintf(text, sizeof text, "EXTEND_TIMEOUT_USEC=%d", EXTENSION_S * 1000000);
+    say(text);
+}
+
+static void say_status(uint64_t commands, uint64_t now) {
+    char text[64];
+    snprintf(text, sizeof text, "STATUS=Commands: %llu", (unsigned long long)commands);
+    say(text);
+    told = commands;
+    status_next = now + SECOND_NS;
+}
+
+int notify_turn(uint64_t commands) {
+    if (manager_length == 0) return -1;
+    const uint64_t now = loop_now();
+    if (watchdog_every > 0 && now >= watchdog_next) {
+        say("WATCHDOG=1");
+        watchdog_next = now + watchdog_every;
+    }
+    if (commands != told && now >= status_next) say_status(commands, now);
+    uint64_t next = watchdog_every > 0 ? watchdog_next : UINT64_MAX;
+    if (commands != told && status_next < next) next = status_next;
+    if (is_stopping && extension_next > now && extension_next < next) next = extension_next;
+    if (next == UINT64_MAX) return -1;
+    const uint64_t left = next > now ? (next - now + 999999) / 1000000 : 0;
+    return left > 3600000 ? 3600000 : (int)left;
+}

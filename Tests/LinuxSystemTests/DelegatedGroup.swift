@@ -1,0 +1,29 @@
+import CLinux
+import Glibc
+
+@testable import LinuxSystem
+
+/// A group with the mark of delegation, as a service manager makes one.
+final class DelegatedGroup {
+    let folder: String
+
+    init() throws {
+        folder = try CgroupHierarchy().ownFolder + "/linux-system-test-\(getpid())"
+        try systemCall("mkdir", folder) { mkdir(folder, 0o755) }
+        try systemCall("setxattr", folder) {
+            setxattr(folder, "trusted.delegate", "1", 1, 0)
+        }
+    }
+
+    deinit {
+        let group = try? Cgroup(folder: folder, name: "", makes: false)
+        _ = try? group?.killAndWait(millisecondsMax: Harness.millisecondsMax)
+        try? group?.removeSubgroups()
+        try? group?.remove()
+    }
+
+    func processes(in below: String = "") throws -> [String] {
+        try contents(of: folder + below + "/cgroup.procs").split(separator: "\n")
+            .map(String.init)
+    }
+}

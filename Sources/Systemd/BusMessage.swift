@@ -104,6 +104,12 @@ struct ReceivedMessage {
             guard sd_bus_message_peek_type(pointer, &inner, nil) > 0, inner != type
             else { return nil }
             return value()
+        case BusMessage.code("r"):
+            // A number and an object, as a unit has its job.
+            guard let contents, String(cString: contents) == "uo",
+                sd_bus_message_enter_container(pointer, type, contents) > 0, number() != nil
+            else { return nil }
+            return text("o").map(BusValue.text)
         case BusMessage.code("s"): return text("s").map(BusValue.text)
         case BusMessage.code("o"): return text("o").map(BusValue.text)
         case BusMessage.code("b"):

@@ -74,6 +74,15 @@ package final class UnitManager {
         begin { $0.describe(unit, by: $1, completion: completion) }
     }
 
+    /// Asks what job the unit of this process has.
+    ///
+    /// - Parameter completion: gets the job's type, such as `stop` and `restart`, or `nil` where there is no job.
+    package func ownJobType(
+        completion: @escaping (Result<String?, UnitFailure>) -> Void
+    ) {
+        begin { $0.jobType(ofProcess: UInt32(getpid()), by: $1, completion: completion) }
+    }
+
     /// Ends all open calls with ECANCELED, before it returns and without waiting.
     ///
     /// A later call connects again.

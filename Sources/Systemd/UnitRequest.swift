@@ -5,6 +5,8 @@ enum UnitRequest {
     case kill(String, signal: Int32)
     /// The object of a unit that is loaded.
     case find(String)
+    /// The object of the unit that a process is in.
+    case findUnit(ofProcess: UInt32)
     case property(String, interface: String, of: String, object: String)
 
     static let managerPath = "/org/freedesktop/systemd1"
@@ -19,6 +21,7 @@ enum UnitRequest {
         case .thaw: "ThawUnit"
         case .kill: "KillUnit"
         case .find: "GetUnit"
+        case .findUnit: "GetUnitByPID"
         case .property(let name, _, _, _): "Get \(name)"
         }
     }
@@ -28,6 +31,7 @@ enum UnitRequest {
         case .freeze(let unit), .thaw(let unit), .kill(let unit, _), .find(let unit),
             .property(_, _, let unit, _):
             unit
+        case .findUnit(let process): "process \(process)"
         }
     }
 
@@ -49,6 +53,10 @@ enum UnitRequest {
         }
         let message = try connection.newCall(
             of: method, at: Self.managerPath, interface: Self.managerInterface)
+        if case .findUnit(let process) = self {
+            try message.append(process)
+            return message
+        }
         try message.append(unit)
         if case .kill(_, let signal) = self {
             try message.append("all")

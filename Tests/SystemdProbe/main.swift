@@ -12,9 +12,11 @@ do {
         // With a second thread, as the daemon has them.
         let journal = try JournalWriter(to: .standard(), identifier: "systemd-probe")
         print(trap(Array(CommandLine.arguments.dropFirst(2))), journal)
+    case "stop-kind":
+        exit(try ProbeStop.run(isUser: CommandLine.arguments.dropFirst(2).first == "user"))
     case "unit": exit(try ProbeManager.run(Array(CommandLine.arguments.dropFirst(2))))
     default:
-        print("usage: systemd-probe notify|listen|destination|serve|trap|unit")
+        print("usage: systemd-probe notify|listen|destination|serve|stop-kind|trap|unit")
         exit(64)
     }
 } catch {

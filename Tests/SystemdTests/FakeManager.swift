@@ -9,6 +9,8 @@ final class FakeManager {
     enum Answer {
         case nothing
         case object(String)
+        /// A unit's job.
+        case job(UInt32, String)
         case text(String)
         case flag(Bool)
         case number(UInt64)
@@ -90,7 +92,7 @@ final class FakeManager {
         }
         let received = ReceivedMessage(pointer: message)
         // Without parameters: the Hello of who takes us for a bus.
-        guard let first = received.text("s") else { return 1 }
+        guard let first = received.text("s") ?? received.number().map(String.init) else { return 1 }
         let key = member == "Get" ? received.text("s") ?? "" : member
         calls.append("\(member) \(member == "Get" ? key : first)")
         return answer(message, answers[key] ?? .silence)
@@ -118,6 +120,15 @@ final class FakeManager {
             case .object(let path):
                 _ = path.withCString {
                     sd_bus_message_append_basic(reply, BusMessage.code("o"), $0)
+                }
+            case .job(let number, let path):
+                try writer.container("v", of: "(uo)") {
+                    try? writer.container("r", of: "uo") {
+                        try? writer.append(number)
+                        _ = path.withCString {
+                            sd_bus_message_append_basic(reply, BusMessage.code("o"), $0)
+                        }
+                    }
                 }
             case .text(let text): try writer.container("v", of: "s") { try? writer.append(text) }
             case .flag(let flag): try writer.container("v", of: "b") { try? writer.append(flag) }

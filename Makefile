@@ -20,7 +20,7 @@ SWIFT_FILES := $(wildcard Package.swift Sources Tests Examples Benchmarks)
 .PHONY: build completions install uninstall files deb test test-python test-metrics test-cockpit test-shipped test-long demo
 .PHONY: fuzz fuzz-live sanitize torture torture-vm bench microbenchmark instruction-counts format lint deps
 
-PROGRAMS := bgtaskd bgtaskctl bgtask-supervisor
+PROGRAMS := bgtaskd bgtaskctl bgtask-executor bgtask-supervisor
 
 # The folder of the programs to install.
 BUILD := .build/stripped
@@ -62,14 +62,18 @@ DEBUG := /usr/lib/debug
 define FILES
 program  $(BUILD)/bgtaskd                      $(PREFIX)/bin/bgtaskd
 program  $(BUILD)/bgtaskctl                    $(PREFIX)/bin/bgtaskctl
+program  $(BUILD)/bgtask-executor              $(PREFIX)/libexec/bgtaskd/bgtask-executor
 program  $(BUILD)/bgtask-supervisor            $(PREFIX)/libexec/bgtaskd/bgtask-supervisor
 program  $(BUILD)/swift-backtrace              $(PREFIX)/libexec/bgtaskd/swift-backtrace
 debug    $(BUILD)/bgtaskd.debug                $(DEBUG)$(PREFIX)/bin/bgtaskd.debug
 debug    $(BUILD)/bgtaskctl.debug              $(DEBUG)$(PREFIX)/bin/bgtaskctl.debug
+debug    $(BUILD)/bgtask-executor.debug        $(DEBUG)$(PREFIX)/libexec/bgtaskd/bgtask-executor.debug
 debug    $(BUILD)/bgtask-supervisor.debug      $(DEBUG)$(PREFIX)/libexec/bgtaskd/bgtask-supervisor.debug
 settings config/bgtaskd.toml                   $(SYSCONFDIR)/bgtaskd/bgtaskd.toml
 unit     systemd/system/bgtaskd.socket         $(UNITS)/system/bgtaskd.socket
 unit     systemd/system/bgtaskd.service        $(UNITS)/system/bgtaskd.service
+unit     systemd/system/bgtask-executor.socket $(UNITS)/system/bgtask-executor.socket
+unit     systemd/system/bgtask-executor.service $(UNITS)/system/bgtask-executor.service
 unit     systemd/system/bgtaskd.slice          $(UNITS)/system/bgtaskd.slice
 unit     systemd/system/bgtaskd-metrics.service $(UNITS)/system/bgtaskd-metrics.service
 unit     systemd/system/bgtaskd-metrics.timer  $(UNITS)/system/bgtaskd-metrics.timer
@@ -78,6 +82,9 @@ text     config/bgtaskd.dashboard.json         $(SHARE)/doc/bgtaskd/bgtaskd.dash
 text     systemd/system/hardened.conf          $(SHARE)/doc/bgtaskd/hardened.conf
 unit     systemd/user/bgtaskd.socket           $(UNITS)/user/bgtaskd.socket
 unit     systemd/user/bgtaskd.service          $(UNITS)/user/bgtaskd.service
+unit     systemd/user/bgtask-executor.socket   $(UNITS)/user/bgtask-executor.socket
+unit     systemd/user/bgtask-executor.service  $(UNITS)/user/bgtask-executor.service
+text     config/needrestart.conf               $(SYSCONFDIR)/needrestart/conf.d/bgtask-executor.conf
 text     config/completions/bgtaskd.bash        $(SHARE)/bash-completion/completions/bgtaskd
 built    $(BUILD)/completions/bgtaskctl.bash   $(SHARE)/bash-completion/completions/bgtaskctl
 text     config/completions/bgtaskd.zsh         $(SHARE)/zsh/site-functions/_bgtaskd
@@ -90,6 +97,7 @@ text     Sources/TaskAPI/interfaces/org.bgtaskd.Applications.varlink  $(SHARE)/b
 text     Sources/TaskAPI/interfaces/org.bgtaskd.Manager.varlink  $(SHARE)/bgtaskd/org.bgtaskd.Manager.varlink
 text     Sources/TaskAPI/interfaces/io.systemd.service.varlink  $(SHARE)/bgtaskd/io.systemd.service.varlink
 text     systemd/man/bgtaskd.8                 $(SHARE)/man/man8/bgtaskd.8
+text     systemd/man/bgtask-executor.8         $(SHARE)/man/man8/bgtask-executor.8
 text     systemd/man/bgtaskctl.1               $(SHARE)/man/man1/bgtaskctl.1
 text     systemd/man/bgtaskd.toml.5            $(SHARE)/man/man5/bgtaskd.toml.5
 text     clients/cockpit/manifest.json         $(COCKPIT)/manifest.json
@@ -120,7 +128,7 @@ endef
 export FILES BUILD DESTDIR PREFIX SYSCONFDIR KEEP SYSTEMD_VERSION
 
 # As root, into the running system: copies what `make build` has made, and starts the socket. Over an
-# earlier version it restarts a daemon that runs, which gives its tasks their grace. With DESTDIR=FOLDER it
+# earlier version it restarts a daemon that runs; commands go on meanwhile, under the bgtask-executor that runs. With DESTDIR=FOLDER it
 # only fills that folder, for a package. SYSTEMD_VERSION= is for a package that is built elsewhere.
 install:
 	@config/setup install

@@ -3,7 +3,9 @@ internal import Glibc
 /// The programs that the tests start.
 package enum Programs {
     /// What is installed.
-    private static let shipped: Set<String> = ["bgtaskd", "bgtaskctl", "bgtask-supervisor"]
+    private static let shipped: Set<String> = [
+        "bgtaskd", "bgtaskctl", "bgtask-executor", "bgtask-supervisor",
+    ]
 
     /// The test program itself.
     package static let executable: String = {

@@ -4,6 +4,7 @@ complete -c bgtaskd -l user -n 'not __fish_contains_opt system' -d 'Serve the ca
 complete -c bgtaskd -l system -n 'not __fish_contains_opt user' -d 'Serve all users'
 complete -c bgtaskd -l socket -rF -d 'Listen there'
 complete -c bgtaskd -l state-dir -xa '(__fish_complete_directories)' -d 'Keep the state there'
+complete -c bgtaskd -l executor -rF -d 'Have commands run by the program that listens there'
 complete -c bgtaskd -l check-config -d 'Say what is wrong with the settings, and end'
 complete -c bgtaskd -l quiet -d 'Say nothing where the settings are good'
 complete -c bgtaskd -l version -d 'Show the version'

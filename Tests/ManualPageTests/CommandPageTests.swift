@@ -4,7 +4,9 @@ import Testing
 
 @Suite("The manual pages of the programs")
 struct CommandPageTests {
-    @Test("have the sections that readers look for", arguments: ["bgtaskctl.1", "bgtaskd.8"])
+    @Test(
+        "have the sections that readers look for",
+        arguments: ["bgtask-executor.8", "bgtaskctl.1", "bgtaskd.8"])
     func sections(name: String) throws {
         let sections = try ManualPage(name).sections
         let expected = [

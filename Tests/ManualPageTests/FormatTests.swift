@@ -31,14 +31,16 @@ struct FormatTests {
         let text = try String(
             contentsOf: ManualPage.folder.appendingPathComponent(name), encoding: .utf8)
         #expect(text.hasPrefix(".TH \(title.uppercased()) \(words.last ?? "") "))
-        #expect(text.contains(".SH NAME\n\(title) \\- "))
+        let name = title.replacingOccurrences(of: "-", with: "\\-")
+        #expect(text.contains(".SH NAME\n\(name) \\- "))
     }
 
     @Test("name each other", arguments: ManualPage.names)
     func references(name: String) throws {
         let others = ManualPage.names.filter { $0 != name }.map { page in
             let words = page.split(separator: ".")
-            return words.dropLast().joined(separator: ".") + " (\(words.last ?? ""))"
+            let title = words.dropLast().joined(separator: ".")
+            return title.replacingOccurrences(of: "-", with: "\\-") + " (\(words.last ?? ""))"
         }
         let lines = try ManualPage(name).section("SEE ALSO").lines
         for other in others {

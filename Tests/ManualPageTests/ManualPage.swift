@@ -31,7 +31,7 @@ struct ManualPage {
     static let folder = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .appendingPathComponent("systemd/man")
-    static let names = ["bgtaskctl.1", "bgtaskd.8", "bgtaskd.toml.5"]
+    static let names = ["bgtask-executor.8", "bgtaskctl.1", "bgtaskd.8", "bgtaskd.toml.5"]
 
     private let lines: [String]
 

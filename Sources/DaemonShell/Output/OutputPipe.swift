@@ -23,6 +23,10 @@ final class OutputPipe: DescriptorHandler {
     private let descriptor: OwnedDescriptor
     private var registration: DescriptorPoll.Registration?
     private var ready: (OutputPipe) -> Void = { _ in }
+    /// Whether nobody can write to it, when it was last looked at.
+    private var isHungUp = false
+    /// Which of all reads the last one of it was, so that those take turns that share a rate.
+    var lastRead: UInt64 = 0
     private var cutter = LineCutter()
     private var rate = Rate(perSecondMax: OutputPipe.bytesPerSecondMax)
     private var lines = Rate(perSecondMax: OutputPipe.linesPerSecondMax)
@@ -46,7 +50,11 @@ final class OutputPipe: DescriptorHandler {
 
     // MARK: - When it is read
 
-    func ready(_ readiness: Readiness) { ready(self) }
+    func ready(_ readiness: Readiness) {
+        // Told again and again, also while it is left alone.
+        isHungUp = !readiness.isDisjoint(with: [.hangUp, .error])
+        ready(self)
+    }
 
     /// Has it read from now on, whenever there is something.
     func follow(in poll: DescriptorPoll, ready: @escaping (OutputPipe) -> Void) throws(SystemError)
@@ -68,6 +76,13 @@ final class OutputPipe: DescriptorHandler {
         registration = nil
     }
 
+    /// How much of it may be read now, as far as it is flooded; 0 where it is to be left alone.
+    func allowedCount(_ now: Instant) -> Int {
+        // Nobody writes to it any more: what it holds is all that there is.
+        if isHungUp { return OutputPipe.readMax }
+        return min(OutputPipe.readMax, rate.left(now), owner.bytes.left(now))
+    }
+
     /// Until when it is to be left alone, because it is flooded.
     func throttledUntil(_ now: Instant) -> Instant? {
         let own = rate.restUntil(now)
@@ -84,9 +99,11 @@ final class OutputPipe: DescriptorHandler {
         case end
     }
 
-    /// Reads what is there, without waiting.
-    func read(into buffer: UnsafeMutableRawBufferPointer) -> ReadResult {
-        let room = UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(OutputPipe.readMax))
+    /// Reads what is there, up to so many bytes, without waiting.
+    func read(
+        into buffer: UnsafeMutableRawBufferPointer, atMost countMax: Int = OutputPipe.readMax
+    ) -> ReadResult {
+        let room = UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(countMax))
         while true {
             let count = Glibc.read(descriptor.rawValue, room.baseAddress, room.count)
             if count > 0 {
@@ -177,12 +194,23 @@ struct Rate {
         count += amount
     }
 
+    /// How much may be added until the count is at its limit.
+    mutating func left(_ now: Instant) -> Int {
+        startAnewIfDue(now)
+        return max(perSecondMax - count, 0)
+    }
+
     /// When the count starts anew, where it has reached its limit.
     mutating func restUntil(_ now: Instant) -> Instant? {
-        if now >= windowEndsAt {
-            windowEndsAt = now + .seconds(1)
-            count = count > perSecondMax ? count - perSecondMax : 0
-        }
+        startAnewIfDue(now)
         return count >= perSecondMax ? windowEndsAt : nil
+    }
+
+    /// What was more than the limit counts in the next second too, up to half of what that may have: what is taken
+    /// without asking never leaves nothing for the rest.
+    private mutating func startAnewIfDue(_ now: Instant) {
+        guard now >= windowEndsAt else { return }
+        windowEndsAt = now + .seconds(1)
+        count = min(max(count - perSecondMax, 0), perSecondMax / 2)
     }
 }

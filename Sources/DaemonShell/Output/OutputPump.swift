@@ -44,6 +44,7 @@ final class OutputPump {
     private var kept = OutputStore()
     private var shares = OwnerOutputs()
     private var numberLast: UInt64 = 0
+    private var readCount: UInt64 = 0
     /// Pipes that have something, or have ended.
     private var ready: [OutputPipe] = []
     private var throttled: [UInt64: OutputPipe] = [:]
@@ -159,7 +160,15 @@ final class OutputPump {
     }
 
     private func read(_ pipe: OutputPipe) {
-        switch pipe.read(into: poll.buffer) {
+        let allowed = pipe.allowedCount(core.now)
+        // Others of its owner may have taken what there was for all.
+        guard allowed > 0 else {
+            if let until = pipe.throttledUntil(core.now) { throttle(pipe, until) }
+            return
+        }
+        readCount += 1
+        pipe.lastRead = readCount
+        switch pipe.read(into: poll.buffer, atMost: allowed) {
         case .bytes(let complete):
             take(complete, of: pipe)
             let behind = areReadersBehind(pipe) ? core.now + Self.readersShare : nil
@@ -181,15 +190,16 @@ final class OutputPump {
     /// When the first of them is to be read again.
     var nextDeadline: Instant? { throttledUntil.first }
 
-    /// Reads the pipes again that have been left alone long enough.
+    /// Has the pipes read again that have been left alone long enough; first those that have waited longest, since what
+    /// they share may not be enough for all.
     func resumeThrottled() {
-        for number in throttledUntil.due(at: core.now) {
-            guard let pipe = throttled[number] else { continue }
+        let due = throttledUntil.due(at: core.now).compactMap { throttled[$0] }
+        for pipe in due.sorted(by: { $0.lastRead < $1.lastRead }) {
             guard !areReadersBehind(pipe) else {
-                throttledUntil[number] = core.now + Self.readersShare
+                throttledUntil[pipe.number] = core.now + Self.readersShare
                 continue
             }
-            forgetThrottle(of: number)
+            forgetThrottle(of: pipe.number)
             setRests(false, pipe)
         }
     }

@@ -107,7 +107,9 @@ let package = Package(
         .target(name: "Settings", swiftSettings: swiftSettings),
         .target(name: "CLinux", cSettings: cSettings),
         .target(name: "CExecutor", dependencies: ["CLinux"], cSettings: cSettings),
-        .target(name: "LinuxSystem", dependencies: ["CLinux"], swiftSettings: swiftSettings),
+        .target(
+            name: "LinuxSystem", dependencies: ["CExecutor", "CLinux"],
+            swiftSettings: swiftSettings),
         .systemLibrary(
             name: "CSystemd",
             pkgConfig: "libsystemd",

@@ -57,7 +57,7 @@ package final class Daemon {
                 core: core, loop: outfit.loop, runners: processes.runners,
                 tasks: processes.tasks, store: storage.store, listener: calls.listener,
                 scheduler: calls.scheduler, status: service.status, settings: outfit.settings,
-                log: outfit.log))
+                executor: processes.executor, log: outfit.log))
         let relay = Relay()
         self.relay = relay
         deadlines = try DeadlineTable(core, outfit.loop) { relay.daemon?.deadlineReached() }
@@ -107,6 +107,10 @@ package final class Daemon {
         deadlines.add(next: { processes.applications.nextDeadline }) {
             processes.applications.tellThawed()
         }
+        deadlines.add(next: { processes.executor.nextDeadline }) {
+            processes.executor.deadlineReached()
+            processes.executor.takeNews()
+        }
         deadlines.add(next: { journal.nextReport }) { journal.reportMissed(at: core.now) }
         deadlines.add(next: { front.refusals.nextReport }) { front.refusals.report() }
         deadlines.add(next: { processes.notify.nextReport }) { processes.notify.reportDrops() }
@@ -125,13 +129,18 @@ package final class Daemon {
             }
         }
         let (processes, storage, service) = (processes, storage, service)
-        try add(host.descriptor, .processes) { try processes.runners.takeEvents() }
+        try add(host.descriptor, .processes) {
+            try processes.runners.takeEvents()
+            processes.executor.takeNews()
+        }
         if let children = host.childDescriptor {
             try add(children, .clients) { try processes.runners.takeChildren() }
         }
         try add(front.poll.descriptor, .clients) { [unowned self] in try serve() }
         try add(storage.thread.descriptor, .processes) {
-            storage.outputs.stored(storage.store.takeProgress().stored)
+            let stored = storage.store.takeProgress().stored
+            storage.outputs.stored(stored)
+            processes.executor.stored(stored)
         }
         try add(storage.history.descriptor, .clients) { storage.lookups.takeAnswers() }
         try add(processes.users.descriptor, .processes) { processes.users.takeAnswers() }
@@ -178,6 +187,7 @@ package final class Daemon {
         front.holders.abandonMore()
         core.perform()
         processes.tasks.launchPending()
+        processes.executor.endInstant()
         storage.store.flush()
         front.origins.findMore()
         calls.scheduler.flush()
@@ -215,9 +225,13 @@ package final class Daemon {
     /// - Throws: `StoreError`, where it cannot be read or written.
     package func recover(_ opened: OpenedStore) throws(StoreError) {
         let frozen = processes.units.thawLeftovers(opened.found.applications.flatMap(\.units))
-        try storage.store.recover(opened.found, frozen: frozen) { changes throws(StoreError) in
+        try storage.store.recover(
+            opened.found, commands: processes.executor.found,
+            executor: processes.executor.instance, frozen: frozen
+        ) { changes throws(StoreError) in
             try StoreThread.write(changes, to: opened.store, opened.identifierStore)
         }
+        processes.executor.takeOver()
         if processes.tasks.hasLaunches { core.continueLater() }
     }
 
@@ -235,6 +249,8 @@ package final class Daemon {
         processes.units.retryLeftovers()
         try service.status.ready()
         outfit.log.say(.serving, outfit.configuration.fields(outfit.host.containment))
+        // What the executor told of commands that an earlier daemon had started.
+        try core.turn { try processes.runners.takeEvents() }
         return try outfit.loop.run()
     }
 
@@ -247,7 +263,15 @@ package final class Daemon {
         try loop.addSignal(SIGHUP) { _ in daemon()?.reloadBySignal() }
     }
 
-    private func stop(_ reason: String) { core.turn { shutdown.stop(reason) } }
+    /// Stops: where commands can go on, the service manager says whether they are to.
+    private func stop(_ reason: String) {
+        guard shutdown.asksForKind() else { return core.turn { shutdown.stop(reason) } }
+        let manager: UnitManager.Manager =
+            outfit.configuration.scope == .system ? .system : .user
+        StopKind.ask(scope: manager, loop: outfit.loop) { [unowned self] kind in
+            core.turn { shutdown.stop(reason, kind) }
+        }
+    }
 
     private func reloadBySignal() {
         core.turn {
@@ -263,6 +287,7 @@ package final class Daemon {
     package func shutDown() {
         front.pool.sendLast()
         storage.store.close(storage.history)
+        if shutdown.leavesCommands { processes.executor.handOver() } else { processes.executor.end() }
         processes.runners.killAll()
         removeGroup()
         processes.notify.close()

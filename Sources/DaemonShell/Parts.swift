@@ -76,6 +76,7 @@ struct ProcessSide {
     let notify: NotifySocketPool
     let runners: ProcessRunner
     let tasks: TaskRunner
+    let executor: ExecutorSync
     let units: UnitFreezer
     let applications: ApplicationRunner
     let adopter: ApplicationAdopter
@@ -90,6 +91,7 @@ struct ProcessSide {
         notify = NotifySocketPool(core, front.poll, accounts, log)
         runners = ProcessRunner(core, outfit.host, output, notify, users, journal, log)
         tasks = TaskRunner(core, runners, output, notify, outfit.environment, journal, log)
+        executor = ExecutorSync(core, outfit.host.executor, tasks, front.replies, log)
         units = UnitFreezer(outfit.loop, user: outfit.configuration.user, log)
         applications = ApplicationRunner(
             ApplicationRunner.Parts(
@@ -145,7 +147,8 @@ struct Service {
         status = try ServiceStatus(core, loop, configuration, log)
         reloader = SettingsReloader(
             core: core, configuration: configuration, settings: outfit.settings,
-            accounts: accounts, containment: outfit.host.containment, store: store,
+            accounts: accounts, containment: outfit.host.containment,
+            executor: outfit.host.executor, store: store,
             status: status, journal: outfit.journal, log: log)
         conditions = ConditionMonitor(core, loop, configuration, log)
         pressure = MemoryPressureMonitor(core, loop, configuration, log)
@@ -178,7 +181,7 @@ struct CallSide {
             storage.lookups)
         let tasks = TaskCalls(
             core, front.holders, submitters, front.subscriptions, front.replies,
-            storage.lookups, journal)
+            storage.lookups, processes.executor, journal)
         let queries = QueryCalls(
             core: core, pool: front.pool, streams: front.streams,
             subscriptions: front.subscriptions, replies: front.replies,
@@ -191,8 +194,8 @@ struct CallSide {
             lookups: storage.lookups)
         let manager = ManagerCalls(
             core: core, configuration: outfit.configuration,
-            containment: outfit.host.containment, settings: outfit.settings,
-            reloader: service.reloader,
+            containment: outfit.host.containment, executor: processes.executor,
+            settings: outfit.settings, reloader: service.reloader,
             statistics: Statistics(
                 core: core, pool: front.pool, listener: listener, streams: front.streams,
                 refusals: front.refusals, pressure: service.pressure, output: processes.output,

@@ -35,6 +35,9 @@ final class CgroupAccounting {
         if cpuBefore == nil { cpuBefore = readCPU() }
     }
 
+    /// The group is the task's alone, from its making on.
+    func beginUnused() { cpuBefore = 0 }
+
     /// What the task has used so far; `nil` where it cannot be read.
     func read() -> ProcessUse? {
         guard let before = cpuBefore, let now = readCPU(), now >= before else { return nil }

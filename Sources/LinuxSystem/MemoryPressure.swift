@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 
 /// How much of the time processes have waited for memory, as the kernel has it (pressure stall information, the kernel's

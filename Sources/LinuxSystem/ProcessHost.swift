@@ -20,6 +20,8 @@ package final class ProcessHost {
     private(set) var strays: StrayTracker?
     private(set) var reaper: ChildReaper?
     private let freezes: FreezeRecord
+    /// Where commands of tasks are run; `nil`: by this process.
+    package private(set) var executor: ExecutorLink?
 
     /// Makes this process a child subreaper (PR_SET_CHILD_SUBREAPER): processes become its children when their parents
     /// end. With cgroups, that is how those are found that have left their task's group. Without, the descendants of a
@@ -63,6 +65,17 @@ package final class ProcessHost {
         }
     }
 
+    /// Has commands run by bgtask-executor from now on, those that `ExecutorLink.makeCommand` makes.
+    ///
+    /// - Throws: as `ExecutorLink`.
+    package func connect(
+        executor path: String, owner: ExecutorLink.Owner
+    ) throws(SystemError) -> ExecutorLink {
+        let link = try ExecutorLink(path: path, owner: owner, watches: watches)
+        executor = link
+        return link
+    }
+
     /// Watches processes that others have started, and what those have started. The identifier comes back with
     /// their events.
     ///
@@ -81,6 +94,7 @@ package final class ProcessHost {
     /// Appends what has happened since the last call, without waiting. What does not fit into
     /// one batch keeps the descriptor readable.
     package func poll(into events: inout [ProcessEvent]) throws(SystemError) {
+        executor?.takeHeld(&events)
         try watches.poll(&events)
     }
 

@@ -25,6 +25,17 @@ package struct ProcessEvent: Equatable, Sendable {
         case left(processID: Int32, group: String, user: UInt32? = nil)
         /// No process of the task is left. The last event of a task.
         case gone
+
+        // Of commands that bgtask-executor runs (`ExecutedCommand`).
+
+        /// Its handler has fired: so often by now, and when; nanoseconds on CLOCK_MONOTONIC, 0 where that is not known.
+        case warned(count: Int, at: Int64)
+        /// Its limit was reached, and it was killed; when, as above.
+        case limitReached(at: Int64)
+        /// The executor goes by the times that were set last.
+        case timesTaken
+        /// Its executor is gone, and has taken it along. The last event, in the place of `gone`.
+        case lost
     }
 
     /// In place of a task's number: the process belongs to no known task, and is killed for that.

@@ -105,7 +105,8 @@ package enum Manager {
     }
 
     /// containment: how processes are kept together (cgroup, supervisor). scope: whom the daemon serves (system: all
-    /// users; user: its own user).
+    /// users; user: its own user). executor: the program that runs the commands of tasks, so that they go on while the
+    /// daemon is restarted, in words; null where the daemon runs them itself.
     package enum Describe: Method {
         package static let name = "org.bgtaskd.Manager.Describe"
         package typealias Input = Empty
@@ -115,6 +116,7 @@ package enum Manager {
             package var version = ""
             package var scope = ""
             package var containment = ""
+            package var executor: String?
             package var clockMs = 0
             package var profiles: [Profile] = []
             package var limits: [Limit] = []
@@ -126,6 +128,7 @@ package enum Manager {
                 try fields.field("version", &version)
                 try fields.field("scope", &scope)
                 try fields.field("containment", &containment)
+                try fields.field("executor", &executor)
                 try fields.field("clockMs", &clockMs)
                 try fields.field("profiles", &profiles)
                 try fields.field("limits", &limits)

@@ -60,6 +60,7 @@ enum BgtaskdCommand {
             }
             configuration.operatorsGroup = try checks.operatorsGroup()
             configuration.access = try checks.access()
+            configuration.executorPath = options.executor
             return try Bootstrap.serve(configuration, loaded, inherited)
         } catch let failure as StartFailure {
             callers.sendAway()

@@ -45,10 +45,11 @@ enum Bootstrap {
         let openFilesSoft = raiseOpenFiles()
         try endLeftovers(configuration.stateFolder, log)
         let opened = try openStore(configuration.stateFolder, loaded.settings)
+        let host = try makeHost(configuration, loaded, log, lock.descriptor)
+        try connectExecutor(host, configuration, loaded, opened)
         let outfit = Outfit(
             configuration: configuration, loaded: loaded, loop: loop, writer: writer, log: log,
-            host: try makeHost(configuration, loaded, log, lock.descriptor),
-            openFilesSoft: openFilesSoft)
+            host: host, openFilesSoft: openFilesSoft)
         let made = try Daemon(outfit, opened)
         daemon = made
         do {
@@ -168,6 +169,22 @@ enum Bootstrap {
             throw StartFailure(
                 "\(refusal); set daemon.containment to \"auto\" or \"supervisor\"",
                 ExitStatus.system)
+        }
+    }
+
+    /// Finds the program that runs commands, where there is to be one, and what it runs of an earlier daemon's.
+    private static func connectExecutor(
+        _ host: ProcessHost, _ configuration: Configuration, _ loaded: LoadedSettings,
+        _ opened: OpenedStore
+    ) throws(StartFailure) {
+        guard let path = configuration.executorPath else { return }
+        do {
+            let executor = try host.connect(executor: path, owner: opened.executorOwner)
+            executor.processesPerCommandMax = loaded.settings.limits.processesPerTaskMax
+        } catch {
+            throw StartFailure(
+                "cannot use bgtask-executor: \(error); see: systemctl status bgtask-executor",
+                ExitStatus.unavailable)
         }
     }
 

@@ -20,6 +20,8 @@ struct Options: Equatable {
     private(set) var scope: Scope?
     private(set) var socket: String?
     private(set) var stateFolder: String?
+    /// The socket of bgtask-executor; `nil`: commands are run by the daemon.
+    private(set) var executor: String?
 
     static let help = """
         Runs background work under a time limit.
@@ -31,6 +33,8 @@ struct Options: Equatable {
           --system         Serve all users; the default for root.
           --socket PATH    Listen on this socket.
           --state-dir DIR  Keep the state in this folder.
+          --executor PATH  Have the bgtask-executor at this socket run commands, so
+                           that they go on over a restart.
           --check-config   Say what is wrong with the settings, and end.
           --quiet          With --check-config: say nothing if nothing is wrong.
           --version        Show the version.
@@ -46,6 +50,8 @@ struct Options: Equatable {
             switch name {
             case "--config": config = try Options.value(of: name, attached, next: { words.next() })
             case "--socket": socket = try Options.value(of: name, attached, next: { words.next() })
+            case "--executor":
+                executor = try Options.value(of: name, attached, next: { words.next() })
             case "--state-dir":
                 stateFolder = try Options.value(of: name, attached, next: { words.next() })
             case _ where attached != nil && Options.flags.contains(name):

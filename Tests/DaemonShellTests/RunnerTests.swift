@@ -33,7 +33,7 @@ struct RunnerTests {
         let share = shares.share(of: owner, bytesPerSecondMax: 1, linesPerSecondMax: 1)
         let id = TaskID(rawValue: 3)
         return Runner(
-            id: RunnerID(of: id), owner: owner, processes: Processes(),
+            id: RunnerID(of: id), owner: owner, commands: .launched(Processes()),
             output: RunnerOutput(.task(id), share))
     }
 

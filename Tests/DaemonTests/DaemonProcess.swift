@@ -5,11 +5,22 @@ import TestKit
 /// How a daemon of a test keeps the processes of a task together.
 enum ContainmentMode: String, CaseIterable, CustomStringConvertible {
     case cgroup, supervisor
+    /// By a bgtask-executor, which all daemons in the same folder share.
+    case executor
 
     var description: String { rawValue }
 
-    /// Those that can be had here.
-    static let available = allCases.filter { $0 == .supervisor || whyNoCgroup == nil }
+    /// Those that can be had here; the last one where BGTASK_EXECUTOR asks for it.
+    static let available = allCases.filter {
+        switch $0 {
+        case .supervisor: true
+        case .cgroup: whyNoCgroup == nil
+        case .executor: whyNoCgroup == nil && getenv("BGTASK_EXECUTOR") != nil
+        }
+    }
+
+    /// The setting for it.
+    var setting: String { self == .executor ? "cgroup" : rawValue }
 
     /// Why no cgroup can be had; `nil` where it can.
     static let whyNoCgroup: String? = {
@@ -33,6 +44,7 @@ final class DaemonProcess {
     let child: Child
     let folder: TemporaryFolder
     let mode: ContainmentMode
+    private let executor: ExecutorProcess?
 
     /// How long a client of a test waits for a reply.
     static let replyTimeout = Duration.seconds(300)
@@ -54,6 +66,7 @@ final class DaemonProcess {
         let folder = try folder ?? TemporaryFolder()
         self.folder = folder
         self.mode = mode
+        executor = mode == .executor ? try .shared(in: folder) : nil
         try Self.write(settings, mode, in: folder)
         for path in [folder.path, folder.path + "/bgtaskd.toml"] { try user?.own(path) }
         let command = [
@@ -62,7 +75,7 @@ final class DaemonProcess {
         ]
         let prefix = wrapper + (user.map { ["/usr/bin/setpriv"] + $0.privileges } ?? [])
         child = try Child(
-            (prefix + command)[0], (prefix + command).dropFirst() + arguments,
+            (prefix + command)[0], (prefix + command).dropFirst() + (executor?.arguments ?? []) + arguments,
             environment: ["PATH=/usr/bin:/bin", "HOME=/", "LANG=C.UTF-8"] + environment,
             error: folder.path + "/log"
         )
@@ -109,7 +122,7 @@ final class DaemonProcess {
     private static func write(
         _ settings: String, _ mode: ContainmentMode, in folder: TemporaryFolder
     ) throws {
-        let containment = "daemon.containment = \"\(mode)\"\n"
+        let containment = "daemon.containment = \"\(mode.setting)\"\n"
         try Files.write(containment + settings + "\n", to: folder.path + "/bgtaskd.toml")
     }
 

@@ -17,7 +17,7 @@ enum ImportTable {
         ],
         "Settings": ["Glibc"],
         "CLinux": [],
-        "LinuxSystem": ["CLinux", "Glibc"],
+        "LinuxSystem": ["CExecutor", "CLinux", "Glibc"],
         "CSystemd": [],
         "Systemd": ["CSystemd", "Logging", "Glibc", "Synchronization"],
         "CSQLite": [],

@@ -107,8 +107,8 @@ final class ApplicationRunner {
         let id = RunnerID(ofApplication: numbers.next())
         let application: RunningApplication
         do throws(SystemError) {
-            let runner = try runners.make(id, .application(key), of: key.owner)
-            application = RunningApplication(key, launched: runner, by: launcher)
+            let (runner, processes) = try runners.make(id, for: key)
+            application = RunningApplication(key, launched: processes, runner, by: launcher)
             applications.add(application)
             runners.withUser(of: runner) { [unowned self] result in
                 switch result {
@@ -131,7 +131,8 @@ final class ApplicationRunner {
     private func startMain(
         of application: RunningApplication, _ runner: Runner, as user: KnownUser
     ) {
-        guard runners[runner.id] === runner, runner.runsAs == nil,
+        guard runners[runner.id] === runner, runner.isWaitingForUser,
+            let processes = runner.launched,
             let registration = core.registry.applicationRecord(application.key)?.registration
         else { return }
         do {
@@ -139,7 +140,8 @@ final class ApplicationRunner {
             let runsAs = try environment.runsAs(submitter, runner.owner, known: user)
             runner.userKnown(runsAs)
             try runners.start(
-                environment.request(for: application.key, registration, as: runsAs), of: runner)
+                environment.request(for: application.key, registration, as: runsAs),
+                in: processes, of: runner)
             applications.settle(application)
         } catch {
             notStarted(application, (error as? LaunchError)?.advice ?? "\(error)")
@@ -176,7 +178,7 @@ final class ApplicationRunner {
 
     private func kill(_ key: ApplicationKey) {
         guard let application = applications[key] else { return }
-        if let runner = application.runner, runner.runsAs == nil {
+        if let runner = application.runner, runner.isWaitingForUser {
             // There is nothing to kill, and nobody knows when the user database will answer.
             return notStarted(application, "it was ended before it was started")
         }
@@ -206,7 +208,7 @@ final class ApplicationRunner {
                 [unowned self] in unitsAnswered(application, order, failure: $0)
             }
         }
-        guard let processes = application.runner?.processes else { return }
+        guard let processes = application.runner?.launched else { return }
         do throws(SystemError) {
             try processes.setFrozen(order.isFreeze)
             // What was not frozen yet tells nothing when it is thawed.
@@ -296,7 +298,7 @@ final class ApplicationRunner {
             core.update { registry, now, actions in
                 registry.applicationGone(key, at: now, &actions)
             }
-        case .started, .exited, .left: break
+        case .started, .exited, .left, .warned, .limitReached, .timesTaken, .lost: break
         }
     }
 

@@ -26,10 +26,13 @@ final class RunningApplication {
         var isFreeze: Bool { if case .freeze = self { true } else { false } }
     }
 
-    init(_ key: ApplicationKey, launched runner: Runner, by launcher: Submitter?) {
+    init(
+        _ key: ApplicationKey, launched processes: any TaskProcesses, _ runner: Runner,
+        by launcher: Submitter?
+    ) {
         self.key = key
         id = runner.id
-        processes = runner.processes
+        self.processes = processes
         self.runner = runner
         self.launcher = launcher
         units = []

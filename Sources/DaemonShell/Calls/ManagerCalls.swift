@@ -11,6 +11,7 @@ struct ManagerCalls {
     let core: Core
     let configuration: Configuration
     let containment: Containment
+    let executor: ExecutorSync
     let settings: CurrentSettings
     let reloader: SettingsReloader
     let statistics: Statistics
@@ -23,6 +24,7 @@ struct ManagerCalls {
         output.version = Version.current
         output.scope = configuration.scope.rawValue
         output.containment = "\(containment)"
+        output.executor = executor.description
         output.clockMs = Int(core.now.nanoseconds / 1_000_000)
         output.profiles = core.registry.profiles.values.sorted { $0.name < $1.name }
             .map(Manager.Profile.init)

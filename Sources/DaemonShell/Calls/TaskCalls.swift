@@ -13,12 +13,13 @@ final class TaskCalls {
     private let subscriptions: Subscriptions
     private let replies: PendingReplies
     private let lookups: HistoryLookups
+    private let executor: ExecutorSync
     private let journal: AuditTrail
 
     init(
         _ core: Core, _ holders: HolderWatch, _ submitters: Submitters,
         _ subscriptions: Subscriptions, _ replies: PendingReplies, _ lookups: HistoryLookups,
-        _ journal: AuditTrail
+        _ executor: ExecutorSync, _ journal: AuditTrail
     ) {
         self.core = core
         self.holders = holders
@@ -26,6 +27,7 @@ final class TaskCalls {
         self.subscriptions = subscriptions
         self.replies = replies
         self.lookups = lookups
+        self.executor = executor
         self.journal = journal
     }
 
@@ -286,7 +288,9 @@ final class TaskCalls {
         journal.logOrder("extend", id, in: core, by: client.caller.owner)
         var output = Tasks.Extend.Output()
         output.remaining = Tasks.Remaining(remaining)
-        client.reply(output)
+        // Its executor fires its handler and its limit, and has to know first.
+        guard executor.tellsTimes(of: id) else { return client.reply(output) }
+        replies.open(client, about: .times(id)) { $0.reply(output) }
     }
 
     func cancel(_ client: Client, _ call: Call) throws(CallFailure) {

@@ -25,6 +25,24 @@ extension DaemonMessage {
     /// It takes no more work, and ends what runs.
     static let stopping = DaemonMessage(
         "7e32f8ed3e4784e7a79e68edaa41971b", .notice, "stopping")
+    /// The service manager restarts the daemon, or has not said what it wants: commands go on.
+    static let handingOver = DaemonMessage(
+        "4b1f0a6c2de948d3a7c95e10f8b3627d", .notice, "stopping; commands go on")
+    /// Nothing is ordered any more; the next daemon goes on with what runs.
+    static let handedOver = DaemonMessage(
+        "c07a95d3e1b84f62905be8d4713fa62c", .notice, "commands were left to the next daemon")
+    /// An earlier daemon had started them.
+    static let takenOver = DaemonMessage(
+        "9e5d72b1c4f04a38b6e1d0835c7af941", .notice, "commands of an earlier daemon go on")
+    /// What it ran is lost, unless the next one knows better.
+    static let executorLost = DaemonMessage(
+        "17c3e8f95ab24d60be7d41f2906c8a53", .warning, "the connection to bgtask-executor is lost")
+    /// There is one again.
+    static let executorFound = DaemonMessage(
+        "d84b26e07f1c4935a02e9bc65d13f78a", .notice, "bgtask-executor is there")
+    /// It counts as a restart.
+    static let stopKindNotTold = DaemonMessage(
+        "6ac019d7f3e54b82917d05be8c42f36b", .info, "the service manager has not said what this stop is")
     /// A second order to stop came before the first was done.
     static let stoppingNow = DaemonMessage(
         "112c3c3911730a973be1ff4113f89c0f", .warning, "stopping without a grace period")

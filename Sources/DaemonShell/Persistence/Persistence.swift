@@ -110,12 +110,14 @@ final class Persistence {
     /// Takes over what an earlier daemon left, and has it on disk before anybody is served.
     ///
     /// - Parameters:
+    ///   - commands: what the executor runs of it.
     ///   - frozen: units of applications that an earlier daemon froze, and that are frozen still.
     ///   - write: writes changes in one commit.
     ///   - committed: told what is on disk then.
     /// - Throws: `StoreError`, where it cannot be written.
     func recover(
-        _ found: FoundTasks, frozen: Set<BudgetCore.AdoptedUnit>,
+        _ found: FoundTasks, commands: [TaskID: FoundCommand] = [:],
+        executor: ExecutorInstance? = nil, frozen: Set<BudgetCore.AdoptedUnit>,
         by write: ([StoreChange]) throws(StoreError) -> Applied,
         committed: ([StoreStep]) -> Void = { _ in }
     ) throws(StoreError) {
@@ -135,7 +137,8 @@ final class Persistence {
                 }
                 return restored
             }
-            registry.restore(live, at: now, &actions)
+            registry.restore(
+                live, found: commands, executor: executor, at: now, &actions)
             let applications = found.applications.map {
                 (key: $0.key, record: ApplicationRecord($0, clocks))
             }

@@ -26,12 +26,14 @@ final class PendingReplies {
         case cleaning(OwnerID)
         /// The end of a task.
         case end(TaskID)
+        /// That the times of a command are those that were set last.
+        case times(TaskID)
 
         /// Whether the disk answers about it in the order of the orders, also of those who are gone.
         var isAnsweredInOrder: Bool {
             switch self {
             case .group, .owner, .change, .slots, .cleaning: true
-            case .order, .end: false
+            case .order, .end, .times: false
             }
         }
     }

@@ -51,21 +51,47 @@ final class ProcessRunner {
     /// All that have not been let go.
     var identifiers: some Collection<RunnerID> { runners.keys }
 
-    /// Whether some have processes; tasks whose end is decided have none, and may wait for the disk.
-    var haveProcesses: Bool {
-        runners.keys.contains { id in
-            switch id.kind {
+    /// Whether some have processes that this process would take along; tasks whose end is decided have none, and may wait
+    /// for the disk.
+    ///
+    /// - Parameter leavesCommands: whether those that bgtask-executor runs go on.
+    func haveProcesses(leavesCommands: Bool) -> Bool {
+        runners.values.contains { runner in
+            switch runner.id.kind {
+            case .task where leavesCommands && runner.executed != nil: false
             case .task(let task): core.registry.record(task)?.run?.conclusion == nil
             case .application: true
             }
         }
     }
 
-    /// Makes a place for processes, in which none runs yet.
-    func make(_ id: RunnerID, _ printer: Printer, of owner: OwnerID) throws(SystemError) -> Runner {
+    /// Makes a place for the command of a task, which does not run yet.
+    func make(for task: TaskID, of owner: OwnerID) throws(SystemError) -> Runner {
+        let id = RunnerID(of: task)
+        guard let executor = host.executor else {
+            return add(.launched(try host.makeTask(id.number)), id, .task(task), of: owner)
+        }
+        return add(.executed(executor.makeCommand(id.number)), id, .task(task), of: owner)
+    }
+
+    /// Makes a place for the processes of an application, in which none runs yet.
+    func make(
+        _ id: RunnerID, for key: ApplicationKey
+    ) throws(SystemError) -> (Runner, any TaskProcesses) {
         let processes = try host.makeTask(id.number)
+        return (add(.launched(processes), id, .application(key), of: key.owner), processes)
+    }
+
+    /// Makes a place for a command that an earlier daemon has started.
+    func takeOver(_ command: ExecutedCommand, of task: TaskID, _ owner: OwnerID) -> Runner {
+        add(.executed(command), RunnerID(of: task), .task(task), of: owner)
+    }
+
+    private func add(
+        _ commands: Runner.Commands, _ id: RunnerID, _ printer: Printer, of owner: OwnerID
+    ) -> Runner {
         let runner = Runner(
-            id: id, owner: owner, processes: processes, output: output.open(printer, of: owner))
+            id: id, owner: owner, commands: commands, output: output.open(printer, of: owner))
         runners[id] = runner
         return runner
     }
@@ -76,12 +102,28 @@ final class ProcessRunner {
         users.ask(runner.owner, completion: body)
     }
 
-    /// Begins to start a command, and reads what it prints once the main command runs.
-    func start(_ request: LaunchRequest, of runner: Runner) throws {
-        var started = try runner.processes.start(request)
+    /// Begins to start a command in this process, and reads what it prints once the main command runs.
+    func start(
+        _ request: LaunchRequest, in processes: any TaskProcesses, of runner: Runner
+    ) throws {
+        var started = try processes.start(request)
         let command = started.index
         try output.add(started.takeStandardOutput(), .stdout, of: command, to: runner.output)
         try output.add(started.takeStandardError(), .stderr, of: command, to: runner.output)
+    }
+
+    /// What a command prints that bgtask-executor has started comes from there.
+    func takeOutput(of command: ExecutedCommand, _ runner: Runner) {
+        do throws(SystemError) {
+            if let descriptor = command.takeStandardOutput() {
+                try output.add(descriptor, .stdout, of: 0, to: runner.output)
+            }
+            if let descriptor = command.takeStandardError() {
+                try output.add(descriptor, .stderr, of: 0, to: runner.output)
+            }
+        } catch {
+            log.say(.outputNotRead, [.reason: "\(error)"])
+        }
     }
 
     /// The main command runs: what it has printed and said is told after that.
@@ -94,14 +136,14 @@ final class ProcessRunner {
 
     /// Sends a signal to all processes of a runner; those that are stopped go on with it.
     func signal(_ number: SignalNumber, _ runner: Runner) throws(SystemError) {
-        try runner.processes.ask(number.rawValue)
+        try runner.signal(number)
     }
 
     /// Lets go of the processes of a runner, and of all that belongs to them.
     func forget(_ runner: Runner) {
         guard runners.removeValue(forKey: runner.id) != nil else { return }
         output.close(runner.output)
-        runner.processes.close()
+        runner.close()
         if let socket = runner.takeNotifySocket() { notify.giveBack(socket) }
     }
 

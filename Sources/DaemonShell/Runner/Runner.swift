@@ -3,35 +3,55 @@ internal import LinuxSystem
 
 /// The processes of a task or of an application that was launched: what they run as, print, and say of themselves.
 final class Runner {
+    /// Who runs its commands.
+    enum Commands {
+        /// This process: they end with it.
+        case launched(any TaskProcesses)
+        /// bgtask-executor: they go on.
+        case executed(ExecutedCommand)
+    }
+
     /// How far the main command has come.
     private enum Phase {
         /// Until the user database has answered; then `starting`.
         case waitingForUser
-        /// Until the kernel has started it; then `started`.
-        case starting(RunsAs)
+        /// Until the kernel has started it; then `started`. Whom it runs as is not known of one that an earlier daemon
+        /// has started.
+        case starting(RunsAs?)
         /// It runs, or has run.
-        case started(RunsAs)
+        case started(RunsAs?)
     }
 
     let id: RunnerID
     let owner: OwnerID
-    let processes: any TaskProcesses
+    let commands: Commands
     let output: RunnerOutput
     private var phase = Phase.waitingForUser
     /// What is to be done once the main command runs: a process that is being started could miss a signal, and the
     /// handler's command comes after the signal.
     private var postponed: [Action] = []
-    /// Whether the command of its expiration handler runs, or is being started.
-    var hasHandler = false
     /// Where it speaks to the daemon; `nil` where it cannot.
     private(set) var notifySocket: TaskNotifySocket?
 
-    init(id: RunnerID, owner: OwnerID, processes: any TaskProcesses, output: RunnerOutput) {
+    init(id: RunnerID, owner: OwnerID, commands: Commands, output: RunnerOutput) {
         self.id = id
         self.owner = owner
-        self.processes = processes
+        self.commands = commands
         self.output = output
     }
+
+    /// The processes, where this process runs them.
+    var launched: (any TaskProcesses)? {
+        if case .launched(let processes) = commands { processes } else { nil }
+    }
+
+    /// The command, where bgtask-executor runs it.
+    var executed: ExecutedCommand? {
+        if case .executed(let command) = commands { command } else { nil }
+    }
+
+    /// Whether the user database has not answered yet whom it runs as.
+    var isWaitingForUser: Bool { if case .waitingForUser = phase { true } else { false } }
 
     /// Whom its commands run as; `nil` until the user database has answered.
     var runsAs: RunsAs? {
@@ -44,6 +64,12 @@ final class Runner {
     /// Its user is known, so that its main command is being started.
     func userKnown(_ runsAs: RunsAs, _ notifySocket: TaskNotifySocket? = nil) {
         phase = .starting(runsAs)
+        self.notifySocket = notifySocket
+    }
+
+    /// An earlier daemon has had its main command started, or begun to.
+    func takenOver(isStarted: Bool, _ notifySocket: TaskNotifySocket?) {
+        phase = isStarted ? .started(nil) : .starting(nil)
         self.notifySocket = notifySocket
     }
 
@@ -73,7 +99,38 @@ final class Runner {
     }
 
     /// What its processes have used so far; `nil` where that is not known.
-    func readUse() -> ResourceUse? { processes.readUse().map(ResourceUse.init) }
+    func readUse() -> ResourceUse? {
+        let use =
+            switch commands {
+            case .launched(let processes): processes.readUse()
+            case .executed(let command): command.readUse()
+            }
+        return use.map(ResourceUse.init)
+    }
+
+    /// Sends a signal to all its processes; those that are stopped go on with it.
+    func signal(_ number: SignalNumber) throws(SystemError) {
+        switch commands {
+        case .launched(let processes): try processes.ask(number.rawValue)
+        case .executed(let command): command.signal(number.rawValue)
+        }
+    }
+
+    /// Orders the end of all its processes.
+    func kill() throws(SystemError) {
+        switch commands {
+        case .launched(let processes): try processes.kill()
+        case .executed(let command): command.kill()
+        }
+    }
+
+    /// Ends the use of its processes: nothing is told of them any more.
+    func close() {
+        switch commands {
+        case .launched(let processes): processes.close()
+        case .executed(let command): command.close()
+        }
+    }
 }
 
 /// Whom the commands of a task or an application run as, decided at the start of the first.

@@ -18,6 +18,8 @@ final class TaskRunner {
     private let log: Logger
     /// Tasks whose command is to be started, the next first.
     private var launches: [TaskID] = []
+    /// Called where the executor goes by the times of a command that it was told last.
+    private var timesTaken: (TaskID) -> Void = { _ in }
 
     init(
         _ core: Core, _ runners: ProcessRunner, _ output: OutputPump, _ notify: NotifySocketPool,
@@ -69,7 +71,7 @@ final class TaskRunner {
         guard let task = core.registry.record(id)?.task, task.isLive else { return }
         let runner: Runner
         do throws(SystemError) {
-            runner = try runners.make(RunnerID(of: id), .task(id), of: task.owner)
+            runner = try runners.make(for: id, of: task.owner)
         } catch  where error.isShortage {
             return postpone(id, "\(error)", .machine)
         } catch {
@@ -89,7 +91,7 @@ final class TaskRunner {
     /// Starts the main command of a task, whose user is known now.
     private func startMain(of id: TaskID, as user: KnownUser) {
         // A task may wait twice for its user, where an attempt was killed before the answer came.
-        guard let runner = self[id], runner.runsAs == nil, let record = core.registry.record(id),
+        guard let runner = self[id], runner.isWaitingForUser, let record = core.registry.record(id),
             let run = record.run
         else { return }
         do {
@@ -100,12 +102,31 @@ final class TaskRunner {
                 noticePath: runner.notifySocket?.path)
             request.arguments = run.work.command
             request.input = run.work.input.flatMap(Base64.decode)
-            try runners.start(request, of: runner)
+            switch runner.commands {
+            case .launched(let processes):
+                try runners.start(request, in: processes, of: runner)
+            case .executed(let command):
+                try command.start(request, start(of: record.task, run, runner))
+            }
         } catch {
             if let scope = (error as? LaunchError)?.scope { return postpone(id, "\(error)", scope) }
             forget(id)
             startFailed(id, "\(error)")
         }
+    }
+
+    /// What bgtask-executor starts a command with.
+    private func start(
+        of task: BackgroundTask, _ run: RunTask, _ runner: Runner
+    ) -> ExecutedCommand.Start {
+        let expiration = run.work.expiration
+        let deadlines = core.registry.commandDeadlines(of: task.id)
+        return ExecutedCommand.Start(
+            attempt: run.attempt, handlerSignal: expiration.signal?.rawValue,
+            handler: expiration.command ?? [],
+            times: deadlines.map(CommandTimes.init) ?? CommandTimes.none,
+            grace: UInt64(clamping: task.grace.wholeNanoseconds),
+            kept: runner.notifySocket?.descriptor)
     }
 
     private func startFailed(_ id: TaskID, _ reason: String) {
@@ -134,28 +155,35 @@ final class TaskRunner {
 
     // MARK: - Orders
 
-    /// Has the handler of a task fire: its signal first, and then its command, which runs beside the task.
+    /// Has the expiration handler of a task fire: its signal, then its command beside the task.
     func warn(_ id: TaskID) {
         launchNow(id)
-        guard let expiration = core.registry.record(id)?.run?.work.expiration else { return }
-        // Both wait for the main command together.
-        if let runner = self[id], runner.postpones(.warn(id)) { return }
-        if let signal = expiration.signal { send(signal, to: id) }
-        if let command = expiration.command { launchHandler(command, of: id) }
+        guard let runner = self[id], let record = core.registry.record(id), let run = record.run,
+            !runner.postpones(.warn(id))
+        else { return }
+        switch runner.commands {
+        case .executed(let command): command.warn()
+        case .launched(let processes):
+            if let signal = run.work.expiration.signal { sendNow(signal, to: id, runner) }
+            if let command = run.work.expiration.command {
+                launchHandler(command, of: record, run, in: processes, runner)
+            }
+        }
     }
 
-    /// Starts the command of an expiration handler beside its task, unless it runs already.
-    private func launchHandler(_ command: [String], of id: TaskID) {
-        guard let runner = self[id], let record = core.registry.record(id), let run = record.run
-        else { return handlerExited(id) }
-        guard let runsAs = runner.runsAs, !runner.hasHandler else { return }
+    /// Starts the command of an expiration handler beside its task.
+    private func launchHandler(
+        _ command: [String], of record: TaskRecord, _ run: RunTask,
+        in processes: any TaskProcesses, _ runner: Runner
+    ) {
+        guard let runsAs = runner.runsAs else { return }
+        let id = record.task.id
         var request = environment.request(
             for: record.task, run, after: core.registry.dependencies(of: id), as: runsAs,
             noticePath: runner.notifySocket?.path)
         request.arguments = command
         do {
-            try runners.start(request, of: runner)
-            runner.hasHandler = true
+            try runners.start(request, in: processes, of: runner)
         } catch {
             journal.handlerNotStarted(record, "\(error)", at: core.now)
             handlerExited(id)
@@ -169,6 +197,10 @@ final class TaskRunner {
     func send(_ signal: SignalNumber, to id: TaskID) {
         launchNow(id)
         guard let runner = self[id], !runner.postpones(.signal(id, signal)) else { return }
+        sendNow(signal, to: id, runner)
+    }
+
+    private func sendNow(_ signal: SignalNumber, to id: TaskID, _ runner: Runner) {
         do {
             try runners.signal(signal, runner)
         } catch {
@@ -179,13 +211,13 @@ final class TaskRunner {
     func killAll(_ id: TaskID) {
         launchNow(id)
         guard let runner = self[id] else { return }
-        guard runner.runsAs != nil else {
+        guard !runner.isWaitingForUser else {
             // There is nothing to kill, and nobody knows when the user database will answer.
             forget(id)
             return startFailed(id, "its user could not be looked up in time")
         }
         do {
-            try runner.processes.kill()
+            try runner.kill()
         } catch {
             log.say(.taskNotKilled, [.taskID: "\(id)", .reason: "\(error)"])
         }
@@ -207,6 +239,7 @@ final class TaskRunner {
         let runner = self[id]
         switch event {
         case .started(index: 0, let processID):
+            if let runner, let command = runner.executed { runners.takeOutput(of: command, runner) }
             core.update { registry, now, actions in
                 registry.started(id, as: ProcessID(rawValue: processID), at: now, &actions)
             }
@@ -214,7 +247,6 @@ final class TaskRunner {
         case .startFailed(index: 0, let error): mainNotStarted(of: id, error)
         case .startFailed(let index, let error):
             if let runner { output.drain(runner.output, command: index) }
-            runner?.hasHandler = false
             if let record = core.registry.record(id) {
                 journal.handlerNotStarted(record, "\(error)", at: core.now)
             }
@@ -225,10 +257,30 @@ final class TaskRunner {
             }
         case .exited(let index, _):
             if let runner { output.drain(runner.output, command: index) }
-            runner?.hasHandler = false
             handlerExited(id)
         case .gone: gone(id, runner)
+        case .warned(let count, let moment):
+            core.update { registry, now, actions in
+                registry.commandWarned(
+                    id, count: count, moment: Instant(known: moment), at: now, &actions)
+            }
+        case .limitReached(let moment):
+            core.update { registry, now, actions in
+                registry.commandLimitReached(
+                    id, moment: Instant(known: moment), at: now, &actions)
+            }
+        case .lost: lost(id, runner)
+        case .timesTaken: timesTaken(id)
         case .started, .frozen, .freezeFailed, .left: break
+        }
+    }
+
+    /// The executor that ran a command is gone, and has taken it along.
+    private func lost(_ id: TaskID, _ runner: Runner?) {
+        takeLastWords(of: runner)
+        core.update { registry, now, actions in
+            registry.commandLost(
+                id, reason: "bgtask-executor, which ran it, has ended", at: now, &actions)
         }
     }
 
@@ -244,14 +296,51 @@ final class TaskRunner {
 
     /// No process of a task is left: what it has printed and said is taken before it ends.
     private func gone(_ id: TaskID, _ runner: Runner?) {
-        if let runner {
-            output.drain(runner.output)
-            if let socket = runner.notifySocket { notify.drain(socket) }
-        }
+        takeLastWords(of: runner)
         let use = runner?.readUse()
         core.update { registry, now, actions in
             registry.used(id, use)
             registry.processesGone(id, at: now, &actions)
         }
+    }
+
+    private func takeLastWords(of runner: Runner?) {
+        guard let runner else { return }
+        output.drain(runner.output)
+        if let socket = runner.notifySocket { notify.drain(socket) }
+    }
+
+    // MARK: - Commands that go on when this process ends
+
+    /// Called where the executor goes by the times of a command that it was told last.
+    func connect(timesTaken: @escaping (TaskID) -> Void) { self.timesTaken = timesTaken }
+
+    /// Goes on with a command that an earlier daemon has started.
+    func takeOver(_ found: ListedCommand, of id: TaskID, _ owner: OwnerID) {
+        let command = found.command
+        let runner = runners.takeOver(command, of: id, owner)
+        var socket: TaskNotifySocket?
+        if let descriptor = command.takeKept() {
+            socket = notify.takeOver(descriptor, for: id, of: owner)
+        }
+        runner.takenOver(isStarted: found.hasStarted, socket)
+        guard found.hasStarted else { return }
+        runners.takeOutput(of: command, runner)
+        output.startReading(runner.output)
+        if let socket { notify.started(socket) }
+    }
+
+    /// How many commands bgtask-executor runs of those that are known here.
+    var executedCount: Int { runners.identifiers.count { runners[$0]?.executed != nil } }
+
+    /// The command of a task, where bgtask-executor runs it.
+    func executed(_ id: TaskID) -> ExecutedCommand? { self[id]?.executed }
+}
+
+extension Instant {
+    /// `nil` for 0, which stands for a moment that is not known.
+    fileprivate init?(known nanoseconds: Int64) {
+        guard nanoseconds != 0 else { return nil }
+        self.init(nanoseconds: nanoseconds)
     }
 }

@@ -13,6 +13,7 @@ struct SettingsReloader {
     let settings: CurrentSettings
     let accounts: AccountSource
     let containment: Containment
+    let executor: ExecutorLink?
     let store: Persistence
     let status: ServiceStatus
     let journal: AuditTrail
@@ -68,6 +69,7 @@ struct SettingsReloader {
         }
         core.update { registry, now, actions in registry.limitsChanged(at: now, &actions) }
         containment.tree?.processesPerTaskMax = new.limits.processesPerTaskMax
+        executor?.processesPerCommandMax = new.limits.processesPerTaskMax
         accounts.readIfChanged()
         store.keep(HistoryBounds(new, accounts.accounts))
         journal.limit(entriesPerSecond: new.limits.auditRatePerOwnerMax)

@@ -4,7 +4,8 @@ internal import Logging
 internal import Settings
 internal import Systemd
 
-/// Ends the daemon: no new work, handlers fire early, one grace, kill; then the last answers.
+/// Ends the daemon: no new work, handlers fire early, one grace, kill; then the last answers. Or leaves the commands that
+/// bgtask-executor runs to the next daemon.
 final class Shutdown {
     /// What the last calls may take: who has sent more than that does not hold up the stop.
     private static let lastCallsTime = Duration.seconds(1)
@@ -18,11 +19,18 @@ final class Shutdown {
     private let scheduler: CallScheduler
     private let status: ServiceStatus
     private let settings: CurrentSettings
+    private let executor: ExecutorSync
     private let log: Logger
     private var phase = Phase.serving
+    /// Whether commands that bgtask-executor runs go on after the end.
+    private(set) var leavesCommands = false
 
     private enum Phase {
         case serving
+        /// The service manager is being asked what is wanted.
+        case asking
+        /// Until nothing is live any more but commands that go on.
+        case handingOver
         /// Until nothing is live any more.
         case draining
         /// The same, and nothing gets a grace.
@@ -42,6 +50,7 @@ final class Shutdown {
         let scheduler: CallScheduler
         let status: ServiceStatus
         let settings: CurrentSettings
+        let executor: ExecutorSync
         let log: Logger
     }
 
@@ -55,31 +64,68 @@ final class Shutdown {
         scheduler = parts.scheduler
         status = parts.status
         settings = parts.settings
+        executor = parts.executor
         log = parts.log
+    }
+
+    /// Whether it is to be asked what a stop that was ordered now is to be, which `stop` is called with then.
+    func asksForKind() -> Bool {
+        // What is kept in memory alone is not there for the next daemon.
+        guard case .serving = phase, executor.isThere,
+            settings.settings.store.durability == .commit
+        else { return false }
+        phase = .asking
+        return true
+    }
+
+    /// The service manager has said what is wanted, or has not.
+    func stop(_ reason: String, _ kind: StopKind) {
+        guard case .asking = phase else { return }
+        switch kind {
+        case .stop:
+            phase = .draining
+            return drain(reason)
+        case .restart: break
+        case .unknown(let words): log.say(.stopKindNotTold, [.reason: words])
+        }
+        phase = .handingOver
+        log.say(.handingOver, [.reason: reason])
+        beginStop(leavesCommands: true)
     }
 
     /// Stops. A second order does not wait.
     func stop(_ reason: String) {
         switch phase {
-        case .serving:
+        case .serving, .asking:
             phase = .draining
             drain(reason)
+        case .handingOver: endGrace(reason)
         case .draining, .hurrying:
             phase = .hurrying
-            log.say(.stoppingNow, [.reason: reason])
-            core.update { registry, now, actions in registry.endGrace(at: now, &actions) }
+            endGrace(reason)
             tasks.killEvery()
         case .lastTurn: break
         }
     }
 
+    private func endGrace(_ reason: String) {
+        log.say(.stoppingNow, [.reason: reason])
+        core.update { registry, now, actions in registry.endGrace(at: now, &actions) }
+    }
+
     private func drain(_ reason: String) {
         log.say(.stopping, [.reason: reason])
+        beginStop(leavesCommands: false)
+    }
+
+    private func beginStop(leavesCommands: Bool) {
+        self.leavesCommands = leavesCommands
         status.stopBegins()
         // What is queued is on disk for the daemon after this one, or lost.
         let keepsQueue = settings.settings.store.durability == .commit
         core.update { registry, now, actions in
-            registry.drain(keepsQueue: keepsQueue, at: now, &actions)
+            registry.drain(
+                keepsQueue: keepsQueue, leavesCommands: leavesCommands, at: now, &actions)
         }
         status.stopping()
     }
@@ -90,11 +136,12 @@ final class Shutdown {
     func finishIfDrained(serve: () throws -> Void) {
         let isHurrying: Bool
         switch phase {
-        case .serving, .lastTurn: return
-        case .draining: isHurrying = false
+        case .serving, .asking, .lastTurn: return
+        case .draining, .handingOver: isHurrying = false
         case .hurrying: isHurrying = true
         }
-        guard core.registry.begunCount == 0 || isHurrying, !runners.haveProcesses,
+        guard core.registry.awaitedCount == 0 || isHurrying,
+            !runners.haveProcesses(leavesCommands: leavesCommands),
             core.registry.runningApplicationCount == 0 || isHurrying,
             !store.isAwaited()
         else { return }

@@ -45,6 +45,7 @@ struct StatusText {
         fields.add("scope", daemon.scope)
         fields.add("socket", socket)
         fields.add("containment", daemon.containment)
+        if let executor = daemon.executor { fields.add("executor", executor) }
         fields.add("tasks", summary.counted)
         fields.add("next", summary.nextText)
         let unchanged = daemon.settings.count { $0.source == StatusText.builtIn }

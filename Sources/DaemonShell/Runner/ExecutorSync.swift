@@ -1,0 +1,203 @@
+internal import BudgetCore
+internal import LinuxSystem
+internal import Logging
+internal import Systemd
+
+/// Keeps bgtask-executor and the core of one mind about the commands of tasks: their times, their ends, and which an
+/// earlier daemon has left.
+final class ExecutorSync {
+    private let core: Core
+    /// `nil` where this process runs commands itself.
+    private let link: ExecutorLink?
+    private let tasks: TaskRunner
+    private let replies: PendingReplies
+    private let log: Logger
+    /// Tasks of which somebody waits for the executor to know their times.
+    private var awaited: Set<TaskID> = []
+    /// Called where another executor is found than before.
+    private var instanceChanged: (ExecutorInstance) -> Void = { _ in }
+
+    init(
+        _ core: Core, _ link: ExecutorLink?, _ tasks: TaskRunner, _ replies: PendingReplies,
+        _ log: Logger
+    ) {
+        self.core = core
+        self.link = link
+        self.tasks = tasks
+        self.replies = replies
+        self.log = log
+        core.update { registry, _, _ in registry.mirrorsTimes = link != nil }
+        tasks.connect { [unowned self] id in confirm(id) }
+    }
+
+    /// Whether commands go on when this process ends.
+    var isThere: Bool { link != nil }
+
+    /// The executor that has been found last.
+    var instance: ExecutorInstance? { link?.executor.map(ExecutorInstance.init) }
+
+    /// In words for an operator; `nil` where this process runs commands itself.
+    var description: String? {
+        guard let link else { return nil }
+        guard link.isReady, let executor = link.executor else {
+            return "bgtask-executor is not there; nothing is started"
+        }
+        return "bgtask-executor \(executor.version), process \(executor.processID)"
+    }
+
+    func connect(instanceChanged: @escaping (ExecutorInstance) -> Void) {
+        self.instanceChanged = instanceChanged
+        if let instance { instanceChanged(instance) }
+    }
+
+    // MARK: - Times
+
+    /// Lets an answer wait until the executor knows the times of a task.
+    ///
+    /// - Returns: whether there is something to wait for.
+    func tellsTimes(of id: TaskID) -> Bool {
+        guard tasks.executed(id) != nil else { return false }
+        awaited.insert(id)
+        return true
+    }
+
+    /// Tells the executor what this instant has changed.
+    func endInstant() {
+        guard let link else { return }
+        let changed = core.update { registry, _, _ in registry.takeChangedTimes() }
+        for id in changed {
+            guard let command = tasks.executed(id),
+                let deadlines = core.registry.commandDeadlines(of: id)
+            else { continue }
+            command.setTimes(CommandTimes(deadlines))
+        }
+        link.tellTimes()
+        for id in awaited { confirm(id) }
+    }
+
+    private func confirm(_ id: TaskID) {
+        guard awaited.contains(id), tasks.executed(id)?.hasToldTimes ?? true else { return }
+        awaited.remove(id)
+        replies.resolveAll(.times(id), nil)
+    }
+
+    // MARK: - Ends
+
+    /// Steps are on disk: what the executor has of tasks that have ended is not needed any more.
+    func stored(_ steps: [StoreStep]) {
+        guard let link else { return }
+        for step in steps {
+            switch step {
+            case .ended(let id), .attemptEnded(let id), .startUndone(let id):
+                link.endIsStored(id.rawValue)
+            default: break
+            }
+        }
+    }
+
+    // MARK: - The executor
+
+    /// Says what has become of the executor.
+    func takeNews() {
+        guard let link else { return }
+        for news in link.takeNews() {
+            switch news {
+            case .lost(let error): log.say(.executorLost, [.reason: "\(error)"])
+            case .found(let executor):
+                log.say(
+                    .executorFound,
+                    [.reason: "version \(executor.version), process \(executor.processID)"])
+                instanceChanged(ExecutorInstance(executor))
+            }
+        }
+    }
+
+    /// When it is to be seen whether an executor is there again.
+    var nextDeadline: Instant? { link?.nextDeadline.map(Instant.init(nanoseconds:)) }
+
+    func deadlineReached() { link?.deadlineReached() }
+
+    // MARK: - One daemon after the other
+
+    /// What an earlier daemon has left running, for the core to go on with.
+    var found: [TaskID: FoundCommand] {
+        let listed = (link?.listed ?? []).map { listed in
+            (TaskID(rawValue: listed.command.identifier), FoundCommand(listed))
+        }
+        return Dictionary(listed) { one, _ in one }
+    }
+
+    /// Goes on with those of them that the core has taken over; ends the others.
+    func takeOver() {
+        guard let link else { return }
+        var count = 0
+        for listed in link.takeListed() {
+            let id = TaskID(rawValue: listed.command.identifier)
+            guard core.registry.hasCommand(id, attempt: listed.command.attempt),
+                let owner = core.registry.record(id)?.task.owner
+            else {
+                link.discard(listed.command)
+                continue
+            }
+            tasks.takeOver(listed, of: id, owner)
+            count += 1
+        }
+        if count > 0 { log.say(.takenOver, [.count: "\(count)"]) }
+    }
+
+    /// Leaves commands to the next daemon: nothing is ordered and heard any more.
+    func handOver() {
+        guard let link else { return }
+        let count = tasks.executedCount
+        link.close()
+        log.say(.handedOver, [.count: "\(count)"])
+    }
+
+    /// Nothing runs any more, and nothing is to be left.
+    func end() {
+        link?.exitWhenIdle()
+        link?.close()
+    }
+}
+
+extension ExecutorInstance {
+    init(_ executor: ExecutorLink.Executor) {
+        self.init(high: executor.high, low: executor.low)
+    }
+}
+
+extension CommandTimes {
+    /// Nothing is due.
+    static let none = CommandTimes(
+        handlerAt: 0, limitAt: 0, notes: Array(repeating: 0, count: noteCount))
+
+    init(_ deadlines: CommandDeadlines) {
+        let limitAt = deadlines.limitAt.executorTime
+        let handlerAt = deadlines.handlerAt.executorTime
+        self.init(
+            handlerAt: limitAt == 0 ? handlerAt : min(handlerAt, limitAt), limitAt: limitAt,
+            notes: deadlines.notes.words)
+    }
+}
+
+extension FoundCommand {
+    init(_ listed: ListedCommand) {
+        self.init(
+            attempt: listed.command.attempt, processID: listed.processID.map(ProcessID.init),
+            isRunning: listed.hasStarted, handlerRuns: listed.handlerRuns,
+            notes: CommandNotes(words: listed.times.notes),
+            handlerAt: Instant(executorTime: listed.times.handlerAt),
+            limitAt: Instant(executorTime: listed.times.limitAt))
+    }
+}
+
+extension Instant {
+    /// As bgtask-executor has it: 0 is never, and nothing is before the start of the machine.
+    fileprivate var executorTime: UInt64 {
+        self == .never ? 0 : UInt64(max(nanoseconds, 1))
+    }
+
+    fileprivate init(executorTime: UInt64) {
+        self = executorTime == 0 ? .never : Instant(nanoseconds: Int64(clamping: executorTime))
+    }
+}

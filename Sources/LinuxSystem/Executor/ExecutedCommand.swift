@@ -1,0 +1,286 @@
+internal import CExecutor
+internal import CLinux
+internal import Glibc
+
+/// A command that bgtask-executor runs, which goes on when this process ends.
+///
+/// Its executor fires its handler and its limit; see `ExecutorLink` for what it tells.
+package final class ExecutedCommand {
+    /// What a command is started with, besides what any process is.
+    package struct Start {
+        /// The caller's count of the starts of one task, from 1.
+        package var attempt: Int
+        /// Sent to all its processes when the handler fires; `nil` sends none.
+        package var handlerSignal: Int32?
+        /// Run beside it then; empty: nothing.
+        package var handler: [String]
+        package var times: CommandTimes
+        /// Nanoseconds from a handler that fires before its time to the limit.
+        package var grace: UInt64
+        /// A descriptor that the executor keeps and gives to the next daemon; borrowed.
+        package var kept: Int32?
+
+        package init(
+            attempt: Int, handlerSignal: Int32?, handler: [String], times: CommandTimes,
+            grace: UInt64, kept: Int32?
+        ) {
+            self.attempt = attempt
+            self.handlerSignal = handlerSignal
+            self.handler = handler
+            self.times = times
+            self.grace = grace
+            self.kept = kept
+        }
+    }
+
+    /// How far it is, as far as was told.
+    enum Phase {
+        /// Nothing was ordered yet.
+        case new
+        /// The order is on its way.
+        case ordered
+        /// The executor has it, and its program may not run yet.
+        case starting
+        case running
+        /// It was never started, or no process of it is left.
+        case over
+    }
+
+    /// What it is known by.
+    package let identifier: UInt64
+    package private(set) var attempt = 1
+    private unowned let link: ExecutorLink
+    private(set) var phase = Phase.new
+    /// What is told of the start quotes it.
+    private var request: LaunchRequest?
+    private var standardOutput: Int32 = -1
+    private var standardError: Int32 = -1
+    private var kept: Int32 = -1
+    var times = MirroredTimes(told: CommandTimes(handlerAt: 0, limitAt: 0, notes: []))
+    /// Its output has come.
+    private var hasOutput = false
+    /// What was told of it, so that nothing is told twice.
+    private var hasExited = false
+    private var isLimitTold = false
+    /// Nobody wants to know any more; it is forgotten when it is over.
+    private(set) var isAbandoned = false
+    /// Its end is on disk: it may be forgotten once it is over.
+    private(set) var isToBeForgotten = false
+    /// The number of its group; 0 before that is known.
+    private var group: UInt64 = 0
+    private var useAtEnd: ProcessUse?
+
+    init(_ identifier: UInt64, link: ExecutorLink) {
+        self.identifier = identifier
+        self.link = link
+    }
+
+    /// One that an earlier daemon has started.
+    init(entry message: inout ExecutorMessage, link: ExecutorLink) {
+        identifier = message.record.command
+        self.link = link
+        attempt = Int(message.record.attempt)
+        phase = message.has(EXECUTOR_HAS_STARTED) ? .running : .starting
+        group = message.record.place
+        times = MirroredTimes(told: CommandTimes(message.record))
+        takeOutput(of: &message)
+    }
+
+    deinit { closeDescriptors() }
+
+    private func closeDescriptors() {
+        for descriptor in [standardOutput, standardError, kept] where descriptor >= 0 {
+            Glibc.close(descriptor)
+        }
+        (standardOutput, standardError, kept) = (-1, -1, -1)
+    }
+
+    // MARK: - Orders
+
+    /// Has it started; the events `started` or `startFailed` follow.
+    ///
+    /// - Throws: where that cannot even be ordered, such as while no executor is there.
+    package func start(_ request: LaunchRequest, _ start: Start) throws(LaunchError) {
+        attempt = start.attempt
+        times = MirroredTimes(told: start.times)
+        self.request = request
+        try link.start(self, request, start)
+        phase = .ordered
+    }
+
+    /// Sets when handler and limit are due; told to the executor by `ExecutorLink.tellTimes`.
+    package func setTimes(_ times: CommandTimes) {
+        self.times.want(times)
+        link.timesChanged(of: self)
+    }
+
+    /// Has the handler fire now, where it has not fired for this already.
+    package func warn() {
+        times.warn()
+        link.timesChanged(of: self)
+    }
+
+    /// Whether the executor goes by the times that were set last.
+    package var hasToldTimes: Bool { times.areInForce || phase.isOver }
+
+    /// Sends a signal to all its processes; those that are stopped go on with it.
+    package func signal(_ number: Int32) {
+        guard !phase.isOver else { return }
+        link.signal(self, number)
+        if ![SIGKILL, SIGCONT, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU].contains(number) {
+            link.signal(self, SIGCONT)
+        }
+    }
+
+    /// Orders the end of all its processes; `gone` tells when.
+    package func kill() {
+        if !phase.isOver { link.kill(self) }
+    }
+
+    /// Ends the use: no more events. What still runs is killed.
+    package func close() {
+        isAbandoned = true
+        guard phase.isOrdered else { return }
+        kill()
+        link.isAbandoned(self)
+    }
+
+    /// What its caller knows of its end is on disk.
+    func endIsStored() { isToBeForgotten = true }
+
+    // MARK: - What it has
+
+    /// What came with its start, once.
+    package func takeStandardOutput() -> OwnedDescriptor? { Self.take(&standardOutput) }
+
+    package func takeStandardError() -> OwnedDescriptor? { Self.take(&standardError) }
+
+    /// The descriptor that was to be kept with it, once, where an earlier daemon gave it.
+    package func takeKept() -> OwnedDescriptor? { Self.take(&kept) }
+
+    private static func take(_ descriptor: inout Int32) -> OwnedDescriptor? {
+        guard descriptor >= 0 else { return nil }
+        defer { descriptor = -1 }
+        return OwnedDescriptor(descriptor)
+    }
+
+    /// What all its processes have used so far, and in the end; `nil` where that is not known.
+    package func readUse() -> ProcessUse? {
+        if let useAtEnd { return useAtEnd }
+        guard group != 0, let folder = link.folder(ofGroup: group) else { return nil }
+        let meter = CgroupAccounting(folder: folder.rawValue, resetsPeak: false)
+        meter.beginUnused()
+        return meter.read()
+    }
+
+    // MARK: - What it is told
+
+    /// Its output comes in the order standard output, standard error, what is kept.
+    func takeOutput(of message: inout ExecutorMessage) {
+        // What came before is the same, or is in use.
+        guard !hasOutput else { return }
+        hasOutput = true
+        standardOutput = message.takeDescriptor()?.take() ?? -1
+        standardError = message.takeDescriptor()?.take() ?? -1
+        kept = message.takeDescriptor()?.take() ?? -1
+    }
+
+    /// The executor has the order to start it, or refuses it.
+    ///
+    /// - Returns: what is to be told of it.
+    func startAnswered(_ code: Int32) -> ProcessEvent.What? {
+        guard code != 0 else {
+            if case .ordered = phase { phase = .starting }
+            return nil
+        }
+        phase = .over
+        // One of which an earlier attempt is not forgotten yet is tried again.
+        let errno = code == EEXIST || code == ECANCELED ? EAGAIN : code
+        return .startFailed(index: 0, failure(.prepare, errno))
+    }
+
+    /// Its executor is gone, and has taken it along.
+    func lost() { phase = .over }
+
+    /// Takes what the executor tells of it.
+    ///
+    /// - Returns: what is to be told of it.
+    func take(_ message: inout ExecutorMessage) -> ProcessEvent.What? {
+        let isOfHandler = message.has(EXECUTOR_OF_HANDLER)
+        switch message.kind {
+        case EXECUTOR_STARTED: return started(&message)
+        case EXECUTOR_NOT_STARTED: return notStarted(message.record, isOfHandler)
+        case EXECUTOR_HANDLER_FIRED:
+            let count = message.record.number
+            return times.handlerFired(count)
+                ? .warned(count: Int(count), at: Int64(clamping: message.record.moment)) : nil
+        case EXECUTOR_LIMIT_FIRED:
+            defer { isLimitTold = true }
+            return isLimitTold
+                ? nil : .limitReached(at: Int64(clamping: message.record.moment))
+        case EXECUTOR_EXITED where isOfHandler: return .exited(index: 1, message.exit)
+        case EXECUTOR_EXITED:
+            defer { hasExited = true }
+            return hasExited ? nil : .exited(index: 0, message.exit)
+        case EXECUTOR_FROZEN: return .frozen(message.has(EXECUTOR_IS_FROZEN))
+        case EXECUTOR_GONE: return gone(message.record)
+        default: return nil
+        }
+    }
+
+    private func started(_ message: inout ExecutorMessage) -> ProcessEvent.What? {
+        takeOutput(of: &message)
+        group = message.record.place
+        request = nil
+        switch phase {
+        case .ordered, .starting:
+            phase = .running
+            return .started(index: 0, processID: message.record.pid)
+        case .new, .running, .over: return nil
+        }
+    }
+
+    private func notStarted(
+        _ record: executor_record, _ isOfHandler: Bool
+    ) -> ProcessEvent.What? {
+        let stage = clx_stage(record.number)
+        guard !isOfHandler else {
+            return .startFailed(
+                index: 1,
+                LaunchError(
+                    stage: stage, errno: record.code,
+                    request: LaunchRequest(arguments: ["its expiration handler"])))
+        }
+        if case .over = phase { return nil }
+        phase = .over
+        let request = request ?? LaunchRequest(arguments: ["its command"])
+        return .startFailed(
+            index: 0, LaunchError(stage: stage, errno: record.code, request: request))
+    }
+
+    private func failure(_ stage: LaunchError.Stage, _ errno: Int32) -> LaunchError {
+        LaunchError(stage: stage, errno: errno, subject: request?.arguments.first ?? "")
+    }
+
+    private func gone(_ record: executor_record) -> ProcessEvent.What? {
+        if case .over = phase { return nil }
+        phase = .over
+        useAtEnd = ProcessUse(
+            cpuMicroseconds: record.cpu_us,
+            memoryPeakBytes: record.memory_peak_bytes == 0 ? nil : record.memory_peak_bytes)
+        return .gone
+    }
+}
+
+extension ExecutedCommand.Phase {
+    /// Whether the executor may have it.
+    var isOrdered: Bool { if case .new = self { false } else { true } }
+    var isOver: Bool { if case .over = self { true } else { false } }
+}
+
+extension CommandTimes {
+    init(_ record: executor_record) {
+        self.init(
+            handlerAt: record.handler_at, limitAt: record.limit_at, notes: record.keptNotes)
+    }
+}

@@ -1,0 +1,506 @@
+internal import CExecutor
+internal import Glibc
+
+/// The way to bgtask-executor: what it is ordered, and what it tells of the commands that it runs.
+///
+/// It outlives its connection: where the executor is gone, the next one is waited for, and commands that it does not
+/// know are told to be lost. For one thread.
+package final class ExecutorLink: WatchOwner {
+    /// How long the executor may take for its greeting and the list of what it runs.
+    private static let greetingMax: Int64 = 30_000_000_000
+    /// How long there may be none before the commands of the last one are given up.
+    private static let absenceMax: Int64 = 30_000_000_000
+    private static let retryAfter: Int64 = 200_000_000
+    /// Orders that wait for room in the socket. While they are that many nothing is started.
+    private static let waitingMax = 4096
+
+    /// Who starts commands with it: no other state folder has these numbers.
+    package struct Owner: Equatable, Sendable {
+        package let high: UInt64
+        package let low: UInt64
+
+        package init(high: UInt64, low: UInt64) {
+            self.high = high
+            self.low = low
+        }
+    }
+
+    /// The executor at the other end.
+    package struct Executor: Equatable, Sendable {
+        /// Differs between any two of them, and any two owners of one.
+        package let high: UInt64
+        package let low: UInt64
+        package let processID: Int32
+        package let version: String
+    }
+
+    /// What has become of the connection.
+    package enum News: Equatable, Sendable {
+        /// It is gone, and why.
+        case lost(SystemError)
+        /// There is one again, and what runs is known.
+        case found(Executor)
+    }
+
+    private enum Phase {
+        /// Nobody is connected; tried again at the moment of the clock.
+        case absent(retryAt: Int64)
+        /// WELCOME or LISTED is waited for, until that moment.
+        case greeting(ExecutorConnection, WatchList.Token?, until: Int64)
+        case ready(ExecutorConnection, WatchList.Token?)
+    }
+
+    private let path: String
+    private let owner: Owner
+    private let watches: WatchList
+    private var phase = Phase.absent(retryAt: 0)
+    /// Since when nobody is there; `nil` while somebody is.
+    private var absentSince: Int64?
+    /// The one that was found last.
+    package private(set) var executor: Executor?
+    private var tree: OwnedDescriptor?
+    private var serial: UInt64 = 0
+    private var commands: [UInt64: ExecutedCommand] = [:]
+    /// Those that an earlier daemon had started.
+    package private(set) var listed: [ListedCommand] = []
+    /// Those that the executor runs that is being greeted, and those of them that nobody knows.
+    private var known: Set<UInt64> = []
+    private var unwanted: [ExecutedCommand] = []
+    /// Whether what is listed was started by an earlier daemon.
+    private var executorIsFirst = true
+    /// Starts and times that are not answered.
+    private var starts: [UInt64: UInt64] = [:]
+    private var timesOrders: [UInt64: UInt64] = [:]
+    private var changed: [ExecutedCommand] = []
+    /// What has happened outside of `ready`, such as before anybody could be told.
+    private var held: [ProcessEvent] = []
+    private var news: [News] = []
+    /// How many processes and threads a command may have; `nil`: as many as the machine.
+    package var processesPerCommandMax: Int?
+
+    /// Greets the executor, and waits for the list of what it runs.
+    ///
+    /// - Throws: ENOENT or ECONNREFUSED where nobody listens; EBUSY where it runs commands of another owner; ETIMEDOUT.
+    init(path: String, owner: Owner, watches: WatchList) throws(SystemError) {
+        self.path = path
+        self.owner = owner
+        self.watches = watches
+        try connect()
+        var events: [ProcessEvent] = []
+        while case .greeting(let connection, _, let until) = phase {
+            let left = (until - MonotonicClock.now()) / 1_000_000
+            guard left > 0 else {
+                throw SystemError(operation: "greet", errno: ETIMEDOUT, subject: path)
+            }
+            guard connection.wait(milliseconds: Int32(clamping: left)) else { continue }
+            try receiveAll(connection, &events)
+        }
+        held += events
+        news = []
+        listed.sort { $0.command.identifier < $1.command.identifier }
+    }
+
+    /// Whether commands can be started.
+    package var isReady: Bool { if case .ready = phase { true } else { false } }
+
+    /// Takes those that an earlier daemon had started, in the order of their identifiers.
+    package func takeListed() -> [ListedCommand] {
+        defer { listed = [] }
+        return listed
+    }
+
+    /// What has become of the connection since the last call.
+    package func takeNews() -> [News] {
+        defer { news = [] }
+        return news
+    }
+
+    // MARK: - The connection
+
+    private func connect() throws(SystemError) {
+        let connection = try ExecutorConnection(path: path)
+        let token = try watches.add(connection.descriptor, .input, owner: self, role: 0)
+        phase = .greeting(connection, token, until: MonotonicClock.now() + Self.greetingMax)
+        known = []
+        var hello = executor_record(EXECUTOR_HELLO, serial: nextSerial())
+        hello.instance = (owner.high, owner.low)
+        try connection.send(hello)
+        try connection.send(executor_record(EXECUTOR_LIST, serial: nextSerial()))
+    }
+
+    private var connection: ExecutorConnection? {
+        switch phase {
+        case .absent: nil
+        case .greeting(let connection, _, _), .ready(let connection, _): connection
+        }
+    }
+
+    /// When it is to be seen whether there is an executor again; nanoseconds on CLOCK_MONOTONIC.
+    package var nextDeadline: Int64? {
+        switch phase {
+        case .absent(let retryAt): retryAt
+        case .greeting(_, _, let until): until
+        case .ready: nil
+        }
+    }
+
+    /// Tries to connect again, or gives up what there is no executor for.
+    package func deadlineReached() {
+        let now = MonotonicClock.now()
+        switch phase {
+        case .ready: return
+        case .greeting(_, _, let until):
+            guard until <= now else { return }
+            lose(SystemError(operation: "greet", errno: ETIMEDOUT, subject: path))
+        case .absent(let retryAt):
+            guard retryAt <= now else { return }
+            do throws(SystemError) {
+                try connect()
+            } catch {
+                phase = .absent(retryAt: now + Self.retryAfter)
+            }
+        }
+        if let absentSince, now - absentSince > Self.absenceMax { loseCommands() }
+    }
+
+    /// The connection is of no use any more.
+    private func lose(_ error: SystemError) {
+        switch phase {
+        case .absent: return
+        case .greeting(let connection, let token, _), .ready(let connection, let token):
+            if let token { watches.remove(token, connection.descriptor) }
+        }
+        if isReady {
+            news.append(.lost(error))
+            absentSince = MonotonicClock.now()
+        }
+        phase = .absent(retryAt: MonotonicClock.now() + (isReady ? 0 : Self.retryAfter))
+        starts = [:]
+        timesOrders = [:]
+    }
+
+    /// The commands of an executor that is gone are gone too, but for some.
+    private func loseCommands(but known: Set<UInt64> = []) {
+        absentSince = nil
+        for command in commands.values where !known.contains(command.identifier) {
+            commands[command.identifier] = nil
+            guard !command.phase.isOver else { continue }
+            command.lost()
+            emit(.lost, of: command, &held)
+        }
+    }
+
+    /// Says no more, and hears no more; what runs goes on.
+    package func close() {
+        guard let connection else { return }
+        // What was ordered is to arrive, for as long as that may take.
+        while connection.waitingCount > 0, connection.wait(milliseconds: 1000) {
+            guard (try? connection.sendWaiting()) != nil else { break }
+        }
+        switch phase {
+        case .absent: break
+        case .greeting(_, let token, _), .ready(_, let token):
+            if let token { watches.remove(token, connection.descriptor) }
+        }
+        phase = .absent(retryAt: .max)
+    }
+
+    // MARK: - Orders
+
+    private func nextSerial() -> UInt64 {
+        serial += 1
+        return serial
+    }
+
+    /// Sends an order; where nobody is there any more, that is found out by reading.
+    @discardableResult
+    private func order(
+        _ kind: executor_kind, _ command: ExecutedCommand? = nil,
+        _ fill: (inout executor_record) -> Void = { _ in }
+    ) -> UInt64? {
+        guard case .ready(let connection, let token) = phase else { return nil }
+        var record = executor_record(kind, serial: nextSerial())
+        record.command = command?.identifier ?? 0
+        fill(&record)
+        return send(record, nil, connection, token) ? record.serial : nil
+    }
+
+    private func send(
+        _ record: executor_record, _ descriptors: OutgoingDescriptors?,
+        _ connection: ExecutorConnection, _ token: WatchList.Token?
+    ) -> Bool {
+        do throws(SystemError) {
+            let hadRoom = connection.waitingCount == 0
+            try connection.send(record, descriptors)
+            if hadRoom, connection.waitingCount > 0 { watchForRoom(true) }
+            return true
+        } catch {
+            // The other end is gone: reading what it said last tells so.
+            return false
+        }
+    }
+
+    private func watchForRoom(_ waits: Bool) {
+        guard case .ready(let connection, let token?) = phase else { return }
+        watches.remove(token, connection.descriptor)
+        let new = try? watches.add(
+            connection.descriptor, waits ? [.input, .output] : .input, owner: self, role: 0)
+        phase = .ready(connection, new)
+    }
+
+    /// A place for a command.
+    package func makeCommand(_ identifier: UInt64) -> ExecutedCommand {
+        ExecutedCommand(identifier, link: self)
+    }
+
+    func start(
+        _ command: ExecutedCommand, _ request: LaunchRequest, _ start: ExecutedCommand.Start
+    ) throws(LaunchError) {
+        let subject = request.arguments.first ?? ""
+        guard case .ready(let connection, let token) = phase,
+            connection.waitingCount < Self.waitingMax, commands[command.identifier] == nil
+        else { throw LaunchError(stage: .supervisor, errno: EAGAIN, subject: "bgtask-executor") }
+        let descriptors = OutgoingDescriptors()
+        descriptors.add(
+            try CommandWork.file(
+                request, handler: start.handler, processesMax: processesPerCommandMax))
+        var record = executor_record(EXECUTOR_START, serial: nextSerial())
+        record.command = command.identifier
+        record.attempt = UInt32(clamping: start.attempt)
+        record.number = UInt32(start.handlerSignal ?? 0)
+        record.grace = start.grace
+        record.set(start.times)
+        do throws(SystemError) {
+            if let input = request.input {
+                descriptors.add(try readableMemoryFile(input))
+                record.flags |= EXECUTOR_WITH_INPUT.rawValue
+            }
+            if let kept = start.kept {
+                descriptors.add(
+                    OwnedDescriptor(
+                        try systemCall("dup") { fcntl(kept, F_DUPFD_CLOEXEC, 0) }))
+                record.flags |= EXECUTOR_WITH_KEPT.rawValue
+            }
+        } catch {
+            throw LaunchError(stage: .prepare, errno: error.errno, subject: subject)
+        }
+        guard send(record, descriptors, connection, token) else {
+            throw LaunchError(stage: .supervisor, errno: EAGAIN, subject: "bgtask-executor")
+        }
+        commands[command.identifier] = command
+        starts[record.serial] = command.identifier
+    }
+
+    func timesChanged(of command: ExecutedCommand) {
+        if command.phase.isOrdered { changed.append(command) }
+    }
+
+    /// Tells the executor of all times that have changed.
+    package func tellTimes() {
+        guard !changed.isEmpty, isReady else { return }
+        for command in changed where !command.phase.isOver {
+            let serial = serial + 1
+            guard let wanted = command.times.nextOrder(serial: serial) else { continue }
+            timesOrders[serial] = command.identifier
+            order(EXECUTOR_SET_DEADLINES, command) { record in
+                record.set(wanted.times)
+                record.number = wanted.fired
+                if wanted.isAgain { record.flags |= EXECUTOR_HANDLER_AGAIN.rawValue }
+            }
+        }
+        changed.removeAll(keepingCapacity: true)
+    }
+
+    func signal(_ command: ExecutedCommand, _ number: Int32) {
+        order(EXECUTOR_SIGNAL, command) { $0.number = UInt32(number) }
+    }
+
+    func kill(_ command: ExecutedCommand) { order(EXECUTOR_KILL, command) }
+
+    /// Nobody wants to know of a command any more.
+    func isAbandoned(_ command: ExecutedCommand) { forgetIfOver(command) }
+
+    /// What the caller knows of the end of a command is on disk: the executor may forget it.
+    package func endIsStored(_ identifier: UInt64) {
+        guard let command = commands[identifier] else { return }
+        command.endIsStored()
+        forgetIfOver(command)
+    }
+
+    private func forgetIfOver(_ command: ExecutedCommand) {
+        guard command.isToBeForgotten, command.phase.isOver, isReady else { return }
+        order(EXECUTOR_FORGET, command) { $0.attempt = UInt32(clamping: command.attempt) }
+        commands[command.identifier] = nil
+    }
+
+    /// Ends and forgets a command that nobody here knows of.
+    package func discard(_ command: ExecutedCommand) {
+        command.endIsStored()
+        command.close()
+    }
+
+    /// Has the executor end once nothing runs any more.
+    package func exitWhenIdle() { order(EXECUTOR_EXIT) }
+
+    func folder(ofGroup number: UInt64) -> OwnedDescriptor? {
+        guard let tree = tree?.rawValue else { return nil }
+        return try? OwnedDescriptor.open(
+            "command-\(number)", flags: O_RDONLY | O_DIRECTORY, relativeTo: tree)
+    }
+
+    // MARK: - What it tells
+
+    /// Appends what has happened outside of `ready`.
+    func takeHeld(_ events: inout [ProcessEvent]) {
+        events += held
+        held = []
+    }
+
+    var hasHeld: Bool { !held.isEmpty }
+
+    func ready(role: Int, _ events: inout [ProcessEvent]) {
+        guard let connection else { return }
+        do throws(SystemError) {
+            if connection.waitingCount > 0 {
+                try connection.sendWaiting()
+                if connection.waitingCount == 0 { watchForRoom(false) }
+            }
+            try receiveAll(connection, &events)
+        } catch {
+            lose(error)
+        }
+    }
+
+    private func receiveAll(
+        _ connection: ExecutorConnection, _ events: inout [ProcessEvent]
+    ) throws(SystemError) {
+        // What comes meanwhile keeps the descriptor readable.
+        for _ in 0..<256 {
+            guard var message = try connection.receive() else { return }
+            try take(&message, &events)
+        }
+    }
+
+    private func take(
+        _ message: inout ExecutorMessage, _ events: inout [ProcessEvent]
+    ) throws(SystemError) {
+        switch message.kind {
+        case EXECUTOR_WELCOME: welcome(&message)
+        case EXECUTOR_DONE: try takeAnswer(message.record, &events)
+        case EXECUTOR_ENTRY: takeEntry(&message)
+        case EXECUTOR_LISTED: listIsOver(&events)
+        case EXECUTOR_LEFT:
+            let task = message.record.command == 0 ? ProcessEvent.nobody : message.record.command
+            events.append(
+                ProcessEvent(
+                    task: task,
+                    what: .left(
+                        processID: message.record.pid, group: message.text,
+                        user: message.record.number)))
+        default:
+            guard let command = commands[message.record.command],
+                command.attempt == Int(message.record.attempt)
+            else { return }
+            if let what = command.take(&message) { emit(what, of: command, &events) }
+            forgetIfOver(command)
+        }
+    }
+
+    /// One of the commands that the executor runs, or has run.
+    private func takeEntry(_ message: inout ExecutorMessage) {
+        let identifier = message.record.command
+        if let command = commands[identifier], command.attempt == Int(message.record.attempt) {
+            known.insert(identifier)
+            command.takeOutput(of: &message)
+            _ = command.startAnswered(0)
+            return
+        }
+        let command = ExecutedCommand(entry: &message, link: self)
+        known.insert(identifier)
+        commands[identifier] = command
+        if executorIsFirst {
+            listed.append(ListedCommand(command, message))
+        } else {
+            // One that was forgotten, whose executor did not learn of it.
+            unwanted.append(command)
+        }
+    }
+
+    private func welcome(_ message: inout ExecutorMessage) {
+        let instance = message.record.instance
+        executor = Executor(
+            high: instance.0, low: instance.1, processID: message.record.pid,
+            version: message.text)
+        tree = message.takeDescriptor()
+    }
+
+    private func listIsOver(_ events: inout [ProcessEvent]) {
+        guard case .greeting(let connection, let token, _) = phase, let executor else { return }
+        phase = .ready(connection, token)
+        executorIsFirst = false
+        loseCommands(but: known)
+        for command in commands.values where !command.phase.isOver {
+            command.times.tellAgain()
+            changed.append(command)
+        }
+        for command in unwanted { discard(command) }
+        unwanted = []
+        for command in commands.values { forgetIfOver(command) }
+        news.append(.found(executor))
+        events += held
+        held = []
+    }
+
+    private func takeAnswer(
+        _ answer: executor_record, _ events: inout [ProcessEvent]
+    ) throws(SystemError) {
+        if case .greeting = phase, answer.code != 0 {
+            throw SystemError(
+                operation: "greet", errno: answer.code, subject: path,
+                detail: answer.code == EBUSY
+                    ? "it runs commands of another state folder, which have to end first" : nil)
+        }
+        if let identifier = starts.removeValue(forKey: answer.serial),
+            let command = commands[identifier]
+        {
+            if let what = command.startAnswered(answer.code) {
+                commands[identifier] = nil
+                emit(what, of: command, &events)
+            }
+        }
+        if let identifier = timesOrders.removeValue(forKey: answer.serial),
+            let command = commands[identifier]
+        {
+            let isTaken = answer.code != EAGAIN
+            guard command.times.answered(answer.serial, isTaken: isTaken) else { return }
+            if isTaken { emit(.timesTaken, of: command, &events) }
+        }
+    }
+
+    private func emit(
+        _ what: ProcessEvent.What, of command: ExecutedCommand, _ events: inout [ProcessEvent]
+    ) {
+        guard !command.isAbandoned else { return }
+        events.append(ProcessEvent(task: command.identifier, what: what))
+    }
+}
+
+/// A command that an earlier daemon had started.
+package struct ListedCommand {
+    package let command: ExecutedCommand
+    /// `nil` before its process was made.
+    package let processID: Int32?
+    package let hasStarted: Bool
+    /// Whether the command of its handler runs, or is being started.
+    package let handlerRuns: Bool
+    /// When the executor fires its handler and its limit, and what that daemon has had kept.
+    package let times: CommandTimes
+
+    fileprivate init(_ command: ExecutedCommand, _ message: borrowing ExecutorMessage) {
+        self.command = command
+        processID = message.record.pid > 0 ? message.record.pid : nil
+        hasStarted = message.has(EXECUTOR_HAS_STARTED)
+        handlerRuns = message.has(EXECUTOR_HANDLER_RUNS)
+        times = CommandTimes(message.record)
+    }
+}

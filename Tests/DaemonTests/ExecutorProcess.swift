@@ -1,0 +1,110 @@
+import Glibc
+import Synchronization
+import TestKit
+
+/// A bgtask-executor for daemons that follow each other; killed, with what it runs, with the value that stands for it.
+final class ExecutorProcess: @unchecked Sendable {
+    private let folder: TemporaryFolder
+    /// Where it has the groups of commands.
+    let groupFolder: String
+    private let listener: Int32
+    private let patience: Int
+    private(set) var processID: pid_t = 0
+
+    /// - Parameter patience: the seconds for which commands go on without a daemon.
+    init(patience: Int = 600) throws {
+        folder = try TemporaryFolder()
+        self.patience = patience
+        let number = UInt64.random(in: 0...UInt64.max)
+        groupFolder = DaemonProcess.groupParent + "/bgtask-executor-test-\(number)"
+        listener = Glibc.socket(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let path = folder.path + "/socket"
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        let result = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(listener, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        guard result == 0, listen(listener, 16) == 0 else {
+            throw Child.CannotStart(program: path, errno: errno)
+        }
+        try start()
+    }
+
+    deinit {
+        if processID != 0 { try? kill() }
+        close(listener)
+        try? Files.write("1", to: groupFolder + "/cgroup.kill")
+        try? eventually("no process is left in \(groupFolder)") {
+            let events = Files.text(groupFolder + "/cgroup.events")
+            return events.isEmpty || events.contains("populated 0")
+        }
+        for name in Files.names(groupFolder) { rmdir("\(groupFolder)/\(name)") }
+        rmdir(groupFolder)
+        for name in Files.names(folder.path + "/state") { unlink("\(folder.path)/state/\(name)") }
+        rmdir(folder.path + "/state")
+    }
+
+    private struct Shared {
+        weak var executor: ExecutorProcess?
+    }
+
+    private static let sharedByFolder = Mutex<[String: Shared]>([:])
+
+    /// The one of the daemons in a folder, which is there for as long as one of them.
+    static func shared(in folder: TemporaryFolder) throws -> ExecutorProcess {
+        try sharedByFolder.withLock { all in
+            if let executor = all[folder.path]?.executor { return executor }
+            let made = try ExecutorProcess()
+            all[folder.path] = Shared(executor: made)
+            return made
+        }
+    }
+
+    /// What a daemon is started with.
+    var arguments: [String] { ["--executor", folder.path + "/socket"] }
+
+    /// Starts it, or another one after it has ended.
+    func start() throws {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, listener, 3)
+        let flags = O_WRONLY | O_CREAT | O_APPEND
+        posix_spawn_file_actions_addopen(&actions, 2, folder.path + "/log", flags, 0o600)
+        let program = Programs.path("bgtask-executor")
+        let words = [program, groupFolder, folder.path + "/state", "\(patience)"]
+        var arguments = words.map { strdup($0) } + [nil]
+        var environment = ["PATH=/usr/bin:/bin", "LANG=C.UTF-8"].map { strdup($0) } + [nil]
+        defer { for pointer in arguments + environment { free(pointer) } }
+        let result = posix_spawn(&processID, program, &actions, nil, &arguments, &environment)
+        guard result == 0 else { throw Child.CannotStart(program: program, errno: result) }
+    }
+
+    /// Kills it, and what it runs with it, as the service manager does.
+    func kill() throws {
+        Glibc.kill(processID, SIGKILL)
+        waitpid(processID, nil, 0)
+        processID = 0
+    }
+
+    /// Has it end: what it runs has its handlers and its grace.
+    ///
+    /// - Returns: its exit status.
+    func stop() throws -> Int32 {
+        Glibc.kill(processID, SIGTERM)
+        return try waitForEnd()
+    }
+
+    /// Waits for its end, and reaps it.
+    func waitForEnd() throws -> Int32 {
+        var status: Int32 = -1
+        try eventually("bgtask-executor ends; it says: \(Files.text(folder.path + "/log"))") {
+            waitpid(processID, &status, WNOHANG) == processID
+        }
+        processID = 0
+        return status
+    }
+}

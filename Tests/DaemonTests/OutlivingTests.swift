@@ -1,0 +1,293 @@
+import Glibc
+import TaskAPI
+import TestKit
+import Testing
+import Varlink
+
+/// Commands that bgtask-executor runs go on while one daemon follows another.
+@Suite(
+    "Commands outlive the daemon",
+    .enabled(if: ContainmentMode.whyNoCgroup == nil, "takes cgroups"))
+struct OutlivingTests {
+    /// How a daemon ends.
+    enum Ending: CaseIterable {
+        case killed, handedOver
+    }
+
+    /// A daemon and what runs its commands, which outlives it.
+    private struct Pair {
+        let executor: ExecutorProcess
+        private(set) var daemon: DaemonProcess
+        private let settings: String
+
+        init(settings: String = "", patience: Int = 600) throws {
+            self.settings = settings
+            executor = try ExecutorProcess(patience: patience)
+            daemon = try DaemonProcess(.cgroup, settings: settings, arguments: executor.arguments)
+        }
+
+        func end(_ ending: Ending) throws {
+            switch ending {
+            case .killed: try daemon.kill()
+            case .handedOver: #expect(try daemon.stop() == .status(0))
+            }
+        }
+
+        mutating func follow() throws {
+            daemon = try DaemonProcess(
+                .cgroup, settings: settings, in: daemon.folder, arguments: executor.arguments)
+        }
+    }
+
+    /// What a file has in it, once that is so much.
+    private func waitForText(_ wanted: String, in path: String) throws {
+        try eventually("\(path) has \(wanted); it has \(Files.text(path))") {
+            Files.text(path).contains(wanted)
+        }
+    }
+
+    @Test("they go on, and end once, with what they have printed", arguments: Ending.allCases)
+    func goOn(ending: Ending) throws {
+        var pair = try Pair()
+        let gate = pair.daemon.folder.path + "/gate"
+        let client = try pair.daemon.connect()
+        let script = "echo first; until [ -e \(gate) ]; do sleep 0.05; done; echo last; exit 3"
+        let id = try client.submit(script: script)
+        try pair.daemon.waitForOutput("first", of: id)
+        let process = try #require(pair.daemon.taskProcesses(of: id).first)
+        try pair.end(ending)
+        #expect(kill(process, 0) == 0)
+        try pair.follow()
+        try pair.daemon.waitForLog("commands of an earlier daemon go on")
+        let task = try pair.daemon.connect().show(id)
+        #expect(task.state == .running && task.attempt == 1)
+        try Files.write("", to: gate)
+        let ended = try pair.daemon.connect().ended(id)
+        #expect(ended.outcome == .failed && ended.exit?.status == 3)
+        let text = try pair.daemon.text(of: id)
+        // What a daemon had read that was killed is lost.
+        #expect(ending == .killed ? text.hasSuffix("last\n") : text == "first\nlast\n")
+    }
+
+    @Test("what ends while there is no daemon is told by the next one", arguments: Ending.allCases)
+    func endMeanwhile(ending: Ending) throws {
+        var pair = try Pair()
+        let gate = pair.daemon.folder.path + "/gate"
+        let client = try pair.daemon.connect()
+        let id = try client.submit(
+            script: "until [ -e \(gate) ]; do sleep 0.05; done; echo done; exit 0")
+        try eventually("it runs") { try client.show(id).state == .running }
+        let process = try #require(pair.daemon.taskProcesses(of: id).first)
+        try pair.end(ending)
+        try Files.write("", to: gate)
+        try eventually("it has ended") { kill(process, 0) != 0 }
+        try pair.follow()
+        #expect(try pair.daemon.connect().ended(id).outcome == .completed)
+        #expect(try pair.daemon.text(of: id) == "done\n")
+    }
+
+    @Test("their handler and their limit come without a daemon too", arguments: Ending.allCases)
+    func timesMeanwhile(ending: Ending) throws {
+        var pair = try Pair()
+        let folder = pair.daemon.folder.path
+        let client = try pair.daemon.connect()
+        let script = "trap 'echo warned >> \(folder)/warned' TERM; echo up; while :; do sleep 0.05; done"
+        let id = try client.submit(script: script) {
+            $0.budget = Tasks.Budget(ms: 3000, grace: 1500)
+            $0.expiration = Tasks.ExpirationHandler(
+                signal: "SIGTERM", command: ["touch", folder + "/handler"])
+        }
+        try pair.daemon.waitForOutput("up", of: id)
+        let process = try #require(pair.daemon.taskProcesses(of: id).first)
+        try pair.end(ending)
+        try waitForText("warned", in: folder + "/warned")
+        try eventually("the handler's command has run") { Files.exists(folder + "/handler") }
+        try eventually("it was killed at its limit") { kill(process, 0) != 0 }
+        try pair.follow()
+        let task = try pair.daemon.connect().ended(id)
+        #expect(task.outcome == .overrun)
+        #expect(Files.text(folder + "/warned") == "warned\n")
+    }
+
+    @Test("a handler that has fired does not fire again under the next daemon")
+    func onceOnly() throws {
+        var pair = try Pair()
+        let folder = pair.daemon.folder.path
+        let client = try pair.daemon.connect()
+        let script = """
+            trap 'echo warned >> \(folder)/warned' TERM; echo up
+            until [ -e \(folder)/gate ]; do sleep 0.05; done
+            """
+        let id = try client.submit(script: script) {
+            $0.budget = Tasks.Budget(ms: 600_000, grace: 599_000)
+        }
+        try waitForText("warned", in: folder + "/warned")
+        for ending in Ending.allCases {
+            try pair.end(ending)
+            try pair.follow()
+            #expect(try pair.daemon.connect().show(id).state == .expiring)
+        }
+        try Files.write("", to: folder + "/gate")
+        #expect(try pair.daemon.connect().ended(id).outcome == .expired)
+        #expect(Files.text(folder + "/warned") == "warned\n")
+    }
+
+    @Test("the next daemon extends, warns, cancels and pauses what an earlier one has started")
+    func orders() throws {
+        var pair = try Pair()
+        let folder = pair.daemon.folder.path
+        let client = try pair.daemon.connect()
+        let script = "trap 'echo $0 >> \(folder)/warned' TERM; echo up; while :; do sleep 0.05; done"
+        let ids = try ["one", "two"].map { name in
+            try client.submit(["sh", "-c", script, name]) {
+                $0.budget = Tasks.Budget(ms: 600_000, grace: 1000)
+            }
+        }
+        for id in ids { try pair.daemon.waitForOutput("up", of: id) }
+        try pair.end(.killed)
+        try pair.follow()
+        let next = try pair.daemon.connect()
+        let left = try next.ask(Tasks.Extend.self) { $0.id = ids[0] }.remaining
+        #expect(left.untilHardLimitMs ?? 0 > 590_000)
+        _ = try next.ask(Tasks.SimulateExpiration.self) { $0.id = ids[0] }
+        _ = try next.ask(Tasks.Cancel.self) { $0.id = ids[1] }
+        #expect(try next.ended(ids[0]).outcome == .overrun)
+        #expect(try next.ended(ids[1]).outcome == .cancelled)
+        #expect(Set(Files.text(folder + "/warned").split(separator: "\n")) == ["one", "two"])
+    }
+
+    @Test("a cancel goes on over a daemon that is killed in its grace")
+    func cancelMeanwhile() throws {
+        var pair = try Pair()
+        let client = try pair.daemon.connect()
+        let id = try client.submit(script: "trap : TERM; echo up; while :; do sleep 0.05; done") {
+            $0.budget = Tasks.Budget(ms: 600_000, grace: 3000)
+        }
+        try pair.daemon.waitForOutput("up", of: id)
+        _ = try client.ask(Tasks.Cancel.self) { $0.id = id }
+        try pair.end(.killed)
+        try pair.follow()
+        #expect(try pair.daemon.connect().ended(id).outcome == .cancelled)
+    }
+
+    @Test("what waits in a full pipe is read by the next daemon", arguments: Ending.allCases)
+    func fullPipe(ending: Ending) throws {
+        var pair = try Pair()
+        let gate = pair.daemon.folder.path + "/gate"
+        let client = try pair.daemon.connect()
+        let id = try client.submit(
+            script: "until [ -e \(gate) ]; do sleep 0.05; done; seq 1 40000; echo end")
+        try eventually("it runs") { try client.show(id).state == .running }
+        try pair.end(ending)
+        try Files.write("", to: gate)
+        try pair.follow()
+        #expect(try pair.daemon.connect().ended(id).outcome == .completed)
+        let text = try pair.daemon.text(of: id)
+        #expect(text == (1...40000).map { "\($0)\n" }.joined() + "end\n")
+    }
+
+    @Test("an attempt that fails while there is no daemon is followed by the next one")
+    func retry() throws {
+        var pair = try Pair()
+        let folder = pair.daemon.folder.path
+        let client = try pair.daemon.connect()
+        let script = """
+            echo x >> \(folder)/attempts
+            until [ -e \(folder)/gate ]; do sleep 0.05; done
+            [ $BGTASK_ATTEMPT = 2 ]
+            """
+        let id = try client.submit(script: script) {
+            $0.retry = Tasks.Retry(attempts: 3, delay: 1)
+        }
+        try waitForText("x", in: folder + "/attempts")
+        let process = try #require(pair.daemon.taskProcesses(of: id).first)
+        try pair.end(.killed)
+        try Files.write("", to: folder + "/gate")
+        try eventually("it has ended") { kill(process, 0) != 0 }
+        try pair.follow()
+        let task = try pair.daemon.connect().ended(id)
+        #expect(task.outcome == .completed && task.attempt == 2)
+        #expect(Files.text(folder + "/attempts") == "x\nx\n")
+    }
+
+    @Test("an executor that is killed takes its commands along, and the next one serves")
+    func executorKilled() throws {
+        let pair = try Pair()
+        let client = try pair.daemon.connect()
+        let ids = try (0..<3).map { _ in try client.submit(["sleep", "1000"]) }
+        for id in ids {
+            try eventually("it runs") { try client.show(id).state == .running }
+        }
+        try pair.executor.kill()
+        try pair.daemon.waitForLog("the connection to bgtask-executor is lost")
+        try pair.executor.start()
+        for id in ids { #expect(try client.ended(id).outcome == .interrupted) }
+        #expect(try client.ended(client.submit(["true"])).outcome == .completed)
+    }
+
+    @Test("an executor that is stopped ends its commands in their grace, and the end is told")
+    func executorStopped() throws {
+        let pair = try Pair()
+        let client = try pair.daemon.connect()
+        let id = try client.submit(script: "trap 'exit 7' TERM; echo up; while :; do sleep 0.05; done") {
+            $0.budget = Tasks.Budget(ms: 600_000, grace: 60_000)
+        }
+        try pair.daemon.waitForOutput("up", of: id)
+        #expect(try pair.executor.stop() == 0)
+        try pair.executor.start()
+        let task = try client.ended(id)
+        #expect(task.exit?.status == 7)
+        #expect(try client.ended(client.submit(["true"])).outcome == .completed)
+    }
+
+    @Test("commands of a daemon that does not come back have their grace, and the next one says so")
+    func abandoned() throws {
+        var pair = try Pair(patience: 1)
+        let folder = pair.daemon.folder.path
+        let client = try pair.daemon.connect()
+        let script = "trap 'echo warned > \(folder)/warned; exit 0' TERM; echo up; while :; do sleep 0.05; done"
+        let id = try client.submit(script: script) {
+            $0.budget = Tasks.Budget(ms: 600_000, grace: 60_000)
+        }
+        try pair.daemon.waitForOutput("up", of: id)
+        let process = try #require(pair.daemon.taskProcesses(of: id).first)
+        try pair.end(.killed)
+        try waitForText("warned", in: folder + "/warned")
+        try eventually("it has ended") { kill(process, 0) != 0 }
+        try pair.follow()
+        #expect(try pair.daemon.connect().ended(id).outcome == .interrupted)
+    }
+
+    @Test("what a command says to its socket while there is no daemon is heard by the next one")
+    func notices() throws {
+        var pair = try Pair()
+        let gate = pair.daemon.folder.path + "/gate"
+        let client = try pair.daemon.connect()
+        let id = try client.submit(
+            script: """
+                until [ -e \(gate) ]; do sleep 0.05; done
+                systemd-notify --status=meanwhile
+                while :; do sleep 0.05; done
+                """)
+        try eventually("it runs") { try client.show(id).state == .running }
+        try pair.end(.killed)
+        try Files.write("", to: gate)
+        try pair.follow()
+        let next = try pair.daemon.connect()
+        try eventually("its status is known") { try next.show(id).status == "meanwhile" }
+        _ = try next.ask(Tasks.Cancel.self) { $0.id = id }
+        #expect(try next.ended(id).outcome == .cancelled)
+    }
+
+    @Test("an executor has commands of one state folder at a time")
+    func otherFolder() throws {
+        let pair = try Pair()
+        let client = try pair.daemon.connect()
+        let id = try client.submit(["sleep", "1000"])
+        try eventually("it runs") { try client.show(id).state == .running }
+        try pair.daemon.kill()
+        let other = try DaemonProcess(.cgroup, arguments: pair.executor.arguments, waits: false)
+        #expect(try other.child.waitForEnd() != .status(0))
+        #expect(other.log.contains("it runs commands of another state folder"))
+    }
+}

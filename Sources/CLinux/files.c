@@ -38,7 +38,7 @@ static bool parse(const char *text, uint64_t *number) {
     char *end;
     errno = 0;
     *number = strtoull(text, &end, 10);
-    return errno == 0 && (*end == '\n' || *end == ' ' || *end == '\0');
+    return errno == 0 && (*end == '\n' || *end == ' ' || *end == '\t' || *end == '\0');
 }
 
 int clx_number_after(int file, const char *word, uint64_t *number) {

@@ -116,21 +116,26 @@ static int read_entries(struct clx_processes *processes, const char *buffer, lon
     return 0;
 }
 
+int clx_processes_read_more(struct clx_processes *processes, int folder) {
+    // About fifty processes.
+    _Alignas(struct directory_entry) char buffer[1536];
+    const long length = syscall(SYS_getdents64, folder, buffer, sizeof buffer);
+    if (length < 0) return -errno;
+    if (length == 0) return 0;
+    const int error = read_entries(processes, buffer, length);
+    return error == 0 ? 1 : -error;
+}
+
 int clx_processes_read(struct clx_processes *processes) {
-    _Alignas(struct directory_entry) char buffer[8192];
     processes->count = 0;
-    int folder = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const int folder = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder < 0) return errno;
-    int error = 0;
-    for (;;) {
-        long length = syscall(SYS_getdents64, folder, buffer, sizeof buffer);
-        if (length < 0) error = errno;
-        if (length <= 0) break;
-        error = read_entries(processes, buffer, length);
-        if (error != 0) break;
-    }
+    int result;
+    do {
+        result = clx_processes_read_more(processes, folder);
+    } while (result > 0);
     close(folder);
-    return error;
+    return -result;
 }
 
 // MARK: - Descent

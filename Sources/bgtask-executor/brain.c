@@ -14,6 +14,7 @@
 #include "group.h"
 #include "loop.h"
 #include "reports.h"
+#include "strays.h"
 #include "table.h"
 
 enum {
@@ -184,7 +185,8 @@ static bool tell_command(struct command *command) {
         if ((command->untold & bit) == 0) continue;
         if (!tell(command, (enum report)bit)) return false;
         // An entry is followed by all that is true, whether it was told before or not.
-        command->untold = bit == REPORT_ENTRY ? reports_behind_entry(command) : command->untold & ~bit;
+        command->untold &= bit == REPORT_ENTRY ? REPORT_LEFT : ~bit;
+        if (bit == REPORT_ENTRY) command->untold |= reports_behind_entry(command);
     }
     has_been_listed(command);
     return true;
@@ -215,6 +217,9 @@ static bool tell_commands(void) {
         // It comes after the others then; what is told of one stays in order.
         reports_add(command, 0);
         return false;
+    }
+    for (const struct executor_record *left; (left = strays_untold()) != NULL; strays_told()) {
+        if (!send_record(left, NULL, 0)) return false;
     }
     return true;
 }

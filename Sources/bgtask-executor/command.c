@@ -13,7 +13,9 @@
 #include <unistd.h>
 
 #include "deadlines.h"
+#include "process.h"
 #include "reports.h"
+#include "strays.h"
 #include "table.h"
 
 enum { WORK_SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL };
@@ -107,6 +109,7 @@ static int begin(struct command *command, struct child *child, char **arguments,
     if (error != 0) return error;
     child->is_there = true;
     table_enter_child(child);
+    strays_learn(command, child->fork.pid);
     error = loop_watch(&child->starting, child->fork.report, EPOLLIN);
     // Without being told of its start it is told of its end, if need be by SIGCHLD. Once only: a child whose tracer
     // keeps its end to itself has ended and cannot be reaped, and the kernel tells again when it can.
@@ -137,6 +140,7 @@ static void started(struct command *command, struct child *child) {
     if (stage != CLX_STAGE_NONE) return;
     child->has_started = true;
     child->started_at = loop_now();
+    child->session = strays_session(child->fork.pid);
     if (child != &command->main) return;
     command->phase = PHASE_RUNNING;
     if (command->wants_frozen) group_freeze(&command->group, true);
@@ -192,6 +196,7 @@ static void prepare_child(struct command *command, struct child *child) {
         .starting = {.ready = child_started, .descriptor = -1},
         .running = {.ready = child_ended, .descriptor = -1},
         .fork = {.pidfd = -1, .report = -1},
+        .session = UINT32_MAX,
     };
 }
 
@@ -227,9 +232,13 @@ static void drop(struct command *command) {
 
 static int start(struct command *command, int work, int input) {
     command->main.stage = CLX_STAGE_CLONE;
+    command->began_at = process_ticks();
     int error = read_work(command, work);
+    const bool changes_user = (command->work.header.flags & EXECUTOR_CHANGES_USER) != 0;
+    command->user = changes_user ? command->work.header.user : geteuid();
     if (error == 0) error = open_output(command);
     if (error == 0) error = group_make(&command->group, command->work.header.processes_max);
+    if (error == 0) table_enter_group(command);
     if (error == 0) error = loop_watch(&command->group_source, command->group.events, EPOLLPRI);
     const int empty = input >= 0 ? -1 : open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (error == 0 && input < 0 && empty < 0) error = errno;
@@ -293,18 +302,8 @@ int command_restore(const struct executor_record *entry) {
 
 // MARK: - Its course
 
-/// Looks how its group is, and whether it is over.
-static void settle(struct command *command) {
-    if (command->phase == PHASE_GONE || command->phase == PHASE_FAILED) return;
-    const struct group_state state = group_read(&command->group);
-    if (state.is_frozen != command->is_frozen) {
-        command->is_frozen = state.is_frozen;
-        command->frozen_at = loop_now();
-        reports_add(command, REPORT_FROZEN);
-    }
-    if (command->main.is_there) return;
-    close_both(command->writing);
-    if (command->handler.is_there || state.is_populated) return;
+/// No process of it is left.
+static void end(struct command *command) {
     command->gone_at = loop_now();
     command->use = group_use(&command->group);
     const bool has_run = command->main.has_started;
@@ -314,6 +313,30 @@ static void settle(struct command *command) {
     if (group_remove(&command->group) == 0) command->group.folder = -1;
     drop_work(command);
     reports_add(command, has_run ? REPORT_GONE : REPORT_NOT_STARTED);
+}
+
+/// Looks how its group is. Returns whether nobody of it is left there, and no child.
+static bool is_empty(struct command *command) {
+    const struct group_state state = group_read(&command->group);
+    if (state.is_frozen != command->is_frozen) {
+        command->is_frozen = state.is_frozen;
+        command->frozen_at = loop_now();
+        reports_add(command, REPORT_FROZEN);
+    }
+    if (command->main.is_there) return false;
+    close_both(command->writing);
+    return !command->handler.is_there && !state.is_populated;
+}
+
+static void settle(struct command *command) {
+    if (command_is_over(command) || !is_empty(command)) return;
+    // What has never run has left nobody elsewhere.
+    if (!command->main.has_started || strays_are_gone(command)) end(command);
+}
+
+void command_strays_are_gone(struct command *command) {
+    // Somebody may have come back into its group.
+    if (!command_is_over(command) && is_empty(command)) end(command);
 }
 
 bool command_is_over(const struct command *command) {
@@ -347,10 +370,17 @@ int command_signal(struct command *command, int number, uint32_t *signalled) {
     if (command->phase == PHASE_STARTING && is_of_job_control(number)) return EAGAIN;
     // Frozen processes handle no signal but SIGKILL.
     command->wants_frozen = false;
-    const int error = group_freeze(&command->group, false);
+    int error = group_freeze(&command->group, false);
     if (error != 0) return error;
+    strays_freeze(command, false);
     const pid_t first = command->main.is_there ? command->main.fork.pid : 0;
-    return group_signal(&command->group, number, first, signalled);
+    bool had_first;
+    error = group_signal(&command->group, number, first, signalled, &had_first);
+    // It may have left its group, as others that get it when they are found.
+    const bool has_left = error == 0 && first != 0 && !had_first;
+    if (has_left && clx_pidfd_send_signal(command->main.fork.pidfd, number) == 0) (*signalled)++;
+    strays_signal(command, number);
+    return error;
 }
 
 int command_kill(struct command *command) {
@@ -359,6 +389,7 @@ int command_kill(struct command *command) {
     // A child that was being forked may not be in the group yet.
     if (command->main.is_there) clx_pidfd_send_signal(command->main.fork.pidfd, SIGKILL);
     if (command->handler.is_there) clx_pidfd_send_signal(command->handler.fork.pidfd, SIGKILL);
+    strays_signal(command, SIGKILL);
     return error;
 }
 
@@ -368,6 +399,7 @@ int command_freeze(struct command *command, bool is_frozen) {
     // As above: one that is being started is frozen when its program runs.
     if (command->phase == PHASE_STARTING) return 0;
     const int error = group_freeze(&command->group, is_frozen);
+    strays_freeze(command, is_frozen);
     // The kernel holds changes back for some milliseconds; a look tells the truth at once.
     if (error == 0) settle(command);
     return error;

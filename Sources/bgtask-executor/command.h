@@ -38,7 +38,19 @@ struct child {
     struct clx_exit exit;
     /// Nanoseconds on CLOCK_MONOTONIC.
     uint64_t started_at, exited_at;
+    /// What the audit knows it by, and all that it starts; UINT32_MAX where that is no other than this process's.
+    uint32_t session;
     struct child *next;
+};
+
+/// A process that has left the group of its command.
+struct left {
+    /// 0: none has.
+    pid_t pid;
+    uint32_t user;
+    uint64_t moment;
+    /// The end of the name of the group that it is in.
+    char group[EXECUTOR_TEXT_BYTES];
 };
 
 struct command {
@@ -75,6 +87,22 @@ struct command {
     uint64_t frozen_at;
     struct group_use use;
     uint64_t gone_at;
+
+    // What its processes are looked for by that have left its group (strays.h).
+    uint32_t user;
+    /// In clock ticks since boot.
+    uint64_t began_at;
+    /// The first that was found.
+    struct left left;
+    /// How many the last look has found.
+    uint32_t strays;
+    bool was_killed;
+    /// Signals, as bits, that they get with the next look, and with the one under way.
+    uint64_t owed_signals, passed_signals;
+    /// The look that shows whether the command is over, or 0; and how often that was in doubt.
+    uint64_t waits_for_look;
+    int look_rounds;
+
     /// What the daemon wants kept.
     uint64_t notes[EXECUTOR_NOTES];
 
@@ -86,7 +114,7 @@ struct command {
     bool is_queued;
     /// Its place among the deadlines, or -1.
     long place;
-    struct command *next;
+    struct command *next, *next_in_group;
 };
 
 /// Starts a command. The descriptors are the command's from now on, whatever becomes of it: the work, then those
@@ -107,6 +135,9 @@ int command_freeze(struct command *command, bool is_frozen);
 
 /// Has the handler of each command fire now, and its limit a grace later at most.
 void command_drain_all(void);
+
+/// No process of it is left outside of its group.
+void command_strays_are_gone(struct command *command);
 
 /// Whether nothing of it is left but what there is to tell.
 bool command_is_over(const struct command *command);

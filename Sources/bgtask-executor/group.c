@@ -247,13 +247,15 @@ static int signal_batch(
     return error;
 }
 
-int group_signal(const struct group *group, int number, pid_t first, uint32_t *signalled) {
+int group_signal(const struct group *group, int number, pid_t first, uint32_t *signalled, bool *had_first) {
     struct numbers all = {0};
     *signalled = 0;
+    *had_first = false;
     // The list comes before the first signal: what is started in answer to that is not in it.
     int error = list(group, &all);
-    for (size_t i = 1; i < all.count; i++) {
+    for (size_t i = 0; i < all.count; i++) {
         if (all.all[i] != first) continue;
+        *had_first = true;
         all.all[i] = all.all[0];
         all.all[0] = first;
     }

@@ -50,8 +50,9 @@ int group_freeze(const struct group *group, bool is_frozen);
 int group_kill(const struct group *group);
 
 /// Sends a signal to all in it and below, and to `first` before the others. What a process starts after it got the signal
-/// is spared: it may be what handles it. Returns 0 or an errno; `signalled` is how many got it.
-int group_signal(const struct group *group, int number, pid_t first, uint32_t *signalled);
+/// is spared: it may be what handles it. Returns 0 or an errno; `signalled` is how many got it, and `had_first` whether `first`
+/// is in it.
+int group_signal(const struct group *group, int number, pid_t first, uint32_t *signalled, bool *had_first);
 
 /// What its processes have used so far; zero where the kernel does not count it.
 struct group_use group_use(const struct group *group);

@@ -23,6 +23,7 @@
 #include "group.h"
 #include "loop.h"
 #include "notify.h"
+#include "strays.h"
 #include "table.h"
 
 enum {
@@ -65,7 +66,7 @@ static void reap_orphans(void) {
         may_have_ended = waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT) == 0 && child.si_pid != 0;
         if (!may_have_ended) return;
         struct clx_exit end;
-        if (!command_reap(child.si_pid)) clx_reap(child.si_pid, &end);
+        if (!command_reap(child.si_pid) && clx_reap(child.si_pid, &end) == 1) strays_reaped(child.si_pid);
     }
 }
 
@@ -140,6 +141,7 @@ static int set_up(const char *tree, uint64_t patience) {
     if (clx_become_subreaper() < 0) return errno;
     int error = loop_open();
     if (error == 0) error = brain_begin(patience);
+    if (error == 0) error = strays_begin();
     if (error == 0) error = groups_open(tree);
     if (error != 0) return error;
     const int descriptor = signalfd(-1, &watched, SFD_NONBLOCK | SFD_CLOEXEC);
@@ -180,11 +182,13 @@ static int find_folders(const char **tree, const char **state) {
 
 static void turn(void) {
     drain_where_needed();
-    const int due = command_fire_due(loop_now());
+    int wait = command_fire_due(loop_now());
+    wait = earlier(wait, strays_turn());
     brain_tell();
-    const int other = earlier(milliseconds_to_patience(), notify_turn(command_count()));
+    wait = earlier(wait, milliseconds_to_patience());
+    wait = earlier(wait, notify_turn(command_count()));
     // More orphans than one turn takes may be waiting.
-    loop_turn(may_have_ended ? 0 : earlier(due, other));
+    loop_turn(may_have_ended ? 0 : wait);
     reap_orphans();
 }
 

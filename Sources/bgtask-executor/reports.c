@@ -1,5 +1,7 @@
 #include "reports.h"
 
+#include <string.h>
+
 static struct command *first, *last;
 
 // MARK: - The queue
@@ -91,7 +93,7 @@ static struct executor_record entry(const struct command *command) {
     record.cpu_us = command->use.cpu_us;
     record.memory_peak_bytes = command->use.memory_peak_bytes;
     record.place = command->group.number;
-    for (int i = 0; i < EXECUTOR_NOTES; i++) record.notes[i] = command->notes[i];
+    memcpy(record.notes, command->notes, sizeof record.notes);
     return record;
 }
 
@@ -126,6 +128,21 @@ static struct executor_record handler_end(const struct command *command) {
     return record;
 }
 
+struct executor_record report_left(const struct command *command, const struct left *left) {
+    struct executor_record record = {
+        .magic = EXECUTOR_MAGIC,
+        .version = EXECUTOR_VERSION,
+        .kind = EXECUTOR_LEFT,
+        .command = command == NULL ? 0 : command->key,
+        .attempt = command == NULL ? 0 : command->attempt,
+        .number = left->user,
+        .pid = left->pid,
+        .moment = left->moment,
+    };
+    memcpy(record.text, left->group, sizeof record.text);
+    return record;
+}
+
 struct executor_record report_record(const struct command *command, enum report report) {
     struct executor_record record = {0};
     switch (report) {
@@ -141,6 +158,7 @@ struct executor_record report_record(const struct command *command, enum report 
         record = record_of(command, EXECUTOR_FROZEN, command->frozen_at);
         if (command->is_frozen) record.flags = EXECUTOR_IS_FROZEN;
         return record;
+    case REPORT_LEFT: return report_left(command, &command->left);
     case REPORT_EXITED: return end(command, &command->main);
     case REPORT_HANDLER_EXITED: return handler_end(command);
     case REPORT_GONE:

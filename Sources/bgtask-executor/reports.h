@@ -13,9 +13,10 @@ enum report {
     REPORT_HANDLER = 1 << 3,
     REPORT_LIMIT = 1 << 4,
     REPORT_FROZEN = 1 << 5,
-    REPORT_EXITED = 1 << 6,
-    REPORT_HANDLER_EXITED = 1 << 7,
-    REPORT_GONE = 1 << 8,
+    REPORT_LEFT = 1 << 6,
+    REPORT_EXITED = 1 << 7,
+    REPORT_HANDLER_EXITED = 1 << 8,
+    REPORT_GONE = 1 << 9,
 };
 
 /// There is something to tell of a command.
@@ -31,6 +32,9 @@ void reports_drop(struct command *command);
 unsigned reports_behind_entry(const struct command *command);
 
 struct executor_record report_record(const struct command *command, enum report report);
+
+/// That of a process that has left; `command` is NULL where it is of none.
+struct executor_record report_left(const struct command *command, const struct left *left);
 
 /// Takes a record of an earlier executor back into a command; a kind that is never written changes nothing.
 void report_restore(struct command *command, const struct executor_record *record);

@@ -7,6 +7,7 @@
 static struct command **chains;
 static uint64_t chain_count, command_total;
 
+static struct command *group_chains[1 << 12];
 static struct child *child_chains[1 << 12];
 
 static struct command **place_of(uint64_t key) {
@@ -41,7 +42,24 @@ void table_enter(struct command *command) {
     command_total++;
 }
 
+static struct command **place_of_group(uint64_t number) {
+    struct command **place = &group_chains[number % (sizeof group_chains / sizeof group_chains[0])];
+    while (*place != NULL && (*place)->group.number != number) place = &(*place)->next_in_group;
+    return place;
+}
+
+void table_enter_group(struct command *command) {
+    command->next_in_group = NULL;
+    *place_of_group(command->group.number) = command;
+}
+
+struct command *command_in_group(uint64_t number) {
+    return *place_of_group(number);
+}
+
 void table_leave(struct command *command) {
+    struct command **place = place_of_group(command->group.number);
+    if (*place == command) *place = command->next_in_group;
     *place_of(command->key) = command->next;
     command_total--;
 }

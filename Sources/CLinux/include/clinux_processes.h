@@ -30,6 +30,10 @@ struct clx_processes {
 /// Reads all processes that /proc shows. Returns 0 or an errno.
 int clx_processes_read(struct clx_processes *processes);
 
+/// Reads some more of them from an open /proc: a few dozen, so that it takes a millisecond at most. Returns 1, 0 at the end,
+/// or minus an errno.
+int clx_processes_read_more(struct clx_processes *processes, int folder);
+
 /// Keeps the descendants of `root` alone (without it). The processes in `excluded` and what
 /// descends from them is left out.
 void clx_processes_keep_descendants(

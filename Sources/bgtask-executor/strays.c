@@ -1,0 +1,462 @@
+#include "strays.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "loop.h"
+#include "process.h"
+#include "reports.h"
+#include "table.h"
+
+enum {
+    /// Descendants that are looked at in one turn, and how long that may take.
+    LOOKS_PER_TURN = 64,
+    TURN_NS = 1000000,
+    /// Between two looks while processes do not end that were killed.
+    PAUSE_MIN_MS = 5,
+    PAUSE_MAX_MS = 640,
+    /// How often a command's end waits for another look because orphans came and went during one.
+    ROUNDS_MAX = 3,
+    /// Children of this process that are told apart without a look.
+    CHILDREN_MAX = 4096,
+    UNTOLD_MAX = 32,
+};
+
+/// One that a look has found: a stray, or a child of this process that no command has started.
+struct seen {
+    pid_t pid;
+    /// With the number it names one process for ever.
+    uint64_t start_time;
+    /// That of the command it is of, or 0.
+    uint64_t command;
+    bool is_stray;
+    bool is_stopped;
+    /// The number may be another's.
+    bool is_reaped;
+};
+
+/// Sorted by number.
+struct list {
+    struct seen *all;
+    size_t count, capacity;
+};
+
+static pid_t self;
+static char own_group[GROUP_NAME_BYTES], tree_name[GROUP_NAME_BYTES];
+static uint32_t own_session = UINT32_MAX;
+
+/// What the last look has found, and the one under way.
+static struct list known, found;
+
+/// A look: who there is, then who of them descends from here, one after the other.
+static enum { LOOK_NONE, LOOK_READS, LOOK_SORTS } look;
+static struct clx_processes processes;
+static int proc = -1;
+/// The child of this process that each descends from, by place.
+static size_t *tops;
+static size_t next;
+/// How many looks have begun. One that begins now sees all that there is.
+static uint64_t look_count;
+/// Whether an orphan was reaped during the look of which nothing is known.
+static bool has_missed;
+/// Whether some are to be killed, or are dying.
+static bool has_dying;
+
+static bool is_wanted;
+/// When another look is due, or 0.
+static uint64_t next_look_at;
+static int pause_ms = PAUSE_MIN_MS;
+
+/// Reports of those of no command, oldest first, in a ring; what does not fit is not told.
+static struct executor_record untold[UNTOLD_MAX];
+static size_t untold_first, untold_count;
+
+// MARK: - What is known
+
+int strays_begin(void) {
+    self = getpid();
+    own_session = process_session(self);
+    return process_group(self, own_group) ? 0 : ENOENT;
+}
+
+void strays_learn(const struct command *command, pid_t process) {
+    char name[GROUP_NAME_BYTES], end[32];
+    if (tree_name[0] != '\0' || !process_group(process, name)) return;
+    const int length = snprintf(end, sizeof end, "/command-%llu", (unsigned long long)command->group.number);
+    const size_t rest = strlen(name) - (size_t)length;
+    if (strlen(name) <= (size_t)length || strcmp(name + rest, end) != 0) return;
+    memcpy(tree_name, name, rest);
+}
+
+uint32_t strays_session(pid_t process) {
+    const uint32_t session = process_session(process);
+    // One that it has not got for itself tells nothing.
+    return session == own_session ? UINT32_MAX : session;
+}
+
+/// The command in whose group that of a name is, or NULL. `is_inside`: whether it is in the tree at all.
+static struct command *command_of_group(const char *name, bool *is_inside) {
+    static const char word[] = "/command-";
+    const size_t length = strlen(tree_name);
+    *is_inside = strncmp(name, tree_name, length) == 0 && (name[length] == '/' || name[length] == '\0');
+    if (!*is_inside || strncmp(name + length, word, sizeof word - 1) != 0) return NULL;
+    return command_in_group(strtoull(name + length + sizeof word - 1, NULL, 10));
+}
+
+static struct seen *find(const struct list *list, pid_t pid) {
+    size_t low = 0, high = list->count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (list->all[middle].pid < pid) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < list->count && list->all[low].pid == pid ? &list->all[low] : NULL;
+}
+
+static int add(struct list *list, struct seen seen) {
+    if (list->count == list->capacity) {
+        const size_t capacity = list->capacity == 0 ? 64 : list->capacity * 2;
+        struct seen *all = realloc(list->all, capacity * sizeof *all);
+        if (all == NULL) return ENOMEM;
+        list->all = all;
+        list->capacity = capacity;
+    }
+    list->all[list->count++] = seen;
+    return 0;
+}
+
+static int send(const struct seen *seen, int number) {
+    const struct clx_process process = {.pid = seen->pid, .start_time = seen->start_time};
+    return clx_process_signal(&process, number);
+}
+
+/// Whether a child of this process may be a command's that no list has as another's.
+static bool may_be_of(const struct command *command, pid_t child) {
+    if (table_child(child) != NULL) return false;
+    const struct seen *seen = find(&known, child);
+    return seen == NULL || seen->is_reaped || seen->command == command->key;
+}
+
+/// Whether a command may have left processes behind: the oldest of them are children of this process then.
+static bool may_have_some(const struct command *command) {
+    char path[64];
+    siginfo_t child;
+    if (waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT) < 0 && errno == ECHILD) return false;
+    snprintf(path, sizeof path, "/proc/self/task/%d/children", self);
+    FILE *stream = fopen(path, "re");
+    // A kernel without CONFIG_PROC_CHILDREN, or no descriptor for it: a look tells.
+    if (stream == NULL) return true;
+    bool may_have = false;
+    int count = 0, pid;
+    while (!may_have && fscanf(stream, "%d", &pid) == 1) may_have = ++count > CHILDREN_MAX || may_be_of(command, pid);
+    fclose(stream);
+    return may_have;
+}
+
+// MARK: - What is asked
+
+/// Returns the number of the first look that sees everything that is there now.
+static uint64_t ask(void) {
+    is_wanted = true;
+    pause_ms = PAUSE_MIN_MS;
+    return look_count + 1;
+}
+
+static void ask_later(void) {
+    if (is_wanted || next_look_at != 0) return;
+    next_look_at = loop_now() + (uint64_t)pause_ms * 1000000;
+    pause_ms = pause_ms * 2 > PAUSE_MAX_MS ? PAUSE_MAX_MS : pause_ms * 2;
+}
+
+bool strays_are_gone(struct command *command) {
+    if (command->waits_for_look != 0) return false;
+    if (tree_name[0] == '\0' || !may_have_some(command)) return true;
+    command->waits_for_look = ask();
+    command->look_rounds = 0;
+    return false;
+}
+
+void strays_signal(struct command *command, int number) {
+    ask();
+    if (number != SIGKILL) {
+        command->owed_signals |= UINT64_C(1) << (number - 1);
+        return;
+    }
+    command->was_killed = true;
+    command->owed_signals = command->passed_signals = 0;
+}
+
+void strays_freeze(struct command *command, bool is_frozen) {
+    // Those that are frozen with the group are not strays. A look stops the others.
+    if (is_frozen) {
+        ask();
+        return;
+    }
+    for (size_t i = 0; i < known.count; i++) {
+        struct seen *seen = &known.all[i];
+        if (seen->command != command->key || !seen->is_stopped) continue;
+        send(seen, SIGCONT);
+        seen->is_stopped = false;
+    }
+}
+
+void strays_reaped(pid_t process) {
+    struct seen *seen = find(&known, process);
+    if (seen == NULL || seen->is_reaped) has_missed = true;
+    if (seen != NULL) seen->is_reaped = true;
+    seen = find(&found, process);
+    if (seen != NULL) seen->is_reaped = true;
+    // Somebody may be waiting for that.
+    if (next_look_at != 0) ask();
+}
+
+// MARK: - Whose they are
+
+static uint32_t wanted_session;
+static const struct seen *wanted_process;
+static uint32_t wanted_user;
+static struct command *claimant;
+
+static void claim_by_session(struct command *command) {
+    const bool is_its = command->main.session == wanted_session || command->handler.session == wanted_session;
+    if (is_its && !command_is_over(command)) claimant = command;
+}
+
+static bool is_ending(const struct command *command) {
+    return command->was_killed || command->waits_for_look != 0;
+}
+
+/// One of the same user that ran when the process started: the oldest that goes on, or else the oldest.
+static void claim_by_user(struct command *command) {
+    if (command_is_over(command) || command->user != wanted_user) return;
+    if (command->began_at > wanted_process->start_time) return;
+    if (claimant != NULL && is_ending(claimant) == is_ending(command) && claimant->began_at <= command->began_at) return;
+    if (claimant != NULL && !is_ending(claimant) && is_ending(command)) return;
+    claimant = command;
+}
+
+static struct command *living(struct command *command) {
+    return command == NULL || command_is_over(command) ? NULL : command;
+}
+
+/// What a process says of itself is no evidence: its audit session, then its parents, then what was seen before.
+static struct command *owner_of(const struct seen *seen, const struct clx_process *top) {
+    char name[GROUP_NAME_BYTES];
+    bool is_inside;
+    claimant = NULL;
+    wanted_session = strays_session(seen->pid);
+    if (wanted_session != UINT32_MAX) command_each(claim_by_session);
+    if (claimant != NULL) return claimant;
+    const struct child *child = table_child(top->pid);
+    if (child != NULL) return child->command;
+    if (process_group(top->pid, name)) claimant = living(command_of_group(name, &is_inside));
+    if (claimant != NULL) return claimant;
+    const struct seen *before = find(&known, seen->pid);
+    const bool is_same = before != NULL && before->start_time == seen->start_time && before->command != 0;
+    if (is_same) claimant = living(command_find(before->command));
+    if (claimant != NULL) return claimant;
+    wanted_process = seen;
+    if (process_user(seen->pid, &wanted_user)) command_each(claim_by_user);
+    return claimant;
+}
+
+// MARK: - What is done with them
+
+static struct left left_of(const struct seen *seen, const char *group) {
+    struct left left = {.pid = seen->pid, .user = UINT32_MAX, .moment = loop_now()};
+    const size_t length = strlen(group), most = sizeof left.group - 1;
+    process_user(seen->pid, &left.user);
+    strcpy(left.group, length > most ? group + length - most : group);
+    return left;
+}
+
+/// One of no command: nobody else would end it.
+static void kill_unowned(const struct seen *seen, const char *group) {
+    const struct seen *before = find(&known, seen->pid);
+    const bool is_new = before == NULL || before->start_time != seen->start_time;
+    const struct left left = left_of(seen, group);
+    send(seen, SIGKILL);
+    has_dying = true;
+    if (!is_new || untold_count == UNTOLD_MAX) return;
+    untold[(untold_first + untold_count++) % UNTOLD_MAX] = report_left(NULL, &left);
+}
+
+static void treat(struct command *command, struct seen *seen, const char *group) {
+    command->strays++;
+    if (command->left.pid == 0) {
+        command->left = left_of(seen, group);
+        reports_add(command, REPORT_LEFT);
+    }
+    if (is_ending(command)) {
+        send(seen, SIGKILL);
+        has_dying = true;
+        return;
+    }
+    // That has had it already, wherever it is.
+    const bool is_main = command->main.is_there && seen->pid == command->main.fork.pid;
+    for (int i = 1; !is_main && i <= EXECUTOR_SIGNAL_MAX; i++) {
+        if ((command->passed_signals >> (i - 1) & 1) != 0) send(seen, i);
+    }
+    const struct seen *before = find(&known, seen->pid);
+    seen->is_stopped = before != NULL && before->start_time == seen->start_time && before->is_stopped;
+    if (command->wants_frozen && !seen->is_stopped) seen->is_stopped = send(seen, SIGSTOP) == 0;
+}
+
+/// Looks at one that descends from here. Returns 0 or an errno.
+static int look_at(size_t place) {
+    const struct clx_process *process = &processes.entries[place];
+    char group[GROUP_NAME_BYTES];
+    bool is_inside = false;
+    struct seen seen = {.pid = process->pid, .start_time = process->start_time};
+    const bool is_orphan = process->parent == self && table_child(process->pid) == NULL;
+    if (clx_process_is_dead(process)) return is_orphan ? add(&found, seen) : 0;
+    if (!process_group(process->pid, group)) return 0;
+    struct command *command = command_of_group(group, &is_inside);
+    if (!is_inside && strcmp(group, own_group) != 0) {
+        seen.is_stray = true;
+        command = owner_of(&seen, &processes.entries[tops[place]]);
+        if (command == NULL) {
+            kill_unowned(&seen, group);
+        } else {
+            treat(command, &seen, group);
+        }
+    }
+    if (command != NULL) seen.command = command->key;
+    return is_orphan || seen.is_stray ? add(&found, seen) : 0;
+}
+
+// MARK: - A look
+
+static void prepare(struct command *command) {
+    command->strays = 0;
+    command->passed_signals |= command->owed_signals;
+    command->owed_signals = 0;
+}
+
+static void begin_look(void) {
+    is_wanted = has_missed = has_dying = false;
+    next_look_at = 0;
+    look_count++;
+    next = processes.count = found.count = 0;
+    command_each(prepare);
+    proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    look = LOOK_READS;
+}
+
+static void drop_look(void) {
+    if (proc >= 0) close(proc);
+    proc = -1;
+    clx_processes_free(&processes);
+    free(tops);
+    tops = NULL;
+    look = LOOK_NONE;
+}
+
+static void conclude(struct command *command) {
+    command->passed_signals = 0;
+    if (command->waits_for_look == 0 || command->waits_for_look > look_count) return;
+    const bool has_doubt = has_missed && command->look_rounds < ROUNDS_MAX;
+    if (command->strays > 0 || has_doubt) {
+        command->waits_for_look = look_count + 1;
+        if (command->strays == 0) {
+            command->look_rounds++;
+            is_wanted = true;
+        }
+        return;
+    }
+    command->waits_for_look = 0;
+    command_strays_are_gone(command);
+}
+
+static void end_look(void) {
+    const struct list before = known;
+    drop_look();
+    known = found;
+    found = before;
+    found.count = 0;
+    command_each(conclude);
+    if (has_dying) ask_later();
+}
+
+/// There was no memory, or no descriptor: those who wait get a later one.
+static void give_up(void) {
+    drop_look();
+    found.count = 0;
+    ask_later();
+}
+
+/// The child of this process that each descends from, so that no line of parents is gone up twice.
+static int find_tops(void) {
+    const size_t none = SIZE_MAX, count = processes.count;
+    tops = malloc((count + 1) * sizeof *tops);
+    if (tops == NULL) return ENOMEM;
+    for (size_t i = 0; i < count; i++) tops[i] = none;
+    for (size_t i = 0; i < count; i++) {
+        size_t top = i;
+        // Each step is to a parent; the table is of one moment each, and so it may lead in a circle.
+        for (size_t steps = 0; tops[top] == none && processes.entries[top].parent != self && steps < count; steps++) {
+            const struct clx_process *parent = clx_processes_find(&processes, processes.entries[top].parent);
+            if (parent == NULL) break;
+            top = (size_t)(parent - processes.entries);
+        }
+        if (tops[top] != none) top = tops[top];
+        for (size_t at = i; tops[at] == none;) {
+            tops[at] = top;
+            const struct clx_process *parent = clx_processes_find(&processes, processes.entries[at].parent);
+            if (at == top || parent == NULL) break;
+            at = (size_t)(parent - processes.entries);
+        }
+    }
+    return 0;
+}
+
+static void read_some(void) {
+    const int result = proc < 0 ? -EMFILE : clx_processes_read_more(&processes, proc);
+    if (result > 0) return;
+    if (result < 0) return give_up();
+    close(proc);
+    proc = -1;
+    clx_processes_keep_descendants(&processes, self, NULL, 0);
+    if (find_tops() != 0) return give_up();
+    look = LOOK_SORTS;
+}
+
+static void look_at_some(void) {
+    const uint64_t end = loop_now() + TURN_NS;
+    for (int i = 0; next < processes.count; i++) {
+        if (i == LOOKS_PER_TURN || loop_now() >= end) return;
+        if (look_at(next++) != 0) return give_up();
+    }
+    end_look();
+}
+
+int strays_turn(void) {
+    const uint64_t now = loop_now();
+    if (look == LOOK_NONE && (is_wanted || (next_look_at != 0 && next_look_at <= now))) begin_look();
+    if (look == LOOK_READS) {
+        read_some();
+    } else if (look == LOOK_SORTS) {
+        look_at_some();
+    }
+    if (look != LOOK_NONE || is_wanted) return 0;
+    if (next_look_at == 0) return -1;
+    return next_look_at > now ? (int)((next_look_at - now + 999999) / 1000000) : 0;
+}
+
+const struct executor_record *strays_untold(void) {
+    return untold_count > 0 ? &untold[untold_first] : NULL;
+}
+
+void strays_told(void) {
+    untold_first = (untold_first + 1) % UNTOLD_MAX;
+    untold_count--;
+}

@@ -180,16 +180,24 @@ static int find_folders(const char **tree, const char **state) {
     return error == 0 ? 0 : complain("its group in cgroup v2", error);
 }
 
-static void turn(void) {
+/// Does what is due. Returns the milliseconds until there is more of that, or -1.
+static int work(void) {
     drain_where_needed();
-    int wait = command_fire_due(loop_now());
-    wait = earlier(wait, strays_turn());
+    const int due = command_fire_due(loop_now());
+    const int look = strays_turn();
     brain_tell();
-    wait = earlier(wait, milliseconds_to_patience());
-    wait = earlier(wait, notify_turn(command_count()));
-    // More orphans than one turn takes may be waiting.
-    loop_turn(may_have_ended ? 0 : wait);
-    reap_orphans();
+    return earlier(earlier(due, look), milliseconds_to_patience());
+}
+
+static void run(void) {
+    for (;;) {
+        const int wait = work();
+        if (is_done()) return;
+        const int next = earlier(wait, notify_turn(command_count()));
+        // More orphans than one turn takes may be waiting.
+        loop_turn(may_have_ended ? 0 : next);
+        reap_orphans();
+    }
 }
 
 int main(int count, char **arguments) {
@@ -217,8 +225,7 @@ int main(int count, char **arguments) {
     error = set_up(tree, patience * 1000000000);
     if (error != 0) return complain(tree, error);
     notify_ready();
-    while (!is_done()) turn();
-    brain_tell();
+    run();
     error = ends_write();
     return error == 0 ? 0 : complain(state, error);
 }

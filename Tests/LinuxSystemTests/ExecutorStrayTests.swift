@@ -137,6 +137,15 @@ extension LinuxTests {
             _ = try peer.wait(EXECUTOR_GONE, of: 1)
         }
 
+        @Test("told to end, it does when the last one is gone that has left")
+        func exit() throws {
+            _ = try start(1, "sh -c '\(leave); echo ready; exec sleep 1000' & wait")
+            #expect(try peer.code(EXECUTOR_EXIT) == 0)
+            #expect(try peer.code(EXECUTOR_KILL, 1) == 0)
+            #expect(peer.end() == 0)
+            #expect(try left().isEmpty)
+        }
+
         @Test("another command goes on while one with strays ends")
         func others() throws {
             let sleeper = "sh -c '\(leave); echo ready; exec sleep 1000' & wait"

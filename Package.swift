@@ -295,8 +295,8 @@ let package = Package(
         .testTarget(
             name: "SystemTests",
             dependencies: [
-                "TestKit", "bgtaskctl", "bgtaskd", "call-fuzzer", "process-test-child",
-                "systemd-probe",
+                "TestKit", "bgtask-executor", "bgtaskctl", "bgtaskd", "call-fuzzer",
+                "process-test-child", "systemd-probe",
             ],
             path: "Tests/System",
             exclude: [

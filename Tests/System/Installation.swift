@@ -18,8 +18,10 @@ enum Installation {
                 find /usr/local /etc/fish -depth -type d -empty -delete 2>/dev/null
                 mkdir -p /usr/local/bin /usr/local/lib /usr/local/share/man
                 rm -rf \(programs) && mkdir \(programs) && cd \(Programs.folder) &&
-                cp --symbolic-link "$PWD"/bgtaskd "$PWD"/bgtaskctl "$PWD"/bgtask-supervisor \(programs) &&
-                cd \(programs) && touch bgtaskd.debug bgtaskctl.debug bgtask-supervisor.debug swift-backtrace
+                for program in bgtaskd bgtaskctl bgtask-executor bgtask-supervisor; do
+                    ln -s "$PWD"/$program \(programs) && touch \(programs)/$program.debug || exit
+                done
+                touch \(programs)/swift-backtrace
                 """))
         try succeed(make("completions"))
     }

@@ -74,7 +74,9 @@ extension SystemTests {
             let group = try BoxUser.shell(
                 "bgtaskctl --user run --follow -- sh -c 'id -un; cat /proc/self/cgroup'")
             let manager = "/user.slice/user-\(BoxUser.uid).slice/user@\(BoxUser.uid).service/"
-            #expect(group.output.contains(manager + "app.slice/bgtaskd.service/bgtaskd-"))
+            #expect(
+                group.output.contains(
+                    manager + "app.slice/bgtask-executor.service/commands/command-"), "\(group)")
             #expect(group.output.contains("\(BoxUser.name)\n"), "\(group)")
             #expect(
                 try BoxUser.shell("bgtaskctl --user status --json").output
@@ -142,14 +144,16 @@ extension SystemTests {
             try Installation.install()
             #expect(try property("MainPID") != process)
             #expect(try property("ActiveState") == "active")
-            #expect(try Box.execRaw("pgrep", "-f", "^sleep 700").status == 1)
+            #expect(try Box.execRaw("pgrep", "-f", "^sleep 7001").status == 0)
+            #expect(try BoxUser.shell("bgtaskctl --user list").output.contains("sleep 7001"))
 
             try Installation.succeed(Installation.make("uninstall"))
+            #expect(try Box.execRaw("pgrep", "-f", "^sleep 700").status == 1)
             #expect(try Box.execRaw("pgrep", "^bgtask").status == 1)
             let left = try BoxUser.shell(
                 """
                 systemctl --user list-units --no-legend 'bgtask*'
-                ls -d $XDG_RUNTIME_DIR/bgtaskd $XDG_RUNTIME_DIR/varlink 2>/dev/null
+                ls -d $XDG_RUNTIME_DIR/bgtask* $XDG_RUNTIME_DIR/varlink 2>/dev/null
                 find /etc/systemd /usr/local -name '*bgtask*'
                 """)
             #expect(left.output.isEmpty, "\(left)")

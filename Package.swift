@@ -65,6 +65,7 @@ let package = Package(
     products: [
         .executable(name: "bgtaskd", targets: ["bgtaskd"]),
         .executable(name: "bgtaskctl", targets: ["bgtaskctl"]),
+        .executable(name: "bgtask-executor", targets: ["bgtask-executor"]),
         .executable(name: "bgtask-supervisor", targets: ["bgtask-supervisor"]),
         .library(name: "BackgroundTime", targets: ["BackgroundTime"]),
         .library(name: "BackgroundTasksKit", targets: ["BackgroundTasksKit"]),

@@ -15,7 +15,7 @@ enum Installation {
         try succeed(
             shell(
                 """
-                find /usr/local /etc/fish -depth -type d -empty -delete 2>/dev/null
+                find /usr/local /etc/fish /etc/systemd /etc/needrestart -depth -type d -empty -delete 2>/dev/null
                 mkdir -p /usr/local/bin /usr/local/lib /usr/local/share/man
                 rm -rf \(programs) && mkdir \(programs) && cd \(Programs.folder) &&
                 for program in bgtaskd bgtaskctl bgtask-executor bgtask-supervisor; do

@@ -9,11 +9,11 @@ enum SQL {
     }
 
     static let start =
-        "UPDATE tasks SET started_at_us = ?2 "
+        "UPDATE tasks SET started_at_us = ?2, executor = ?3 "
         + "WHERE id = ?1 AND started_at_us IS NULL AND ended_at_us IS NULL"
 
     static let undoStart =
-        "UPDATE tasks SET started_at_us = NULL "
+        "UPDATE tasks SET started_at_us = NULL, executor = NULL "
         + "WHERE id = ? AND started_at_us IS NOT NULL AND ended_at_us IS NULL"
 
     static let cancel =
@@ -24,7 +24,7 @@ enum SQL {
     /// groups to the first. Answers with the row's `KeptRow` columns.
     static let end =
         "UPDATE tasks SET \(endColumns.map { "\($0) = ?" }.joined(separator: ", ")), "
-        + workColumns.map { "\($0) = NULL, " }.joined()
+        + (workColumns + ["executor"]).map { "\($0) = NULL, " }.joined()
         + "supplementary_gids = "
         + "CASE WHEN supplementary_gids IS NULL THEN NULL ELSE '[]' END, "
         + "command = CASE WHEN \(bytes("command")) <= \(commandBytesMax) THEN command "
@@ -120,7 +120,7 @@ enum SQL {
 
     static let requeue =
         "UPDATE tasks SET attempt = ?2, queued_at_us = ?3, earliest_begin_ms = ?4, "
-        + "started_at_us = NULL WHERE id = ?1"
+        + "started_at_us = NULL, executor = NULL WHERE id = ?1"
 
     static let pause = "INSERT INTO paused_groups VALUES (?) ON CONFLICT DO NOTHING"
 

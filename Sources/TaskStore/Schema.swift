@@ -8,6 +8,7 @@ enum Schema {
     /// database (`user_version`) is the number of steps that it has been through.
     static let steps = [
         version1, version2, version3, version4, version5, version6, version7, version8, version9,
+        version10,
     ]
 
     static var version: Int { steps.count }
@@ -171,6 +172,18 @@ enum Schema {
         CREATE INDEX application_spans_application
             ON application_spans (application, ended_at_us, id, owner)
             WHERE ended_at_us IS NOT NULL;
+
+        """
+
+    /// Which program runs commands, and for whom.
+    private static let version10 = """
+        ALTER TABLE tasks ADD COLUMN executor TEXT
+            /* which run of the executor this attempt is started by, 32 hexadecimal digits; NULL: none */;
+        CREATE TABLE folder_identity (
+            -- One row: by this number an executor knows whose commands it runs.
+            number TEXT NOT NULL                 -- 32 hexadecimal digits, drawn once
+        ) STRICT;
+        INSERT INTO folder_identity VALUES (lower(hex(randomblob(16))));
 
         """
 

@@ -4,8 +4,8 @@ package import BudgetCore
 package enum StoreChange: Equatable, Sendable {
     /// A new task. One that starts at once has its `startedAt` already, so that one commit is enough.
     indirect case submitted(StoredTask)
-    /// A queued task starts now. To be on disk before its process exists.
-    case started(TaskID, at: WallTime)
+    /// A queued task starts now, by an executor where there is one. To be on disk before its process exists.
+    case started(TaskID, at: WallTime, executor: ExecutorInstance? = nil)
     /// A started task was not started after all: it is queued again as if nothing had happened.
     case startUndone(TaskID)
     /// A started task is told to end, and is not to be tried again: a crash before its end does not bring it

@@ -43,6 +43,9 @@ package struct StoredTask: Equatable, Sendable {
     package var attempts: [StoredAttempt] = []
     /// Whether it was cancelled while it ran, so that no attempt follows.
     package var isCancelled = false
+    /// Which run of the executor the present attempt is started by; `nil` where there was none, while the task waits,
+    /// and after its end.
+    package var executor: ExecutorInstance?
     package var end: StoredEnd?
 
     package var state: State {

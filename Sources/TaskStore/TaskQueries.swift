@@ -182,6 +182,17 @@ struct TaskQueries {
         }
     }
 
+    /// The number of the state folder.
+    func identity() throws(StoreError) -> StateFolderIdentity {
+        let statement = try connection.statement("SELECT number FROM folder_identity", "read")
+        defer { statement.reset() }
+        let check = RowCheck(path: connection.path, subject: "the folder's identity")
+        let text = try statement.step() ? statement.text(0) ?? "" : ""
+        let halves = try check.known(NumberText.halves(text), "number")
+        return try check.known(
+            StateFolderIdentity(high: halves.high, low: halves.low), "number")
+    }
+
     /// The groups that are paused, in the order of their names.
     func pausedGroups() throws(StoreError) -> [String] {
         let statement = try connection.statement(

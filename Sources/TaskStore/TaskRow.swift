@@ -40,6 +40,7 @@ struct TaskRow {
     var startedAtUs: Int64?
     var attempt: Int64 = 0
     var isCancelled: Int64 = 0
+    var executor: String?
     var end = EndRow()
 
     mutating func visit<V: ColumnVisitor>(_ row: inout V) throws(V.Failure) {
@@ -65,6 +66,7 @@ struct TaskRow {
         try row.column("started_at_us", &startedAtUs)
         try row.column("attempt", &attempt)
         try row.column("is_cancelled", &isCancelled)
+        try row.column("executor", &executor)
     }
 
     private mutating func visitWork<V: ColumnVisitor>(_ row: inout V) throws(V.Failure) {
@@ -119,6 +121,7 @@ extension TaskRow {
         startedAtUs = task.startedAt?.microseconds
         attempt = Int64(task.attempt)
         isCancelled = task.isCancelled ? 1 : 0
+        executor = task.executor?.stored
         setWork(task.work)
         setQueueing(task.queueing)
         if let ended = task.end { end = EndRow(ended) }
@@ -189,6 +192,9 @@ extension TaskRow {
         task.queuedAt = WallTime(microseconds: queuedAtUs)
         task.attempt = Int(attempt)
         task.isCancelled = isCancelled != 0
+        task.executor = try executor.map { text throws(StoreError) in
+            try check.known(ExecutorInstance(stored: text), "executor")
+        }
         task.end = try end.end(check)
         return task
     }

@@ -196,6 +196,11 @@ package final class TaskStore: Sendable {
         }
     }
 
+    /// The number of the state folder that the store is in.
+    package func identity() throws(StoreError) -> StateFolderIdentity {
+        try connection.exclusively { () throws(StoreError) in try queries.identity() }
+    }
+
     // MARK: - What is kept
 
     /// Queued and started tasks in the order of their ids, with their attempts; what a restart begins with.

@@ -50,9 +50,10 @@ final class TaskWrites: @unchecked Sendable {
         try inserts.finish()
         switch change {
         case .submitted: break
-        case .started(let id, let time):
+        case .started(let id, let time, let executor):
             try start.bind(Int64(clamping: id.rawValue))
             try start.bind(time.microseconds)
+            try start.bind(executor?.stored)
             try start.run()
             try checkChanged(id, "queued", "start")
         case .startUndone(let id):

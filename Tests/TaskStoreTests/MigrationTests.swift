@@ -50,6 +50,9 @@ struct MigrationTests {
         #expect(live.map(\.id.rawValue) == [4, 5])
         #expect(live.map(\.state) == [.started, .queued])
         #expect(live.allSatisfy { !$0.isCancelled })
+        // Which executor they were started by is not known, and none was there.
+        #expect(live.allSatisfy { $0.executor == nil })
+        let identity = try store.identity()
         // What their submitters were called is not known.
         #expect(live.allSatisfy { $0.work.submitter == Submitter() })
         let first = try #require(live.first)
@@ -73,6 +76,8 @@ struct MigrationTests {
         #expect(first.attempts.first?.end.warnedAt == nil)
         let success = WallTime(microseconds: 12)
         #expect(try store.lastSuccesses(of: live) == [first.id: success])
+        try store.close()
+        #expect(try folder.open().identity() == identity)
     }
 
     @Test("what version 3 knew of applications is there, and their owners have no name")
@@ -152,6 +157,7 @@ struct MigrationTests {
             (1, "paused_groups"), (1, "applications"), (2, "applications"),
             (4, "last_successes_oldest"), (5, "dependencies"), (5, "paused_owners"),
             (6, "submissions"), (7, "application_spans"), (8, "application_spans_ended"),
+            (9, "folder_identity"),
         ])
     func refused(version: Int, table: String) throws {
         try make(version)

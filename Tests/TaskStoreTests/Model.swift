@@ -44,7 +44,8 @@ struct Model: Equatable {
         case (0, _):
             return .identifiersReserved(through: TaskID(rawValue: lastID + 1000))
         case (1, .some(let task)) where task.state == .queued:
-            return .started(task.id, at: Samples.time(seconds))
+            return .started(
+                task.id, at: Samples.time(seconds), executor: Samples.executor(using: &random))
         case (2, .some(let task)) where task.state == .started:
             let end = Samples.end(seconds, using: &random)
             let delay: Duration? = Bool.random(using: &random) ? .seconds(30) : nil
@@ -106,10 +107,12 @@ struct Model: Equatable {
             if task.queueing.minimumInterval != nil {
                 applied.lastSuccesses[task.id] = successes[Name(task)]
             }
-        case .started(let id, let time):
+        case .started(let id, let time, let executor):
             tasks[id]?.startedAt = time
+            tasks[id]?.executor = executor
         case .startUndone(let id):
             tasks[id]?.startedAt = nil
+            tasks[id]?.executor = nil
         case .cancelling(let id):
             tasks[id]?.isCancelled = true
         case .ended(let id, let end):
@@ -155,6 +158,7 @@ struct Model: Equatable {
             tasks[id]?.queuedAt = again.end.at
             tasks[id]?.queueing.earliestBegin = again.earliestBegin
             tasks[id]?.startedAt = nil
+            tasks[id]?.executor = nil
         case .applicationSaved(let application):
             applications[application.key] = application
         case .applicationForgotten(let owner, let id):

@@ -43,9 +43,16 @@ enum Samples {
             submittedAt: time(Int.random(in: -5...5, using: &random)))
         if Bool.random(using: &random) {
             task.startedAt = time(6)
+            task.executor = executor(using: &random)
             task.isCancelled = Int.random(in: 0..<4, using: &random) == 0
         }
         return task
+    }
+
+    static func executor(using random: inout SeededGenerator) -> ExecutorInstance? {
+        let instance = ExecutorInstance(
+            high: [0, 1, .max].randomElement(using: &random) ?? 0, low: random.next())
+        return maybe(instance, &random)
     }
 
     private static func work(using random: inout SeededGenerator) -> Work {
@@ -131,6 +138,7 @@ extension StoredTask {
     func ended(_ end: StoredEnd) -> StoredTask {
         var task = self
         task.end = end
+        task.executor = nil
         task.work.environment = [:]
         task.work.input = nil
         task.work.expiration.command = nil

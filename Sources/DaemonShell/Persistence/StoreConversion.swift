@@ -31,15 +31,23 @@ struct ClockPair {
 
 extension StoreChange {
     /// What a step says of its task, which the record has at the moment of the order.
-    init?(_ step: StoreStep, _ record: TaskRecord?, _ clocks: ClockPair) {
+    ///
+    /// - Parameter executor: the one that commands are started by now; `nil` where the daemon starts them itself.
+    init?(
+        _ step: StoreStep, _ record: TaskRecord?, _ clocks: ClockPair,
+        executor: ExecutorInstance? = nil
+    ) {
         switch step {
         case .identifiersReserved(let last): self = .identifiersReserved(through: last)
-        case .started(let id): self = .started(id, at: clocks.time)
+        case .started(let id):
+            self = .started(id, at: clocks.time, executor: executor)
         case .startUndone(let id): self = .startUndone(id)
         case .submitted(_, let isStarted):
             guard let record, let run = record.run else { return nil }
-            self = .submitted(
-                StoredTask(record.task, run, startedAt: isStarted ? clocks.time : nil, clocks))
+            var task = StoredTask(
+                record.task, run, startedAt: isStarted ? clocks.time : nil, clocks)
+            if isStarted { task.executor = executor }
+            self = .submitted(task)
         case .ended(let id):
             guard let record, let end = StoredEnd(record, clocks) else { return nil }
             self = .ended(id, end)
@@ -114,6 +122,7 @@ extension RestoredTask {
         attempt = stored.attempt
         attempts = stored.attempts.map { EndedAttempt($0, clocks) }
         isCancelled = stored.isCancelled
+        executor = stored.executor
         if let wait = stored.queueing.earliestBegin, wait > .zero {
             notBefore = clocks.boot(at: stored.queuedAt) + wait
         }

@@ -34,6 +34,9 @@ struct StoreWriter: ~Copyable {
         case givenUp
     }
 
+    /// The executor that commands are started by from now on; `nil` where the daemon starts them itself.
+    var executor: ExecutorInstance?
+
     private let backend: any StoreBackend
     /// What the store is given at the end of the turn.
     private var steps: [StoreStep] = []
@@ -101,7 +104,7 @@ struct StoreWriter: ~Copyable {
         _ step: StoreStep, _ clocks: ClockPair, _ registry: inout BackgroundTaskRegistry,
         _ actions: inout [Action]
     ) -> Bool {
-        guard let change = StoreChange(step, of: registry, clocks) else {
+        guard let change = StoreChange(step, of: registry, clocks, executor) else {
             registry.notStored(step, "its task is not known", at: clocks.instant, &actions)
             return false
         }
@@ -237,11 +240,12 @@ struct StoreWriter: ~Copyable {
 extension StoreChange {
     /// What a step says of what it is about, as the core knows that now; `nil` where it knows nothing of it.
     fileprivate init?(
-        _ step: StoreStep, of registry: borrowing BackgroundTaskRegistry, _ clocks: ClockPair
+        _ step: StoreStep, of registry: borrowing BackgroundTaskRegistry, _ clocks: ClockPair,
+        _ executor: ExecutorInstance?
     ) {
         guard case .applicationSaved(let key) = step else {
             let record = if let task = step.task { registry.record(task) } else { TaskRecord?.none }
-            self.init(step, record, clocks)
+            self.init(step, record, clocks, executor: executor)
             guard case .submitted(var task) = self, !task.queueing.after.isEmpty else { return }
             task.dependencies = registry.dependencies(of: task.id)
             self = .submitted(task)

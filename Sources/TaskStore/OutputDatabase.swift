@@ -1,7 +1,8 @@
 package import BudgetCore
 internal import CSQLite
 
-/// The output of tasks that have ended, in a database of its own, so that no commit of the tasks carries it.
+/// The output of tasks that have ended, and of those that one daemon leaves to the next, in a database of its own, so that
+/// no commit of the tasks carries it.
 ///
 /// A commit here is not brought to the disk at once (`synchronous = NORMAL`): a crash of the daemon loses nothing, a cut
 /// of the power the last outputs. For one thread, which is that of the store.
@@ -59,17 +60,44 @@ package final class OutputDatabase {
     /// What all outputs take that are kept.
     package var keptBytes: Int { shares.total }
 
-    /// Keeps outputs, the oldest end first: all of them, or none. One that is kept already stays as it is.
-    package func keep(_ outputs: [StoredOutput]) throws(StoreError) {
+    /// Keeps outputs, the oldest end first: all of them, or none. One that is kept already stays as it is, unless it was
+    /// handed over: then the new one takes its place.
+    ///
+    /// - Parameter isHandedOver: whether their tasks have not ended, and the next daemon is to go on with them.
+    package func keep(
+        _ outputs: [StoredOutput], isHandedOver: Bool = false
+    ) throws(StoreError) {
         guard !outputs.isEmpty else { return }
         try checkRoom(for: outputs.reduce(0) { $0 + $1.size })
-        var kept: [StoredOutput] = []
+        var changes: [(owner: OwnerID, size: Int)] = []
         try connection.exclusively { () throws(StoreError) in
             try connection.transaction("keep output") { () throws(StoreError) in
-                for output in outputs where try insert(output) { kept.append(output) }
+                for output in outputs { try replace(output, isHandedOver, &changes) }
             }
         }
-        for output in kept { shares.add(output.size, of: output.owner) }
+        for (owner, size) in changes { shares.add(size, of: owner) }
+    }
+
+    private func replace(
+        _ output: StoredOutput, _ isHandedOver: Bool,
+        _ changes: inout [(owner: OwnerID, size: Int)]
+    ) throws(StoreError) {
+        if try !insert(output, isHandedOver) {
+            guard try self.isHandedOver(output.task),
+                let earlier = try remove(Int64(clamping: output.task.rawValue))
+            else { return }
+            changes.append((earlier.owner, -earlier.size))
+            guard try insert(output, isHandedOver) else { return }
+        }
+        changes.append((output.owner, output.size))
+    }
+
+    private func isHandedOver(_ task: TaskID) throws(StoreError) -> Bool {
+        let statement = try connection.statement(
+            "SELECT handed_over FROM outputs WHERE task = ?", "keep output")
+        defer { statement.reset() }
+        try statement.bind(Int64(clamping: task.rawValue))
+        return try statement.step() && statement.integer(0) != 0
     }
 
     /// Refuses what would take the last room from the tasks: it goes to the write-ahead log and to the database.
@@ -83,16 +111,20 @@ package final class OutputDatabase {
     }
 
     /// - Returns: whether it is new.
-    private func insert(_ output: StoredOutput) throws(StoreError) -> Bool {
+    private func insert(
+        _ output: StoredOutput, _ isHandedOver: Bool
+    ) throws(StoreError) -> Bool {
         let row = try connection.statement(
-            "INSERT OR IGNORE INTO outputs (task, owner, start_byte, end_byte, size, times) "
-                + "VALUES (?, ?, ?, ?, ?, ?)", "keep output")
+            "INSERT OR IGNORE INTO outputs "
+                + "(task, owner, start_byte, end_byte, size, times, handed_over) "
+                + "VALUES (?, ?, ?, ?, ?, ?, ?)", "keep output")
         try row.bind(Int64(clamping: output.task.rawValue))
         try row.bind(Int64(output.owner.rawValue))
         try row.bind(Int64(output.start))
         try row.bind(Int64(output.end))
         try row.bind(Int64(output.size))
         try row.bind(output.times.bytes)
+        try row.bind(isHandedOver ? 1 : 0)
         try row.run()
         guard connection.changedRows > 0 else { return false }
         let statement = try connection.statement(
@@ -106,6 +138,35 @@ package final class OutputDatabase {
             try statement.run()
         }
         return true
+    }
+
+    /// Takes what an earlier daemon handed over of the tasks that it left. It stays here until their ends, for a daemon
+    /// after this one that finds nothing newer.
+    ///
+    /// - Parameter live: the tasks that have not ended. What there is of others is as of ended ones from now on.
+    package func takeHandedOver(of live: Set<TaskID>) throws(StoreError) -> [HandedOverOutput] {
+        var taken: [HandedOverOutput] = []
+        try connection.exclusively { () throws(StoreError) in
+            try connection.transaction("take output over") { () throws(StoreError) in
+                let queries = OutputQueries(connection)
+                for (task, owner, isTaken) in try queries.handedOver() {
+                    try mark(task, live.contains(task) ? 2 : 0)
+                    guard live.contains(task) else { continue }
+                    // One that makes no sense is as good as lost.
+                    guard let output = try? queries.whole(of: task, owner) else { continue }
+                    taken.append(HandedOverOutput(output: output, isLatest: !isTaken))
+                }
+            }
+        }
+        return taken
+    }
+
+    private func mark(_ task: TaskID, _ value: Int64) throws(StoreError) {
+        let statement = try connection.statement(
+            "UPDATE outputs SET handed_over = ? WHERE task = ?", "take output over")
+        try statement.bind(value)
+        try statement.bind(Int64(clamping: task.rawValue))
+        try statement.run()
     }
 
     /// Forgets the outputs of tasks that the history has forgotten; those of which none is kept are passed over.

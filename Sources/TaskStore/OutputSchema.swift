@@ -4,7 +4,7 @@ enum OutputSchema {
     static let applicationID: Int64 = 0x6267_746F
 
     /// What brings a database from one version to the next; the first makes the tables.
-    static let steps = [outputs + chunks, times]
+    static let steps = [outputs + chunks, times, handedOver]
 
     private static let outputs = """
         CREATE TABLE outputs (
@@ -25,6 +25,14 @@ enum OutputSchema {
             /* when it was printed: the time in µs within which marks are dropped, then marks, each
                the position of a byte and when that was printed, in µs since 1970; eight bytes each,
                little-endian; NULL: not known */;
+
+        """
+
+    private static let handedOver = """
+        ALTER TABLE outputs ADD COLUMN handed_over INTEGER
+            /* 0: its task has ended; 1: it had not, and the daemon that writes this ends; 2: the same,
+               and another daemon has taken it since, which may have more of it */ NOT NULL DEFAULT 0;
+        CREATE INDEX outputs_handed_over ON outputs (task) WHERE handed_over > 0;
 
         """
 

@@ -64,3 +64,16 @@ package struct StoredOutput: Equatable, Sendable {
 
     private static let rowBytes = 64
 }
+
+/// What one daemon handed to the next of the output of a task that had not ended.
+package struct HandedOverOutput: Equatable, Sendable {
+    package let output: StoredOutput
+    /// Whether it is all that was printed until then; else another daemon has gone on from there, and handed over
+    /// nothing.
+    package let isLatest: Bool
+
+    package init(output: StoredOutput, isLatest: Bool) {
+        self.output = output
+        self.isLatest = isLatest
+    }
+}

@@ -1,6 +1,7 @@
 import BudgetCore
 import Glibc
 import LinuxSystem
+import Logging
 import Systemd
 import Testing
 
@@ -11,8 +12,11 @@ final class OutputScene {
     let scene: Scene
     let pump: OutputPump
     let journal: AuditTrail
+    /// What is logged, where it is kept.
+    let entries: Entries?
 
-    init() throws {
+    init(logsTo entries: Entries? = nil) throws {
+        self.entries = entries
         scene = try Scene()
         let writer = try JournalWriter(
             to: .text(descriptor: STDERR_FILENO, levelPrefix: false), identifier: "test",
@@ -20,7 +24,7 @@ final class OutputScene {
         journal = AuditTrail(writer, scene.settings.limits)
         pump = OutputPump(
             scene.core, scene.poll, scene.settings, scene.accounts, scene.subscriptions, journal,
-            scene.log)
+            entries.map { entries in Logger(label: "test") { _ in entries } } ?? scene.log)
     }
 
     /// A task's command that runs.

@@ -194,6 +194,10 @@ extension DaemonMessage {
     /// What tasks printed is kept in memory alone, until the disk takes it again.
     static let outputNotKept = DaemonMessage(
         "a4e0c1d87b5f49d2b93c6f12e7805ad6", .warning, "output of ended tasks cannot be kept")
+    /// What the daemon before this one had read of it, which was killed.
+    static let outputLost = DaemonMessage(
+        "91c3e7b05d2a4f68b4f0a86d13c97e52", .warning,
+        "what a task had printed before the daemon was started is lost")
     /// The disk took them too slowly, or not at all; those of an account in a second are one entry.
     static let spansDropped = DaemonMessage(
         "d6684ee4e2864ae4a18cd7de658cc8da", .warning, "past states of applications are lost")

@@ -107,9 +107,10 @@ struct OutputLog: Sendable {
 
     init() {}
 
-    /// What was read from the disk of a task's output.
+    /// What was read from the disk of a task's output; all that is kept of it can be gone on with.
     init(_ stored: StoredOutput) {
         chunks = stored.chunks.map { Chunk($0) }
+        runBytes = chunks.reduce(0) { $0 + $1.runBytes }
         start = stored.chunks.first?.start ?? stored.end
         end = stored.chunks.last?.end ?? stored.end
         times = stored.times

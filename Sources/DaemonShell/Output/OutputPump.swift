@@ -42,6 +42,10 @@ final class OutputPump {
     private let journal: AuditTrail
     private let log: Logger
     private var kept = OutputStore()
+    /// What is printed by tasks whose processes are there.
+    private var running: [TaskID: RunnerOutput] = [:]
+    /// Tasks of which an earlier daemon has left all that it had read.
+    private var whole: Set<TaskID> = []
     private var shares = OwnerOutputs()
     private var numberLast: UInt64 = 0
     private var readCount: UInt64 = 0
@@ -64,10 +68,10 @@ final class OutputPump {
         self.log = log
     }
 
-    /// What is kept of a task's output.
     /// What the output of ended tasks takes in memory.
     var keptBytes: Int { kept.keptBytes }
 
+    /// What is kept of a task's output.
     subscript(id: TaskID) -> OutputLog? { kept[id] }
 
     /// Whether it is here what an ended task printed, as far as it was kept; else the disk may have it.
@@ -90,7 +94,9 @@ final class OutputPump {
             of: accounts.accounts.account(of: owner),
             bytesPerSecondMax: settings.limits.outputRatePerOwnerMax,
             linesPerSecondMax: settings.limits.logRatePerOwnerMax)
-        return RunnerOutput(printer, share)
+        let output = RunnerOutput(printer, share)
+        if let task = output.task { running[task] = output }
+        return output
     }
 
     /// Adds a stream of a command.
@@ -138,6 +144,7 @@ final class OutputPump {
         for pipe in output.pipes { close(pipe) }
         shares.release(output.share)
         guard let task = output.task else { return }
+        running[task] = nil
         kept.taskEnded(
             task, account: output.share.account, totalMax: settings.limits.outputTotalBytesMax)
     }
@@ -147,6 +154,53 @@ final class OutputPump {
         forgetThrottle(of: pipe.number)
         logLinesNotLogged(of: pipe)
         pipe.unfollow(in: poll)
+    }
+
+    // MARK: - From one daemon to the next
+
+    /// Reads no more, and gives what the next daemon goes on from: of each task that has not ended what is kept of its
+    /// output, also where that is nothing. What waits in the pipes is left there.
+    func handOver() -> [EndedOutput] {
+        for output in running.values {
+            for pipe in output.pipes {
+                // Of a line that is not complete the next daemon reads the rest.
+                take(pipe.takeRest(), of: pipe)
+                forgetThrottle(of: pipe.number)
+                logLinesNotLogged(of: pipe)
+                pipe.unfollow(in: poll)
+            }
+        }
+        return Set(kept.tasks).union(running.keys).sorted().compactMap { id in
+            guard let task = core.registry.record(id)?.task, task.state != .ended else {
+                return nil
+            }
+            return EndedOutput(task: id, owner: task.owner, log: kept[id] ?? OutputLog())
+        }
+    }
+
+    /// Takes what an earlier daemon had of the output of a task that has not ended, as its beginning.
+    ///
+    /// - Parameter isWhole: whether that daemon has left all that it had read.
+    func restore(_ id: TaskID, _ log: OutputLog, isWhole: Bool) {
+        kept.restore(id, log)
+        if isWhole { whole.insert(id) }
+    }
+
+    /// A command of an earlier daemon goes on. What that had read of its output, and has not left, is said to be lost.
+    func commandFound(_ id: TaskID) {
+        guard whole.remove(id) == nil, let owner = core.registry.record(id)?.task.owner,
+            journal.takesEntry(about: owner, at: core.now)
+        else { return }
+        log.say(.outputLost, [.taskID: "\(id)", .owner: "\(owner)"])
+    }
+
+    /// What is kept of a task that has no processes any more, or not yet, counts among the output of ended ones.
+    func commandNotFound(_ id: TaskID) {
+        whole.remove(id)
+        guard running[id] == nil, let owner = core.registry.record(id)?.task.owner else { return }
+        kept.taskEnded(
+            id, account: accounts.accounts.account(of: owner),
+            totalMax: settings.limits.outputTotalBytesMax)
     }
 
     // MARK: - Reading

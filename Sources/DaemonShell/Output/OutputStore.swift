@@ -25,6 +25,12 @@ struct OutputStore {
 
     subscript(id: TaskID) -> OutputLog? { entries[id]?.log }
 
+    /// The tasks of which something is known.
+    var tasks: some Collection<TaskID> { entries.keys }
+
+    /// Takes what an earlier daemon had of a task's output, as its beginning.
+    mutating func restore(_ id: TaskID, _ log: OutputLog) { entries[id] = Entry(log: log) }
+
     mutating func append(
         _ bytes: ArraySlice<UInt8>, of stream: OutputStream, task: TaskID, at time: WallTime,
         max: Int
@@ -36,7 +42,7 @@ struct OutputStore {
     /// the oldest bytes.
     mutating func taskEnded(_ id: TaskID, account: OwnerID, totalMax: Int) {
         // One that has printed nothing takes no room from others.
-        guard let log = entries[id]?.log, log.end > 0 else { return }
+        guard let entry = entries[id], entry.log.end > 0, entry.account == nil else { return }
         entries[id]?.log.fit()
         entries[id]?.account = account
         let bytes = (entries[id]?.log.memoryBytes ?? 0) + OutputStore.overhead

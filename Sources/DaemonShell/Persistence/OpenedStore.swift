@@ -1,4 +1,5 @@
 internal import BudgetCore
+internal import Glibc
 package import Settings
 package import TaskStore
 
@@ -9,10 +10,14 @@ package struct OpenedStore {
     let identifierStore: TaskStore
     /// The ids of this run.
     let identifiers: ClosedRange<UInt64>
+    /// The number of the state folder, by which an executor knows this daemon and those after it.
+    let owner: StateFolderIdentity
     let found: FoundTasks
     let reader: HistoryReader
     /// The database that the output of ended tasks is kept in; `nil`: none is kept on disk.
     let outputPath: String?
+    /// What an earlier daemon handed over of the output of tasks that have not ended.
+    let handedOver: [HandedOverOutput]
 
     /// Opens it, and reserves the first ids.
     ///
@@ -24,6 +29,7 @@ package struct OpenedStore {
         let onDisk = try TaskStore.open(
             path: folder + "/tasks.db", durability: .commit, vfs: vfs)
         identifierStore = onDisk
+        owner = try onDisk.identity()
         switch settings.store.durability {
         case .commit:
             store = onDisk
@@ -43,6 +49,20 @@ package struct OpenedStore {
         reader = try store.historyReader()
         found = try FoundTasks(
             in: store, reader, endedMax: RegistryLimits(settings).endedRunMax)
+        handedOver = OpenedStore.takeHandedOver(
+            at: outputPath, first: identifiers.lowerBound, found.live)
+    }
+
+    /// Before the thread of the store begins, whose bounds may have it removed. What cannot be read is lost; that
+    /// thread finds the same fault, and tells of it.
+    private static func takeHandedOver(
+        at path: String?, first: UInt64, _ live: [StoredTask]
+    ) -> [HandedOverOutput] {
+        guard let path, access(path, F_OK) == 0,
+            let database = try? OutputDatabase(path: path, first: TaskID(rawValue: first))
+        else { return [] }
+        defer { try? database.close() }
+        return (try? database.takeHandedOver(of: Set(live.map(\.id)))) ?? []
     }
 }
 

@@ -1,5 +1,6 @@
 internal import BudgetCore
 internal import Settings
+internal import TaskStore
 
 /// Hands what tasks printed over to the disk, once that knows their ends.
 final class OutputKeeper {
@@ -9,6 +10,8 @@ final class OutputKeeper {
     private let settings: CurrentSettings
     private var ended: [EndedOutput] = []
     private var cleaned: [TaskID] = []
+    /// Tasks whose output an earlier daemon has left, and of which it is not known yet what becomes of them.
+    private var restored: Set<TaskID> = []
 
     init(_ core: Core, _ output: OutputPump, _ thread: StoreThread, _ settings: CurrentSettings) {
         self.core = core
@@ -28,6 +31,41 @@ final class OutputKeeper {
             guard hasBegun, settings.settings.store.outputBytesMax > 0 else { continue }
             ended.append(EndedOutput(task: id, owner: record.task.owner, log: log))
         }
+    }
+
+    /// Takes what an earlier daemon has left of the output of tasks that had not ended; before the tasks themselves are
+    /// taken over.
+    func restore(_ outputs: [HandedOverOutput]) {
+        for handedOver in outputs {
+            restored.insert(handedOver.output.task)
+            output.restore(
+                handedOver.output.task, OutputLog(handedOver.output), isWhole: handedOver.isLatest)
+        }
+    }
+
+    /// What became of tasks that were taken over is on disk: what those printed that have ended is kept as theirs.
+    func recovered(_ steps: [StoreStep]) {
+        stored(
+            steps.filter { step in
+                if case .ended(let id) = step { restored.contains(id) } else { false }
+            })
+    }
+
+    /// All tasks are taken over: commands that were found go on, and those of other tasks are gone.
+    func recoveryEnds() {
+        for id in restored.sorted() where core.registry.record(id)?.task.isLive != true {
+            output.commandNotFound(id)
+        }
+        restored = []
+    }
+
+    /// Gives the disk, at the end, what the next daemon goes on from. Whether it could be written is known when the
+    /// threads of the disk have ended.
+    ///
+    /// That is so also where no output of ended tasks is to be kept: the next daemon takes it, and removes it then.
+    func handOver() {
+        flush()
+        thread.handOver(output.handOver())
     }
 
     /// Gives the disk what it has, once the ends have been told.

@@ -1,7 +1,7 @@
 internal import BudgetCore
 internal import TaskStore
 
-/// What is kept of the output of a task that has ended, on its way to the disk.
+/// What is kept of the output of a task that has ended, or is left to the next daemon, on its way to the disk.
 struct EndedOutput: Sendable {
     let task: TaskID
     let owner: OwnerID
@@ -41,10 +41,13 @@ final class OutputWriter {
     var keptBytes: Int { database?.keptBytes ?? 0 }
 
     /// Writes outputs, the oldest end first.
-    func write(_ outputs: [EndedOutput]) {
+    ///
+    /// - Parameter isHandedOver: whether their tasks have not ended, and the next daemon is to go on with them.
+    func write(_ outputs: [EndedOutput], isHandedOver: Bool = false) {
         guard !outputs.isEmpty else { return }
         let isWritten = attempt { database throws(StoreError) in
-            try database.keep(outputs.map { $0.log.stored(of: $0.task, $0.owner) })
+            try database.keep(
+                outputs.map { $0.log.stored(of: $0.task, $0.owner) }, isHandedOver: isHandedOver)
         }
         if isWritten { isAtFault = false }
     }

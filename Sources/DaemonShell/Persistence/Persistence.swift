@@ -19,6 +19,13 @@ final class Persistence {
         writer = StoreWriter(backend)
     }
 
+    /// The executor that commands are started by from now on, which is written with each start; `nil` where the daemon
+    /// starts them itself.
+    var executor: ExecutorInstance? {
+        get { writer.executor }
+        set { writer.executor = newValue }
+    }
+
     /// Has what must be on disk before it is true written at the end of the turn.
     ///
     /// - Returns: whether there is what it is about; else it is refused at once.
@@ -177,6 +184,9 @@ final class Persistence {
         tellOfLosses()
         guard !writer.isGivenUp else { return }
         let isClosed = history.close() && backend.close(used: core.registry.identifierLast)
+        if let fault = backend.takeProgress().outputFault {
+            log.say(.outputNotKept, [.reason: "\(fault)"])
+        }
         if !isClosed || core.registry.unstoredEndCount > 0 { log.say(.storeNotWaitedFor) }
     }
 }

@@ -33,6 +33,8 @@ final class StoreThread: StoreBackend, Sendable {
         /// The output of tasks whose ends are on disk, the oldest end first.
         var outputs: [EndedOutput] = []
         var outputBytes = 0
+        /// That of tasks which are left to the next daemon; written at the end.
+        var handedOver: [EndedOutput] = []
         /// Tasks whose output is to go, where the disk has forgotten them.
         var cleaned: [TaskID] = []
         /// What is known of the states of applications, which goes with the next commit.
@@ -126,6 +128,12 @@ final class StoreThread: StoreBackend, Sendable {
                 state.outputBytes += output.log.byteCount
             }
         }
+    }
+
+    /// Has the output of tasks that are left to the next daemon written at the end, however much it is.
+    func handOver(_ outputs: [EndedOutput]) {
+        guard outputPath != nil else { return }
+        shared.withLock { $0.handedOver = outputs }
     }
 
     /// Has the output of tasks forgotten which the history has forgotten, of those among some.
@@ -430,8 +438,25 @@ final class StoreThread: StoreBackend, Sendable {
         }
     }
 
+    /// Writes what is left to the next daemon, a bounded amount in each commit.
+    private func writeHandedOver(_ outputs: OutputWriter) {
+        var rest = shared.withLock { $0.handedOver }[...]
+        while !rest.isEmpty {
+            var (count, bytes) = (0, 0)
+            while count < rest.count, bytes < Self.outputAtOnce {
+                bytes += rest[rest.startIndex + count].log.byteCount
+                count += 1
+            }
+            outputs.write(Array(rest.prefix(count)), isHandedOver: true)
+            rest = rest.dropFirst(count)
+        }
+        guard let fault = outputs.takeFault() else { return }
+        shared.withLock { $0.orders.complainOfOutput(fault) }
+    }
+
     private func end(_ last: TaskID, _ outputs: OutputWriter) {
         outputs.write(takeOutputs(bytesMax: .max))
+        writeHandedOver(outputs)
         outputs.close()
         do throws(StoreError) {
             while !shared.withLock({ $0.spans.isEmpty }) { try writeSpans() }

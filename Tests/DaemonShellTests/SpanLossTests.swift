@@ -34,14 +34,14 @@ struct SpanLossTests {
 
     @Test("are counted, and the journal has one entry that says whose they were and how many")
     func told() throws {
-        let folder = Folder()
+        let folder = StateFolder()
         let opened = try OpenedStore(inFolder: folder.path, Settings())
         let thread = try StoreThread(opened, bounds: HistoryBounds(countMax: 10, ageMax: nil))
         defer { _ = thread.close(used: TaskID(rawValue: 1)) }
         let scene = try Scene()
         scene.core.connect(
             Core.Hooks(perform: { _ in }, finish: {}, arrange: {}, continueLater: {}))
-        let entries = Entries()
+        let entries = Losses()
         let store = Persistence(scene.core, thread, Logger(label: "test") { _ in entries })
         // All at once, so that the disk has no say in it.
         let count = WaitingSpans.countMax + 1
@@ -69,7 +69,7 @@ struct SpanLossTests {
     }
 
     /// Keeps what is logged.
-    private final class Entries: LogHandler {
+    private final class Losses: LogHandler {
         // The test logs on its own thread alone.
         private(set) nonisolated(unsafe) var all: [String] = []
 
@@ -91,25 +91,6 @@ struct SpanLossTests {
             let owner = event.metadata?[JournalField.owner.name] ?? ""
             let reason = event.metadata?[JournalField.reason.name] ?? ""
             all.append("\(event.message) \(owner): \(reason)")
-        }
-    }
-
-    /// A folder for a store, removed with it.
-    private final class Folder {
-        let path: String
-
-        init() {
-            var template = Array("/tmp/bgtaskd-shell-XXXXXX".utf8CString)
-            #expect(mkdtemp(&template) != nil)
-            path = String(
-                decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        }
-
-        deinit {
-            for name in ["tasks.db", "tasks.db-wal", "tasks.db-shm", "output.db", "lock"] {
-                unlink(path + "/" + name)
-            }
-            rmdir(path)
         }
     }
 }

@@ -79,6 +79,7 @@ package final class Daemon {
                 core, outfit.journal, front.subscriptions, front.replies, front.holders,
                 processes.tasks),
             store: storage.store, replies: front.replies)
+        processes.executor.connect { [store = storage.store] in store.executor = $0 }
         core.connect(
             Core.Hooks(
                 perform: { router.perform($0) },
@@ -225,13 +226,16 @@ package final class Daemon {
     /// - Throws: `StoreError`, where it cannot be read or written.
     package func recover(_ opened: OpenedStore) throws(StoreError) {
         let frozen = processes.units.thawLeftovers(opened.found.applications.flatMap(\.units))
+        storage.outputs.restore(opened.handedOver)
         try storage.store.recover(
             opened.found, commands: processes.executor.found,
-            executor: processes.executor.instance, frozen: frozen
-        ) { changes throws(StoreError) in
-            try StoreThread.write(changes, to: opened.store, opened.identifierStore)
-        }
+            executor: processes.executor.instance, frozen: frozen,
+            by: { changes throws(StoreError) in
+                try StoreThread.write(changes, to: opened.store, opened.identifierStore)
+            },
+            committed: { [storage] in storage.outputs.recovered($0) })
         processes.executor.takeOver()
+        storage.outputs.recoveryEnds()
         if processes.tasks.hasLaunches { core.continueLater() }
     }
 
@@ -286,9 +290,13 @@ package final class Daemon {
     /// What is left to do after the loop: the last answers, the group, the socket, the journal.
     package func shutDown() {
         front.pool.sendLast()
+        if shutdown.leavesCommands {
+            storage.outputs.handOver()
+            processes.notify.handOver()
+        }
         storage.store.close(storage.history)
         if shutdown.leavesCommands { processes.executor.handOver() } else { processes.executor.end() }
-        processes.runners.killAll()
+        processes.runners.killAll(leavesCommands: shutdown.leavesCommands)
         removeGroup()
         processes.notify.close()
         calls.listener.removeAll()

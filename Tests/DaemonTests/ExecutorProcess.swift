@@ -76,8 +76,9 @@ final class ExecutorProcess: @unchecked Sendable {
         posix_spawn_file_actions_addopen(&actions, 2, folder.path + "/log", flags, 0o600)
         let program = Programs.path("bgtask-executor")
         let words = [program, groupFolder, folder.path + "/state", "\(patience)"]
+        let variables = ["PATH=/usr/bin:/bin", "LANG=C.UTF-8"]
         var arguments = words.map { strdup($0) } + [nil]
-        var environment = ["PATH=/usr/bin:/bin", "LANG=C.UTF-8"].map { strdup($0) } + [nil]
+        var environment = variables.map { strdup($0) } + [nil]
         defer { for pointer in arguments + environment { free(pointer) } }
         let result = posix_spawn(&processID, program, &actions, nil, &arguments, &environment)
         guard result == 0 else { throw Child.CannotStart(program: program, errno: result) }

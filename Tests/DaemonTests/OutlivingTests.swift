@@ -148,7 +148,7 @@ struct OutlivingTests {
         try pair.follow()
         let next = try pair.daemon.connect()
         let left = try next.ask(Tasks.Extend.self) { $0.id = ids[0] }.remaining
-        #expect(left.untilHardLimitMs ?? 0 > 590_000)
+        #expect(left.hardMs ?? 0 > 590_000)
         _ = try next.ask(Tasks.SimulateExpiration.self) { $0.id = ids[0] }
         _ = try next.ask(Tasks.Cancel.self) { $0.id = ids[1] }
         #expect(try next.ended(ids[0]).outcome == .overrun)

@@ -1,4 +1,5 @@
 internal import BudgetCore
+package import LinuxSystem
 internal import Glibc
 package import Settings
 package import TaskStore
@@ -114,5 +115,12 @@ extension HistoryBounds {
             countMax: settings.store.historyMax, bytesMax: settings.store.historyBytesMax,
             ageMax: settings.store.historyAge, accounts: accounts,
             outputBytesMax: settings.store.outputBytesMax)
+    }
+}
+
+extension OpenedStore {
+    /// By which an executor knows this daemon and those after it.
+    package var executorOwner: ExecutorLink.Owner {
+        ExecutorLink.Owner(high: owner.high, low: owner.low)
     }
 }

@@ -204,8 +204,11 @@ final class ProcessRunner {
     // MARK: - The end
 
     /// Kills of no task that is waited for: what has left its group or cannot end.
-    func killAll() {
+    ///
+    /// - Parameter leavesCommands: whether those that bgtask-executor runs go on.
+    func killAll(leavesCommands: Bool) {
         host.killAll()
+        guard !leavesCommands else { return }
         for runner in runners.values { _ = runner.takeNotifySocket() }
     }
 }

@@ -325,6 +325,7 @@ final class TaskRunner {
         }
         runner.takenOver(isStarted: found.hasStarted, socket)
         guard found.hasStarted else { return }
+        output.commandFound(id)
         runners.takeOutput(of: command, runner)
         output.startReading(runner.output)
         if let socket { notify.started(socket) }

@@ -4,7 +4,9 @@ internal import Glibc
 /// A datagram socket at a path, at which one user's processes speak to the daemon (sd_notify(3)).
 package struct NotifySocket: ~Copyable {
     private let socket: OwnedDescriptor
-    private let path: String
+    package let path: String
+    /// Whether its path stays when it is closed, for who has another descriptor of it.
+    private var isLeft = false
 
     /// What `receive` found.
     package enum Receipt: Equatable, Sendable {
@@ -47,9 +49,31 @@ package struct NotifySocket: ~Copyable {
         self.path = path
     }
 
-    deinit {
-        unlink(path)
+    /// Takes over a socket that an earlier process has made in this way, with what waits in it.
+    ///
+    /// - Throws: EINVAL where it is another kind of socket, or bound to no path.
+    package init(bound socket: consuming OwnedDescriptor) throws(SystemError) {
+        let descriptor = socket.rawValue
+        var type: Int32 = 0
+        var size = socklen_t(MemoryLayout<Int32>.size)
+        try systemCall("getsockopt", "SO_TYPE") {
+            getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &type, &size)
+        }
+        guard type == Int32(SOCK_DGRAM.rawValue), let path = try UnixAddress.path(of: descriptor)
+        else { throw SystemError(operation: "getsockname", errno: EINVAL, subject: "a socket") }
+        try systemCall("setsockopt", "SO_PASSCRED") { clx_pass_credentials(descriptor) }
+        try socket.setCloseOnExec()
+        try socket.setNonBlocking()
+        self.socket = socket
+        self.path = path
     }
+
+    deinit {
+        if !isLeft { unlink(path) }
+    }
+
+    /// Leaves the path where it is when the socket is closed.
+    package mutating func leavePath() { isLeft = true }
 
     /// Readable while a message waits.
     package var descriptor: Int32 { socket.rawValue }

@@ -21,6 +21,8 @@ final class NotifySocketPool {
     private let log: Logger
     /// Where the sockets are; `nil` where there can be none.
     private var folder: NotifyFolder?
+    /// Whether it has sockets that are left to the next daemon.
+    private var isFolderLeft = false
     private var sockets: [UInt64: TaskNotifySocket] = [:]
     private var numberLast: UInt64 = 0
     /// Those that no task has, by owner.
@@ -44,7 +46,8 @@ final class NotifySocketPool {
     }
 
     /// Makes the folder of the sockets: beside the daemon's own, or where only one user is served, in the state
-    /// folder. Without it tasks run all the same.
+    /// folder. Those that somebody has a descriptor of stay in it, as the sockets of commands that go on do. Without
+    /// it tasks run all the same.
     func open(_ configuration: Configuration) {
         var places = [configuration.socketPath + ".notify"]
         if !configuration.servesEverybody { places.append(configuration.stateFolder + "/notify") }
@@ -76,6 +79,35 @@ final class NotifySocketPool {
         }
     }
 
+    /// The socket of a task whose command goes on from an earlier daemon, with what waits in it; `nil` where it is none.
+    ///
+    /// - Parameter descriptor: of that socket, as who kept it gives it back.
+    func takeOver(
+        _ descriptor: consuming OwnedDescriptor, for task: TaskID, of owner: OwnerID
+    ) -> TaskNotifySocket? {
+        do throws(SystemError) {
+            numberLast += 1
+            let socket = try TaskNotifySocket(
+                number: numberLast, owner: owner, descriptor, of: task)
+            do throws(SystemError) {
+                try follow(socket)
+            } catch {
+                // Its task goes on speaking to it, and nobody reads that.
+                socket.leave()
+                throw error
+            }
+            return socket
+        } catch {
+            logDrop(.noticeSocketNotMade, "\(error)", of: task, from: owner)
+            return nil
+        }
+    }
+
+    private func follow(_ socket: TaskNotifySocket) throws(SystemError) {
+        try socket.follow(in: poll) { [unowned self] in ready.append($0) }
+        sockets[socket.number] = socket
+    }
+
     private func takeFree(of owner: OwnerID) -> TaskNotifySocket? {
         guard let socket = free[owner]?.popLast() else { return nil }
         freeCount -= 1
@@ -89,8 +121,7 @@ final class NotifySocketPool {
             do throws(SystemError) {
                 let socket = try TaskNotifySocket(
                     number: numberLast, owner: owner, path: folder.path(ofNumber: Int(numberLast)))
-                try socket.follow(in: poll) { [unowned self] in ready.append($0) }
-                sockets[socket.number] = socket
+                try follow(socket)
                 return socket
             } catch {
                 // A daemon with another state folder may have the number.
@@ -104,6 +135,9 @@ final class NotifySocketPool {
     /// others send to it, goes: what was meant for a task never reaches the next.
     func giveBack(_ socket: TaskNotifySocket) {
         socket.takeBack()
+        // One that is closed, or left to the next daemon, is not read.
+        guard sockets[socket.number] === socket else { return }
+        if socket.rests, throttledUntil[socket.number] == nil { setRests(false, socket) }
         guard read(socket, atMost: Self.messagesPerTurn) == .empty, freeCount < Self.freeMax
         else { return close(socket) }
         freeCount += 1
@@ -116,11 +150,23 @@ final class NotifySocketPool {
         socket.unfollow(in: poll)
     }
 
+    /// Reads no more, and leaves the sockets that tasks have to the next daemon, with the folder; to be called before
+    /// `close`, and after all that was read has been told. Who has kept their descriptors gives them to that daemon.
+    func handOver() {
+        for socket in sockets.values where socket.task != nil {
+            socket.leave()
+            socket.unfollow(in: poll)
+            sockets[socket.number] = nil
+            throttledUntil[socket.number] = nil
+            isFolderLeft = true
+        }
+    }
+
     /// Removes the sockets and their folder.
     func close() {
         for socket in sockets.values { socket.unfollow(in: poll) }
         (sockets, free, freeCount, ready, heard) = ([:], [:], 0, [], [])
-        guard let folder else { return }
+        guard let folder, !isFolderLeft else { return }
         do {
             try folder.remove()
         } catch {
@@ -150,6 +196,11 @@ final class NotifySocketPool {
         turns &+= 1
         for socket in sources[first...] + sources[..<first]
         where sockets[socket.number] === socket {
+            guard !socket.isStarting else {
+                // What its task says before its begin is told waits here, also for a daemon after this one.
+                setRests(true, socket)
+                continue
+            }
             _ = read(socket, atMost: Self.messagesPerTurn, until: until)
             heard.append(socket)
             let now = Instant.measured()
@@ -196,6 +247,7 @@ final class NotifySocketPool {
     /// The begin of a task has been told: what it has said before is told now.
     func started(_ socket: TaskNotifySocket) {
         socket.taskStarted()
+        if socket.rests, throttledUntil[socket.number] == nil { setRests(false, socket) }
         deliver(socket)
     }
 
@@ -208,6 +260,7 @@ final class NotifySocketPool {
     /// Takes the last words of a task of which no process is left: at least so many, and then what can be read in a
     /// moment.
     func drain(_ socket: TaskNotifySocket) {
+        guard sockets[socket.number] === socket else { return }
         let end = read(
             socket, atLeast: Self.messagesPerTurn, atMost: Self.messagesLeftMax,
             until: Instant.measured() + Self.readTime)

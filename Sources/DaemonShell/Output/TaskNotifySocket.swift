@@ -14,17 +14,18 @@ final class TaskNotifySocket: DescriptorHandler {
     private enum User {
         /// What comes is of no account.
         case nobody
-        /// A task whose begin is not told yet; what it says is kept until then.
+        /// A task whose begin is not told yet; what it says waits until then.
         case starting(TaskID)
         case started(TaskID)
     }
 
     let number: UInt64
     let owner: OwnerID
-    let path: String
-    private let socket: NotifySocket
+    private var socket: NotifySocket
     private var user = User.nobody
     private var registration: DescriptorPoll.Registration?
+    /// Whether it is left alone.
+    private(set) var rests = false
     private var ready: (TaskNotifySocket) -> Void = { _ in }
     /// What its task has said and the core has not been told.
     private var notice = TaskNotice()
@@ -33,9 +34,24 @@ final class TaskNotifySocket: DescriptorHandler {
     init(number: UInt64, owner: OwnerID, path: String) throws(SystemError) {
         self.number = number
         self.owner = owner
-        self.path = path
         socket = try NotifySocket(path: path, user: owner.rawValue)
     }
+
+    /// One that an earlier daemon has made, for a task that has it still.
+    init(
+        number: UInt64, owner: OwnerID, _ descriptor: consuming OwnedDescriptor, of task: TaskID
+    ) throws(SystemError) {
+        self.number = number
+        self.owner = owner
+        socket = try NotifySocket(bound: descriptor)
+        user = .starting(task)
+    }
+
+    /// Where its task finds it.
+    var path: String { socket.path }
+
+    /// For who keeps a second descriptor of it, by which it outlives this daemon.
+    var descriptor: Int32 { socket.descriptor }
 
     // MARK: - Whose it is
 
@@ -49,6 +65,9 @@ final class TaskNotifySocket: DescriptorHandler {
 
     /// A task has it from now on.
     func give(to task: TaskID) { user = .starting(task) }
+
+    /// Whether its task has it and has not begun, as far as was told.
+    var isStarting: Bool { if case .starting = user { true } else { false } }
 
     /// The begin of its task has been told.
     func taskStarted() { if case .starting(let id) = user { user = .started(id) } }
@@ -73,7 +92,11 @@ final class TaskNotifySocket: DescriptorHandler {
     /// Leaves it alone for a time, or no longer.
     func setRests(_ rests: Bool, in poll: DescriptorPoll) throws(SystemError) {
         if let registration { try poll.modify(registration, rests ? [] : .input) }
+        self.rests = rests
     }
+
+    /// Leaves its path, and what waits in it, to the next daemon.
+    func leave() { socket.leavePath() }
 
     func unfollow(in poll: DescriptorPoll) {
         if let registration { poll.remove(registration) }

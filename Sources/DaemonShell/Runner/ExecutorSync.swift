@@ -40,9 +40,9 @@ final class ExecutorSync {
     var description: String? {
         guard let link else { return nil }
         guard link.isReady, let executor = link.executor else {
-            return "bgtask-executor is not there; nothing is started"
+            return "not connected; nothing is started"
         }
-        return "bgtask-executor \(executor.version), process \(executor.processID)"
+        return "version \(executor.version), connected, process \(executor.processID)"
     }
 
     func connect(instanceChanged: @escaping (ExecutorInstance) -> Void) {

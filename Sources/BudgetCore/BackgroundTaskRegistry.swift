@@ -403,6 +403,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         _ slot: Int, _ reason: Reason, at now: Instant, _ actions: inout [Action]
     ) {
         let id = table[slot].id
+        let dueSince = min(table[slot].handlerAt, now)
         table[slot].expire(reason, at: now)
         tellHandlerFired(slot, &actions)
         guard table[slot].kind == .run, let work = table[run: id]?.work else { return }
@@ -412,7 +413,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
             }
             return
         }
-        if mirrorsTimes { table[run: id]?.handlerReports.order() }
+        if mirrorsTimes { table[run: id]?.handlerReports.order(dueSince: dueSince) }
         if work.expiration.command != nil { advance(slot, on: .handlerLaunched) }
         actions.append(.warn(id))
     }
@@ -1122,10 +1123,13 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     ///
     /// - Parameter moment: when that was.
     private mutating func mainEnded(_ slot: Int, by exit: ProcessExit, at moment: Instant) -> Bool {
-        guard let run = table[run: table[slot].id],
-            advance(slot, on: .mainExited(run.outcome(on: exit, of: table[slot], at: moment)))
-        else { return false }
+        guard let run = table[run: table[slot].id] else { return false }
+        let outcome = run.outcome(on: exit, of: table[slot], at: moment)
+        guard advance(slot, on: .mainExited(outcome)) else { return false }
         table[slot].stopClock(at: moment)
+        if table[slot].wasWarned(after: moment) {
+            table[slot].endedUnwarned(outcome, firedAt: run.handlerReports.toldAt)
+        }
         if mirrorsTimes { noteChangedTimes(slot) }
         return true
     }
@@ -1255,13 +1259,16 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     package mutating func takeChangedTimes() -> [TaskID] { changedTimes.take() }
 
     /// When the handler and the limit of a command are due; `nil` where none of that task is under way.
+    ///
+    /// A handler that has fired here, and was not told of by who runs the command, is due since it was.
     package func commandDeadlines(of id: TaskID) -> CommandDeadlines? {
         guard let slot = table.slot(of: id), let run = table[run: id], run.hasCommand
         else { return nil }
         let task = table[slot]
         let teardown = run.phase.teardown
+        let handlerAt = task.state == .expiring ? run.handlerReports.owedSince : task.handlerAt
         return CommandDeadlines(
-            handlerAt: teardown == nil ? task.handlerAt : .never,
+            handlerAt: teardown == nil ? handlerAt : .never,
             limitAt: teardown?.killAt ?? task.hardAt,
             notes: task.notes(
                 teardown, handlerFires: run.handlerReports.told, isPaused: isStopped(id)))
@@ -1292,14 +1299,16 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     ) {
         guard let slot = commandSlot(id), var reports = table[run: id]?.handlerReports
         else { return }
-        let news = reports.take(count: count)
+        let moment = past(moment, of: slot, at: now)
+        let news = reports.take(count: count, at: moment)
         guard news != .nothing else { return }
         table[run: id]?.handlerReports = reports
-        let moment = past(moment, of: slot, at: now)
-        if table.phase(slot)?.isUnderWay == true {
+        if news != .late, table.phase(slot)?.isUnderWay == true {
             handlerFired(
                 slot, isOrdered: news == .asOrdered, wasAlone: reports.wasAlone(at: moment),
                 at: moment, now, &actions)
+        } else if news != .late {
+            table[slot].handlerFired(at: moment)
         }
         updateDeadlines(slot)
     }

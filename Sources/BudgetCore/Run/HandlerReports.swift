@@ -1,11 +1,13 @@
 /// What is known of the fires of a command's handler, where the program that runs commands fires it too.
 ///
-/// Each fire is told of once by that program, also one that was ordered here; it counts them.
+/// That program counts the fires of an attempt and tells of each one, also of one that was ordered here.
 struct HandlerReports: Equatable, Sendable {
-    /// How many were told of in this attempt.
-    private(set) var told: UInt32 = 0
-    /// Those that were ordered here and not told of yet.
-    private var ordered = 0
+    /// How many were told of.
+    private(set) var told: UInt32
+    /// When the last of them was; `never` where none was.
+    private(set) var toldAt: Instant
+    /// Since when a fire is due that was ordered here and not told of yet; `never` where none is.
+    private(set) var owedSince = Instant.never
     /// Since when this daemon knows the command; `never` where it has started it.
     private let foundAt: Instant
 
@@ -13,33 +15,40 @@ struct HandlerReports: Equatable, Sendable {
     enum News {
         /// What is known already.
         case nothing
-        /// A fire that was ordered here.
+        /// A fire before the one that is owed.
+        case late
         case asOrdered
         case fired
     }
 
-    init(told: UInt32 = 0, foundAt: Instant = .never) {
+    init(told: UInt32 = 0, toldAt: Instant = .never, foundAt: Instant = .never) {
         self.told = told
+        self.toldAt = toldAt
         self.foundAt = foundAt
     }
 
     /// Whether nobody but the program that runs commands could know then what was due.
     func wasAlone(at moment: Instant) -> Bool { foundAt != .never && moment < foundAt }
 
-    mutating func order() {
-        ordered += 1
+    /// The handler fires here, which was due since then.
+    mutating func order(dueSince: Instant) {
+        owedSince = dueSince
     }
 
     /// Takes a report.
     ///
-    /// - Parameter count: how often the handler has fired; `nil`: once more than was told of.
-    mutating func take(count: Int?) -> News {
-        let known = told
-        let count = count.map { UInt32(clamping: $0) } ?? (known == .max ? known : known + 1)
-        guard count > known else { return .nothing }
+    /// - Parameters:
+    ///   - count: how often the handler has fired; `nil`: once more than was told of.
+    ///   - moment: when it did so last.
+    mutating func take(count: Int?, at moment: Instant) -> News {
+        let next = told == .max ? told : told + 1
+        let count = count.map { UInt32(clamping: $0) } ?? next
+        guard count > told else { return .nothing }
         told = count
-        let expected = min(ordered, Int(count - known))
-        ordered -= expected
-        return expected < Int(count - known) ? .fired : .asOrdered
+        toldAt = moment
+        guard owedSince != .never else { return .fired }
+        guard moment >= owedSince else { return .late }
+        owedSince = .never
+        return .asOrdered
     }
 }

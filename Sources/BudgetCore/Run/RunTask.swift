@@ -70,13 +70,13 @@ package struct RunTask: Equatable, Sendable {
     func outcome(
         on exit: ProcessExit, of task: BackgroundTask, at moment: Instant
     ) -> Outcome {
+        let byItself = exit == .status(0) ? Outcome.completed : .failed
         switch phase.outcome {
-        case .overrun?: return exit == .signal(.kill) ? .overrun : .expired
+        case .overrun? where exit == .signal(.kill): return .overrun
+        case .overrun?: return task.wasWarned(after: moment) ? byItself : .expired
         case .some(let outcome): return outcome
         case nil:
-            // One that ended before its handler fired may be told of after it.
-            let inGrace = task.warnedAt.map { moment < $0 } == true ? nil : task.outcomeInGrace
-            return inGrace ?? (exit == .status(0) ? .completed : .failed)
+            return task.wasWarned(after: moment) ? byItself : task.outcomeInGrace ?? byItself
         }
     }
 
@@ -94,7 +94,9 @@ package struct RunTask: Equatable, Sendable {
     /// Takes over what is known of its command, which an earlier daemon has started.
     mutating func takeOver(_ command: FoundCommand, _ notes: CommandNotes, at now: Instant) {
         if command.isRunning { processID = command.processID }
-        handlerReports = HandlerReports(told: notes.handlerFires, foundAt: now)
+        handlerReports = HandlerReports(
+            told: notes.handlerFires,
+            toldAt: notes.handlerFires > 0 ? notes.handlerFiredAt : .never, foundAt: now)
     }
 
     /// Makes it ready for another attempt.

@@ -389,6 +389,19 @@ package struct BackgroundTask: Equatable, Sendable {
         handlerFiredAt = moment
     }
 
+    /// Whether its handler fired later than at that moment, of which is told only now.
+    func wasWarned(after moment: Instant) -> Bool {
+        handlerFiredAt != .never && moment < handlerFiredAt
+    }
+
+    /// What its handler was to end had ended when it fired.
+    ///
+    /// - Parameter firedAt: when it had fired before that; `never` where it had not.
+    mutating func endedUnwarned(_ outcome: Outcome, firedAt: Instant) {
+        handlerFiredAt = firedAt
+        if outcome == .completed || outcome == .failed { reason = nil }
+    }
+
     /// The handler fires before its time, and one grace is left.
     ///
     /// - Returns: whether it had not fired before. Where it had, the reason of that stays, unless less than the rest of

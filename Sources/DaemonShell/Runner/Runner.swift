@@ -30,6 +30,8 @@ final class Runner {
     /// What is to be done once the main command runs: a process that is being started could miss a signal, and the
     /// handler's command comes after the signal.
     private var postponed: [Action] = []
+    /// Whether the command of its expiration handler runs, or is being started.
+    private(set) var hasHandler = false
     /// Where it speaks to the daemon; `nil` where it cannot.
     private(set) var notifySocket: TaskNotifySocket?
 
@@ -90,6 +92,11 @@ final class Runner {
         phase = .started(runsAs)
         defer { postponed = [] }
         return postponed
+    }
+
+    /// The command of its expiration handler is being started, or is over.
+    func handlerChanged(runs: Bool) {
+        hasHandler = runs
     }
 
     /// Gives up its socket, for another to have.

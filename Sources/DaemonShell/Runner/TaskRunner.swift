@@ -158,9 +158,9 @@ final class TaskRunner {
     /// Has the expiration handler of a task fire: its signal, then its command beside the task.
     func warn(_ id: TaskID) {
         launchNow(id)
-        guard let runner = self[id], let record = core.registry.record(id), let run = record.run,
-            !runner.postpones(.warn(id))
-        else { return }
+        guard let record = core.registry.record(id), let run = record.run else { return }
+        guard let runner = self[id] else { return handlerExited(id) }
+        if runner.postpones(.warn(id)) { return }
         switch runner.commands {
         case .executed(let command): command.warn()
         case .launched(let processes):
@@ -176,7 +176,8 @@ final class TaskRunner {
         _ command: [String], of record: TaskRecord, _ run: RunTask,
         in processes: any TaskProcesses, _ runner: Runner
     ) {
-        guard let runsAs = runner.runsAs else { return }
+        // One that runs still is not started beside itself.
+        guard let runsAs = runner.runsAs, !runner.hasHandler else { return }
         let id = record.task.id
         var request = environment.request(
             for: record.task, run, after: core.registry.dependencies(of: id), as: runsAs,
@@ -184,6 +185,7 @@ final class TaskRunner {
         request.arguments = command
         do {
             try runners.start(request, in: processes, of: runner)
+            runner.handlerChanged(runs: true)
         } catch {
             journal.handlerNotStarted(record, "\(error)", at: core.now)
             handlerExited(id)
@@ -247,6 +249,7 @@ final class TaskRunner {
         case .startFailed(index: 0, let error): mainNotStarted(of: id, error)
         case .startFailed(let index, let error):
             if let runner { output.drain(runner.output, command: index) }
+            runner?.handlerChanged(runs: false)
             if let record = core.registry.record(id) {
                 journal.handlerNotStarted(record, "\(error)", at: core.now)
             }
@@ -257,6 +260,7 @@ final class TaskRunner {
             }
         case .exited(let index, _):
             if let runner { output.drain(runner.output, command: index) }
+            runner?.handlerChanged(runs: false)
             handlerExited(id)
         case .gone: gone(id, runner)
         case .warned(let count, let moment):

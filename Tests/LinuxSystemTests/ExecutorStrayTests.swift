@@ -110,7 +110,7 @@ extension LinuxTests {
                     let found = try #require(clx_processes_find(&processes, stray))
                     if isWished(UInt8(bitPattern: found.pointee.state)) { return }
                     guard MonotonicClock.now() < deadline else { throw TimedOut(events: []) }
-                    usleep(1000)
+                    poll(nil, 0, 1)
                 }
             }
             #expect(try peer.code(EXECUTOR_FREEZE, 1) == 0)

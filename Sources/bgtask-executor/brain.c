@@ -37,19 +37,22 @@ enum peer {
 };
 
 static void ready(struct source *source, uint32_t events);
+static void knocked(struct source *source, uint32_t events);
 
 static struct source connection = {.ready = ready, .descriptor = -1};
 static enum peer peer;
 /// Nothing can be said to it any more: what it has sent is obeyed up to its end.
 static bool is_over;
 static bool waits_for_room;
-/// A connection that waits for the end of the one before, or -1.
+/// A connection that has not said HELLO while there is another.
+static struct source candidate = {.ready = knocked, .descriptor = -1};
+/// One that has, and waits for the end of the one before; or -1.
 static int next_socket = -1;
 
 static uint64_t gone_since, usual_patience, patience;
 static uint64_t instance[2], owner[2];
-/// Whether EXIT was ordered.
-static bool is_exiting;
+/// Whether EXIT was ordered; and whether this process is to end, whatever a daemon says.
+static bool is_exiting, is_ending;
 
 /// Answers, oldest first, in a ring.
 static struct executor_record answers[ANSWERS_MAX];
@@ -77,6 +80,10 @@ uint64_t brain_patience_left(void) {
 
 bool brain_wants_end(void) {
     return is_exiting;
+}
+
+void brain_start_no_more(void) {
+    is_ending = true;
 }
 
 const uint64_t *brain_owner(void) {
@@ -113,6 +120,13 @@ static int take_connection(int socket) {
     return loop_watch(&connection, socket, EPOLLIN);
 }
 
+/// Returns its socket, or -1 where there is none.
+static int take_candidate(void) {
+    const int socket = candidate.descriptor;
+    loop_forget(&candidate);
+    return socket;
+}
+
 static void hang_up(void) {
     const int socket = connection.descriptor;
     if (socket < 0) return;
@@ -120,6 +134,7 @@ static void hang_up(void) {
     close(socket);
     if (peer == PEER_OWNER) gone_since = loop_now();
     say_no_more();
+    if (next_socket < 0) next_socket = take_candidate();
     if (next_socket >= 0 && take_connection(next_socket) != 0) close(next_socket);
     next_socket = -1;
 }
@@ -139,9 +154,41 @@ bool brain_takes_connections(void) {
 
 int brain_connect(int socket) {
     if (connection.descriptor < 0) return take_connection(socket);
-    next_socket = socket;
-    let_go();
-    return 0;
+    const int earlier = take_candidate();
+    if (earlier >= 0) close(earlier);
+    return loop_watch(&candidate, socket, EPOLLIN);
+}
+
+static bool may_own(const uint64_t other[2]) {
+    return command_count() == 0 || (owner[0] == other[0] && owner[1] == other[1]);
+}
+
+/// A candidate takes the place of the connection that there is, if the commands are its own.
+static void knocked(struct source *source, uint32_t events) {
+    (void)events;
+    unsigned char bytes[EXECUTOR_RECORD_BYTES + 1];
+    struct executor_record order;
+    // It is read again by who takes it.
+    const ssize_t length = recv(source->descriptor, bytes, sizeof bytes, MSG_PEEK | MSG_DONTWAIT);
+    if (length < 0 && (errno == EAGAIN || errno == EINTR || errno == ECONNRESET)) return;
+    const int socket = take_candidate();
+    const bool is_hello =
+        length > 0 && executor_check_order(bytes, (size_t)length, 0, &order) == 0 && order.kind == EXECUTOR_HELLO;
+    if (is_hello && may_own(order.instance)) {
+        next_socket = socket;
+        return let_go();
+    }
+    if (is_hello) {
+        const struct executor_record refusal = {
+            .magic = EXECUTOR_MAGIC,
+            .version = EXECUTOR_VERSION,
+            .kind = EXECUTOR_DONE,
+            .serial = order.serial,
+            .code = EBUSY,
+        };
+        executor_send(socket, &refusal, NULL, 0);
+    }
+    close(socket);
 }
 
 /// Returns false where the socket is full or gone.
@@ -269,7 +316,7 @@ static int forget(struct command *command, uint32_t attempt) {
 }
 
 static int start(const struct executor_record *order, const int *descriptors) {
-    if (!is_exiting) return command_start(order, descriptors, loop_now());
+    if (!is_exiting && !is_ending) return command_start(order, descriptors, loop_now());
     const bool has_input = (order->flags & EXECUTOR_WITH_INPUT) != 0;
     const bool has_kept = (order->flags & EXECUTOR_WITH_KEPT) != 0;
     close_all(descriptors, (size_t)1 + has_input + has_kept);
@@ -302,8 +349,8 @@ static int obey(const struct executor_record *order, const int *descriptors, uin
 
 /// Whose the commands are is settled by the first HELLO, until all are forgotten. Returns 0 or an errno.
 static int take_owner(const uint64_t other[2]) {
+    if (!may_own(other)) return EBUSY;
     if (owner[0] == other[0] && owner[1] == other[1]) return 0;
-    if (command_count() > 0) return EBUSY;
     // What the one before knew of this executor is of no use to this one.
     const bool is_first = owner[0] == 0 && owner[1] == 0;
     const int error = is_first ? 0 : choose_instance();

@@ -12,8 +12,8 @@ int brain_begin(uint64_t patience);
 /// Whether a new connection can be taken now: none while an earlier one that was replaced is read to its end.
 bool brain_takes_connections(void);
 
-/// Speaks to the daemon on a connected socket from now on; what came over an earlier connection is obeyed first, and that is
-/// closed. Returns 0 or an errno.
+/// Speaks to the daemon on a connected socket from now on. Where there is another connection, the new one has to say HELLO
+/// and own the commands first; what came over the earlier one is obeyed, and that is closed. Returns 0 or an errno.
 int brain_connect(int socket);
 
 /// How long commands still go on without a daemon, in nanoseconds; UINT64_MAX while there is one.
@@ -21,6 +21,9 @@ uint64_t brain_patience_left(void);
 
 /// Whether the daemon has said that the executor is to end without commands.
 bool brain_wants_end(void);
+
+/// No command is started any more.
+void brain_start_no_more(void);
 
 /// Tells what is untold, as much as the socket takes.
 void brain_tell(void);

@@ -74,7 +74,10 @@ static void take_signals(struct source *source, uint32_t events) {
     (void)events;
     struct signalfd_siginfo signal;
     while (read(source->descriptor, &signal, sizeof signal) == sizeof signal) {
-        if (signal.ssi_signo == SIGTERM || signal.ssi_signo == SIGINT) is_ending = true;
+        if (signal.ssi_signo == SIGTERM || signal.ssi_signo == SIGINT) {
+            is_ending = true;
+            brain_start_no_more();
+        }
         may_have_ended = true;
     }
 }
@@ -83,7 +86,7 @@ static void take_signals(struct source *source, uint32_t events) {
 static void drain_where_needed(void) {
     const uint64_t left = brain_patience_left();
     if (left > 0) has_drained = false;
-    // At the end those too that were started meanwhile.
+    // At the end again and again: the daemon may set other times meanwhile.
     if (!is_ending && (has_drained || left > 0)) return;
     has_drained = true;
     command_drain_all();

@@ -37,10 +37,35 @@ extension LinuxTests {
             #expect(Self.instance(peer) != first)
         }
 
+        @Test("who does not own the commands, or says nothing, takes no daemon's place")
+        func candidates() throws {
+            let peer = try ExecutorPeer()
+            #expect(try peer.start(1, ExecutorWork("sleep", "1000")) == 0)
+            let connection = peer.leave()
+            try peer.dial()
+            let silent = peer.leave()
+            defer { close(silent) }
+            peer.owner = (3, 4)
+            try peer.dial()
+            #expect(try peer.hello().record.code == EBUSY)
+            #expect(try peer.isHungUp())
+            peer.hangUp()
+            peer.goOn(connection)
+            peer.owner = (1, 2)
+            #expect(try peer.code(EXECUTOR_THAW, 1) == 0)
+            // Its own successor does, who was there before it left.
+            let old = peer.leave()
+            try peer.connect()
+            #expect(try peer.code(EXECUTOR_THAW, 1) == 0)
+            peer.goOn(old)
+            #expect(try peer.isHungUp())
+        }
+
         @Test("ends that were kept on disk have their owner and their moments")
         func restored() throws {
             let peer = try ExecutorPeer()
-            #expect(try peer.start(1, ExecutorWork("true")) == 0)
+            let work = ExecutorWork("true")
+            #expect(try peer.start(1, work) { $0.notes = (1, 2, 3, 4, 5, 6, 7, 8) } == 0)
             let gone = try peer.wait(EXECUTOR_GONE, of: 1).record
             kill(peer.processID, SIGTERM)
             let owner = peer.owner
@@ -48,6 +73,7 @@ extension LinuxTests {
             try peer.restart()
             let list = try peer.list()
             #expect(list.map(\.kind).contains(EXECUTOR_EXITED))
+            #expect(list.first?.record.notes.7 == 8)
             #expect(list.first { $0.kind == EXECUTOR_GONE }?.record.moment == gone.moment)
             peer.hangUp()
             peer.owner = (3, 4)

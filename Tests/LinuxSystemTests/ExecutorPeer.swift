@@ -173,6 +173,12 @@ final class ExecutorPeer {
         return socket
     }
 
+    /// Speaks over a connection that was left, from now on; the one that there is, is closed.
+    func goOn(_ connection: Int32) {
+        hangUp()
+        socket = connection
+    }
+
     /// Stops the executor, so that it reads nothing.
     func suspend() throws {
         kill(processID, SIGSTOP)

@@ -79,24 +79,41 @@ extension LinuxTests {
         @Test("no byte of an order is without a meaning, and none is taken for another one's")
         func random() {
             var random = SeededGenerator(seed: 23)
-            var taken = 0
-            for _ in 0..<Effort.choose(200_000, 10_000_000) {
-                var record = Self.start
+            let orders = [
+                Self.start, Self.order(EXECUTOR_HELLO) { $0.instance = (1, 2) },
+                Self.order(EXECUTOR_SET_DEADLINES) { $0.command = 1 },
+                Self.order(EXECUTOR_FORGET) { ($0.command, $0.attempt) = (1, 1) },
+                Self.order(EXECUTOR_LIST),
+            ]
+            var taken = Set<UInt16>()
+            for round in 0..<Effort.choose(200_000, 10_000_000) {
+                var record = orders[round % orders.count]
                 withUnsafeMutableBytes(of: &record) { bytes in
                     for _ in 0..<Int.random(in: 1...3, using: &random) {
                         let place = Int.random(in: 0..<bytes.count, using: &random)
                         bytes[place] = UInt8.random(in: 0...255, using: &random)
                     }
                 }
-                guard Self.check(record, descriptors: 1) == 0 else { continue }
-                taken += 1
-                #expect(record.kind == EXECUTOR_START.rawValue && record.command != 0)
-                #expect((1...64).contains(record.number) && record.flags == 0)
-                #expect(record.pid == 0 && record.zero == 0)
-                #expect(record.place == 0 && record.reserved == 0)
-                #expect(record.limit_at == 0 || record.handler_at <= record.limit_at)
+                let descriptors = record.kind == EXECUTOR_START.rawValue ? 1 : 0
+                guard Self.check(record, descriptors: descriptors) == 0 else { continue }
+                taken.insert(record.kind)
+                Self.expectMeaning(record)
             }
-            #expect(taken > 0)
+            for order in orders { #expect(taken.contains(order.kind)) }
+        }
+
+        /// What holds of every order that is taken.
+        private static func expectMeaning(_ record: executor_record) {
+            var record = record
+            #expect(record.serial != 0 && record.pid == 0 && record.zero == 0)
+            #expect(record.place == 0 && record.reserved == 0)
+            #expect(record.limit_at == 0 || record.handler_at <= record.limit_at)
+            let isHello = record.kind == EXECUTOR_HELLO.rawValue
+            #expect((record.instance.0 != 0 || record.instance.1 != 0) == isHello)
+            let isStart = record.kind == EXECUTOR_START.rawValue
+            if isStart { #expect((1...64).contains(record.number) && record.flags == 0) }
+            let notes = withUnsafeBytes(of: &record.notes) { $0.contains { $0 != 0 } }
+            #expect(!notes || isStart || record.kind == EXECUTOR_SET_DEADLINES.rawValue)
         }
 
         @Test(

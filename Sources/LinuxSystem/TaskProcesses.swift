@@ -5,6 +5,8 @@ package struct ProcessEvent: Equatable, Sendable {
     /// The number that the caller gave the task.
     package let task: UInt64
     package let what: What
+    /// When it was, in nanoseconds on CLOCK_MONOTONIC; `nil` where it is told at once.
+    package let moment: Int64?
 
     /// `index` counts a task's commands in the order of their start, from 0.
     package enum What: Equatable, Sendable {
@@ -28,10 +30,10 @@ package struct ProcessEvent: Equatable, Sendable {
 
         // Of commands that bgtask-executor runs (`ExecutedCommand`).
 
-        /// Its handler has fired: so often by now, and when; nanoseconds on CLOCK_MONOTONIC, 0 where that is not known.
-        case warned(count: Int, at: Int64)
-        /// Its limit was reached, and it was killed; when, as above.
-        case limitReached(at: Int64)
+        /// Its handler has fired: so often by now.
+        case warned(count: Int)
+        /// Its limit was reached, and it was killed.
+        case limitReached
         /// The executor goes by the times that were set last.
         case timesTaken
         /// Its executor is gone, and has taken it along. The last event, in the place of `gone`.
@@ -41,9 +43,10 @@ package struct ProcessEvent: Equatable, Sendable {
     /// In place of a task's number: the process belongs to no known task, and is killed for that.
     package static let nobody = UInt64.max
 
-    package init(task: UInt64, what: What) {
+    package init(task: UInt64, what: What, moment: Int64? = nil) {
         self.task = task
         self.what = what
+        self.moment = moment
     }
 }
 

@@ -15,7 +15,7 @@ final class ProcessRunner {
     private var runners: [RunnerID: Runner] = [:]
     private var events: [ProcessEvent] = []
     /// Who takes what happens to the processes of a task.
-    private var taskEvent: (TaskID, ProcessEvent.What) -> Void = { _, _ in }
+    private var taskEvent: (TaskID, ProcessEvent) -> Void = { _, _ in }
     /// The same for those of an application.
     private var applicationEvent: (RunnerID, ProcessEvent.What) -> Void = { _, _ in }
     /// The application whose processes have a number.
@@ -34,7 +34,7 @@ final class ProcessRunner {
         self.log = log
     }
 
-    func connect(tasks: @escaping (TaskID, ProcessEvent.What) -> Void) { taskEvent = tasks }
+    func connect(tasks: @escaping (TaskID, ProcessEvent) -> Void) { taskEvent = tasks }
 
     func connect(
         applications: @escaping (RunnerID, ProcessEvent.What) -> Void,
@@ -167,7 +167,7 @@ final class ProcessRunner {
             switch (event.what, id.kind) {
             case (.left(let processID, let group, let user), _):
                 logLeaver(processID, group, of: event.task, user)
-            case (_, .task(let task)): taskEvent(task, event.what)
+            case (_, .task(let task)): taskEvent(task, event)
             case (_, .application): applicationEvent(id, event.what)
             }
             core.perform()

@@ -237,9 +237,10 @@ final class TaskRunner {
 
     // MARK: - Events
 
-    private func take(_ event: ProcessEvent.What, of id: TaskID) {
+    private func take(_ event: ProcessEvent, of id: TaskID) {
         let runner = self[id]
-        switch event {
+        let moment = event.moment.map(Instant.init(nanoseconds:))
+        switch event.what {
         case .started(index: 0, let processID):
             if let runner, let command = runner.executed { runners.takeOutput(of: command, runner) }
             core.update { registry, now, actions in
@@ -256,22 +257,21 @@ final class TaskRunner {
             handlerExited(id)
         case .exited(index: 0, let exit):
             core.update { registry, now, actions in
-                registry.mainExited(id, ProcessExit(exit), at: now, &actions)
+                registry.mainExited(id, ProcessExit(exit), moment: moment, at: now, &actions)
             }
         case .exited(let index, _):
             if let runner { output.drain(runner.output, command: index) }
             runner?.handlerChanged(runs: false)
             handlerExited(id)
-        case .gone: gone(id, runner)
-        case .warned(let count, let moment):
+        case .gone: gone(id, runner, moment)
+        case .warned(let count):
             core.update { registry, now, actions in
                 registry.commandWarned(
-                    id, count: count, moment: Instant(known: moment), at: now, &actions)
+                    id, count: count, moment: moment, at: now, &actions)
             }
-        case .limitReached(let moment):
+        case .limitReached:
             core.update { registry, now, actions in
-                registry.commandLimitReached(
-                    id, moment: Instant(known: moment), at: now, &actions)
+                registry.commandLimitReached(id, moment: moment, at: now, &actions)
             }
         case .lost: lost(id, runner)
         case .timesTaken: timesTaken(id)
@@ -299,12 +299,12 @@ final class TaskRunner {
     }
 
     /// No process of a task is left: what it has printed and said is taken before it ends.
-    private func gone(_ id: TaskID, _ runner: Runner?) {
+    private func gone(_ id: TaskID, _ runner: Runner?, _ moment: Instant?) {
         takeLastWords(of: runner)
         let use = runner?.readUse()
         core.update { registry, now, actions in
             registry.used(id, use)
-            registry.processesGone(id, at: now, &actions)
+            registry.processesGone(id, moment: moment, at: now, &actions)
         }
     }
 
@@ -340,12 +340,4 @@ final class TaskRunner {
 
     /// The command of a task, where bgtask-executor runs it.
     func executed(_ id: TaskID) -> ExecutedCommand? { self[id]?.executed }
-}
-
-extension Instant {
-    /// `nil` for 0, which stands for a moment that is not known.
-    fileprivate init?(known nanoseconds: Int64) {
-        guard nanoseconds != 0 else { return nil }
-        self.init(nanoseconds: nanoseconds)
-    }
 }

@@ -212,12 +212,10 @@ package final class ExecutedCommand {
         case EXECUTOR_NOT_STARTED: return notStarted(message.record, isOfHandler)
         case EXECUTOR_HANDLER_FIRED:
             let count = message.record.number
-            return times.handlerFired(count)
-                ? .warned(count: Int(count), at: Int64(clamping: message.record.moment)) : nil
+            return times.handlerFired(count) ? .warned(count: Int(count)) : nil
         case EXECUTOR_LIMIT_FIRED:
             defer { isLimitTold = true }
-            return isLimitTold
-                ? nil : .limitReached(at: Int64(clamping: message.record.moment))
+            return isLimitTold ? nil : .limitReached
         case EXECUTOR_EXITED where isOfHandler: return .exited(index: 1, message.exit)
         case EXECUTOR_EXITED:
             defer { hasExited = true }

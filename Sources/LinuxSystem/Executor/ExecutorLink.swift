@@ -401,7 +401,11 @@ package final class ExecutorLink: WatchOwner {
             guard let command = commands[message.record.command],
                 command.attempt == Int(message.record.attempt)
             else { return }
-            if let what = command.take(&message) { emit(what, of: command, &events) }
+            let moment = message.record.moment
+            if let what = command.take(&message) {
+                // 0 is not known, as of what ended before the machine was started anew.
+                emit(what, of: command, at: moment == 0 ? nil : moment, &events)
+            }
             forgetIfOver(command)
         }
     }
@@ -478,10 +482,13 @@ package final class ExecutorLink: WatchOwner {
     }
 
     private func emit(
-        _ what: ProcessEvent.What, of command: ExecutedCommand, _ events: inout [ProcessEvent]
+        _ what: ProcessEvent.What, of command: ExecutedCommand, at moment: UInt64? = nil,
+        _ events: inout [ProcessEvent]
     ) {
         guard !command.isAbandoned else { return }
-        events.append(ProcessEvent(task: command.identifier, what: what))
+        events.append(
+            ProcessEvent(
+                task: command.identifier, what: what, moment: moment.map { Int64(clamping: $0) }))
     }
 }
 

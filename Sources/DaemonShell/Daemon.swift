@@ -295,7 +295,11 @@ package final class Daemon {
             processes.notify.handOver()
         }
         storage.store.close(storage.history)
-        if shutdown.leavesCommands { processes.executor.handOver() } else { processes.executor.end() }
+        if shutdown.leavesCommands {
+            processes.executor.handOver()
+        } else {
+            processes.executor.end()
+        }
         processes.runners.killAll(leavesCommands: shutdown.leavesCommands)
         removeGroup()
         processes.notify.close()

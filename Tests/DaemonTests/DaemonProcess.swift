@@ -75,7 +75,8 @@ final class DaemonProcess {
         ]
         let prefix = wrapper + (user.map { ["/usr/bin/setpriv"] + $0.privileges } ?? [])
         child = try Child(
-            (prefix + command)[0], (prefix + command).dropFirst() + (executor?.arguments ?? []) + arguments,
+            (prefix + command)[0],
+            (prefix + command).dropFirst() + (executor?.arguments ?? []) + arguments,
             environment: ["PATH=/usr/bin:/bin", "HOME=/", "LANG=C.UTF-8"] + environment,
             error: folder.path + "/log"
         )

@@ -39,6 +39,9 @@ struct OutlivingTests {
         }
     }
 
+    /// What says that it is there, and goes on.
+    private static let forEver = "echo up; while :; do sleep 0.05; done"
+
     /// The process of a task, once its program runs.
     private func process(of id: Int, _ daemon: DaemonProcess) throws -> pid_t {
         try eventually("its program runs") { !daemon.taskProcesses(of: id).isEmpty }
@@ -97,7 +100,10 @@ struct OutlivingTests {
         var pair = try Pair()
         let folder = pair.daemon.folder.path
         let client = try pair.daemon.connect()
-        let script = "trap 'echo warned >> \(folder)/warned' TERM; echo up; while :; do sleep 0.05; done"
+        let script = """
+            trap 'echo warned >> \(folder)/warned' TERM
+            echo up; while :; do sleep 0.05; done
+            """
         let id = try client.submit(script: script) {
             $0.budget = Tasks.Budget(ms: 3000, grace: 1500)
             $0.expiration = Tasks.ExpirationHandler(
@@ -143,7 +149,7 @@ struct OutlivingTests {
         var pair = try Pair()
         let folder = pair.daemon.folder.path
         let client = try pair.daemon.connect()
-        let script = "trap 'echo $0 >> \(folder)/warned' TERM; echo up; while :; do sleep 0.05; done"
+        let script = "trap 'echo $0 >> \(folder)/warned' TERM; \(Self.forEver)"
         let ids = try ["one", "two"].map { name in
             try client.submit(["sh", "-c", script, name]) {
                 $0.budget = Tasks.Budget(ms: 60_000, grace: 1000)
@@ -235,7 +241,7 @@ struct OutlivingTests {
     func executorStopped() throws {
         let pair = try Pair()
         let client = try pair.daemon.connect()
-        let id = try client.submit(script: "trap 'exit 7' TERM; echo up; while :; do sleep 0.05; done") {
+        let id = try client.submit(script: "trap 'exit 7' TERM; \(Self.forEver)") {
             $0.budget = Tasks.Budget(ms: 600_000, grace: 60_000)
         }
         try pair.daemon.waitForOutput("up", of: id)
@@ -251,7 +257,7 @@ struct OutlivingTests {
         var pair = try Pair(patience: 1)
         let folder = pair.daemon.folder.path
         let client = try pair.daemon.connect()
-        let script = "trap 'echo warned > \(folder)/warned; exit 0' TERM; echo up; while :; do sleep 0.05; done"
+        let script = "trap 'echo warned > \(folder)/warned; exit 0' TERM; \(Self.forEver)"
         let id = try client.submit(script: script) {
             $0.budget = Tasks.Budget(ms: 600_000, grace: 60_000)
         }

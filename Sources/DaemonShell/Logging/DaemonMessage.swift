@@ -42,7 +42,8 @@ extension DaemonMessage {
         "d84b26e07f1c4935a02e9bc65d13f78a", .notice, "bgtask-executor is there")
     /// It counts as a restart.
     static let stopKindNotTold = DaemonMessage(
-        "6ac019d7f3e54b82917d05be8c42f36b", .info, "the service manager has not said what this stop is")
+        "6ac019d7f3e54b82917d05be8c42f36b", .info,
+        "the service manager has not said what this stop is")
     /// A second order to stop came before the first was done.
     static let stoppingNow = DaemonMessage(
         "112c3c3911730a973be1ff4113f89c0f", .warning, "stopping without a grace period")

@@ -52,7 +52,9 @@ extension executor_record {
     mutating func set(_ times: CommandTimes) {
         (handler_at, limit_at) = (times.handlerAt, times.limitAt)
         withUnsafeMutableBytes(of: &notes) { bytes in
-            times.notes.withUnsafeBytes { bytes.copyMemory(from: .init(rebasing: $0.prefix(bytes.count))) }
+            times.notes.withUnsafeBytes {
+                bytes.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0.prefix(bytes.count)))
+            }
         }
     }
 

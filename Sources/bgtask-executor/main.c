@@ -149,8 +149,7 @@ static int set_up(const char *tree, uint64_t patience) {
     if (error != 0) return error;
     const int descriptor = signalfd(-1, &watched, SFD_NONBLOCK | SFD_CLOEXEC);
     if (descriptor < 0) return errno;
-    error = loop_watch(&signals, descriptor, EPOLLIN);
-    return error != 0 ? error : open_socket();
+    return loop_watch(&signals, descriptor, EPOLLIN);
 }
 
 static int complain(const char *subject, int error) {
@@ -227,6 +226,8 @@ int main(int count, char **arguments) {
     if (error != 0) return complain(state, error);
     error = set_up(tree, patience * 1000000000);
     if (error != 0) return complain(tree, error);
+    error = open_socket();
+    if (error != 0) return complain("descriptor 3, its socket", error);
     notify_ready();
     run();
     error = ends_write();

@@ -98,6 +98,7 @@ extension LinuxTests {
             defer { close(file) }
             // An answer that nobody reads makes the end of the connection an error.
             try peer.order(EXECUTOR_KILL, 9)
+            try peer.waitForWord()
             try peer.suspend()
             for command in UInt64(1)...100 {
                 try peer.order(EXECUTOR_START, command, descriptors: [file]) {

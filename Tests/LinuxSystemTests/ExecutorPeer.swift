@@ -179,6 +179,12 @@ final class ExecutorPeer {
         socket = connection
     }
 
+    /// Waits until something has been told, and leaves it unread.
+    func waitForWord() throws {
+        var readable = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+        try #require(poll(&readable, 1, Int32(Harness.millisecondsMax)) == 1)
+    }
+
     /// Stops the executor, so that it reads nothing.
     func suspend() throws {
         kill(processID, SIGSTOP)

@@ -65,8 +65,8 @@ static size_t next;
 static uint64_t look_count;
 /// Whether an orphan was reaped during the look of which nothing is known.
 static bool has_missed;
-/// Whether some are to be killed, or are dying.
-static bool has_dying;
+/// Whether some are to be killed, or are dying; and whether some were stopped, who may have started others before.
+static bool has_dying, has_stopped;
 
 static bool is_wanted;
 /// When another look is due, or 0.
@@ -195,18 +195,24 @@ void strays_signal(struct command *command, int number) {
     command->owed_signals = command->passed_signals = 0;
 }
 
+static void go_on(struct list *list, uint64_t command) {
+    for (size_t i = 0; i < list->count; i++) {
+        struct seen *seen = &list->all[i];
+        if (seen->command != command || !seen->is_stopped) continue;
+        send(seen, SIGCONT);
+        seen->is_stopped = false;
+    }
+}
+
 void strays_freeze(struct command *command, bool is_frozen) {
     // Those that are frozen with the group are not strays. A look stops the others.
     if (is_frozen) {
         ask();
         return;
     }
-    for (size_t i = 0; i < known.count; i++) {
-        struct seen *seen = &known.all[i];
-        if (seen->command != command->key || !seen->is_stopped) continue;
-        send(seen, SIGCONT);
-        seen->is_stopped = false;
-    }
+    go_on(&known, command->key);
+    // The look under way may have stopped some already.
+    go_on(&found, command->key);
 }
 
 void strays_reaped(pid_t process) {
@@ -222,6 +228,7 @@ void strays_reaped(pid_t process) {
 // MARK: - Whose they are
 
 static uint32_t wanted_session;
+static pid_t wanted_leader;
 static const struct seen *wanted_process;
 static uint32_t wanted_user;
 static struct command *claimant;
@@ -233,6 +240,12 @@ static void claim_by_session(struct command *command) {
 
 static bool is_ending(const struct command *command) {
     return command->was_killed || command->waits_for_look != 0;
+}
+
+/// Each child of a command leads a session, which another process can only leave for one of its own (setsid(2)).
+static void claim_by_leader(struct command *command) {
+    const bool is_its = command->main.fork.pid == wanted_leader || command->handler.fork.pid == wanted_leader;
+    if (is_its && !command_is_over(command)) claimant = command;
 }
 
 /// One of the same user that ran when the process started: the oldest that goes on, or else the oldest.
@@ -248,7 +261,7 @@ static struct command *living(struct command *command) {
     return command == NULL || command_is_over(command) ? NULL : command;
 }
 
-/// What a process says of itself is no evidence: its audit session, then its parents, then what was seen before.
+/// What a process says of itself is no evidence: its sessions are, and its parents, and what was seen before.
 static struct command *owner_of(const struct seen *seen, const struct clx_process *top) {
     char name[GROUP_NAME_BYTES];
     bool is_inside;
@@ -258,6 +271,9 @@ static struct command *owner_of(const struct seen *seen, const struct clx_proces
     if (claimant != NULL) return claimant;
     const struct child *child = table_child(top->pid);
     if (child != NULL) return child->command;
+    wanted_leader = getsid(seen->pid);
+    if (wanted_leader > 0) command_each(claim_by_leader);
+    if (claimant != NULL) return claimant;
     if (process_group(top->pid, name)) claimant = living(command_of_group(name, &is_inside));
     if (claimant != NULL) return claimant;
     const struct seen *before = find(&known, seen->pid);
@@ -308,7 +324,9 @@ static void treat(struct command *command, struct seen *seen, const char *group)
     }
     const struct seen *before = find(&known, seen->pid);
     seen->is_stopped = before != NULL && before->start_time == seen->start_time && before->is_stopped;
-    if (command->wants_frozen && !seen->is_stopped) seen->is_stopped = send(seen, SIGSTOP) == 0;
+    if (!command->wants_frozen || seen->is_stopped) return;
+    seen->is_stopped = send(seen, SIGSTOP) == 0;
+    has_stopped = true;
 }
 
 /// Looks at one that descends from here. Returns 0 or an errno.
@@ -343,7 +361,7 @@ static void prepare(struct command *command) {
 }
 
 static void begin_look(void) {
-    is_wanted = has_missed = has_dying = false;
+    is_wanted = has_missed = has_dying = has_stopped = false;
     next_look_at = 0;
     look_count++;
     next = processes.count = found.count = 0;
@@ -384,12 +402,17 @@ static void end_look(void) {
     found = before;
     found.count = 0;
     command_each(conclude);
-    if (has_dying) ask_later();
+    if (has_dying || has_stopped) ask_later();
 }
 
 /// There was no memory, or no descriptor: those who wait get a later one.
 static void give_up(void) {
     drop_look();
+    // Those that it has stopped are not known then; the next one stops them again.
+    for (size_t i = 0; i < found.count; i++) {
+        const struct seen *before = find(&known, found.all[i].pid);
+        if (found.all[i].is_stopped && (before == NULL || !before->is_stopped)) send(&found.all[i], SIGCONT);
+    }
     found.count = 0;
     ask_later();
 }

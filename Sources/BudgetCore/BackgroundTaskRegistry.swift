@@ -29,7 +29,8 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     /// Tasks that wait in vain for others, and end in one of the next turns: there may be many at once.
     private var broken: [TaskID] = []
     package private(set) var counts = RegistryCounts()
-    /// Whether the times of commands are mirrored to a program that runs them, and fires their handlers and limits too.
+    /// Whether the times of commands are mirrored to a program that runs them, and fires their handlers and limits too; set
+    /// before any task is there.
     package var mirrorsTimes = false
     private var changedTimes = ChangedTimes()
     /// How long the machine has slept since it was started: how far CLOCK_BOOTTIME is ahead of

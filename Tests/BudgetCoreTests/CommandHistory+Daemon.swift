@@ -197,7 +197,7 @@ extension CommandHistory {
             checkNotFound(task)
         }
         digest()
-        while !isDead, !executor.reports.isEmpty { takeReport() }
+        while !isDead, failure == nil, !executor.reports.isEmpty { takeReport() }
     }
 
     private mutating func takeOver(_ id: TaskID, _ command: FoundCommand) {

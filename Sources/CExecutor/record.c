@@ -13,6 +13,8 @@ enum field {
     FIELD_GRACE = 1 << 5,
     FIELD_NOTES = 1 << 6,
     FIELD_OWNER = 1 << 7,
+    /// A signal or none.
+    FIELD_SIGNAL_IF_ANY = 1 << 8,
 };
 
 /// One line an order: what it has, and may have.
@@ -25,7 +27,7 @@ struct rule {
 
 static const struct rule rules[] = {
     [EXECUTOR_HELLO] = {FIELD_OWNER | FIELD_GRACE, 0, 0},
-    [EXECUTOR_START] = {FIELD_COMMAND | FIELD_ATTEMPT | FIELD_SIGNAL | FIELD_TIMES | FIELD_GRACE | FIELD_NOTES,
+    [EXECUTOR_START] = {FIELD_COMMAND | FIELD_ATTEMPT | FIELD_SIGNAL_IF_ANY | FIELD_TIMES | FIELD_GRACE | FIELD_NOTES,
                         EXECUTOR_WITH_INPUT | EXECUTOR_WITH_KEPT, 1},
     [EXECUTOR_SET_DEADLINES] = {FIELD_COMMAND | FIELD_FIRED | FIELD_TIMES | FIELD_NOTES, EXECUTOR_HANDLER_AGAIN, 0},
     [EXECUTOR_SIGNAL] = {FIELD_COMMAND | FIELD_SIGNAL, 0, 0},
@@ -43,9 +45,10 @@ enum { RULES = sizeof rules / sizeof rules[0] };
 static bool has_only(const struct executor_record *order, int fields) {
     if ((order->command != 0) != ((fields & FIELD_COMMAND) != 0)) return false;
     if ((order->attempt != 0) != ((fields & FIELD_ATTEMPT) != 0)) return false;
-    if (order->number != 0 && (fields & (FIELD_SIGNAL | FIELD_FIRED)) == 0) return false;
-    const bool is_signal = order->number > 0 && order->number <= EXECUTOR_SIGNAL_MAX;
-    if ((fields & FIELD_SIGNAL) != 0 && !is_signal) return false;
+    const int has_number = FIELD_SIGNAL | FIELD_SIGNAL_IF_ANY | FIELD_FIRED;
+    if (order->number != 0 && (fields & has_number) == 0) return false;
+    if ((fields & (FIELD_SIGNAL | FIELD_SIGNAL_IF_ANY)) != 0 && order->number > EXECUTOR_SIGNAL_MAX) return false;
+    if ((fields & FIELD_SIGNAL) != 0 && order->number == 0) return false;
     if ((order->handler_at != 0 || order->limit_at != 0) && (fields & FIELD_TIMES) == 0) return false;
     if (order->grace != 0 && (fields & FIELD_GRACE) == 0) return false;
     const bool has_owner = order->instance[0] != 0 || order->instance[1] != 0;

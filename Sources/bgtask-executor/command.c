@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -300,12 +301,25 @@ int command_restore(const struct executor_record *entry) {
     return 0;
 }
 
+/// Where the kernel counts no memory of groups: the most that a child held. A child's count begins with what this process
+/// held when it was forked (getrusage(2)), so that it says nothing up to there; 0 then.
+static uint64_t peak_of_children(const struct command *command) {
+    struct rusage own;
+    const uint64_t main = command->main.exit.use.memory_peak_bytes;
+    const uint64_t handler = command->handler.exit.use.memory_peak_bytes;
+    const uint64_t peak = main > handler ? main : handler;
+    if (getrusage(RUSAGE_SELF, &own) < 0) return 0;
+    const uint64_t inherited = (uint64_t)own.ru_maxrss * 1024;
+    return peak > inherited + inherited / 8 ? peak : 0;
+}
+
 // MARK: - Its course
 
 /// No process of it is left.
 static void end(struct command *command) {
     command->gone_at = loop_now();
     command->use = group_use(&command->group);
+    if (command->use.memory_peak_bytes == 0) command->use.memory_peak_bytes = peak_of_children(command);
     const bool has_run = command->main.has_started;
     command->phase = has_run ? PHASE_GONE : PHASE_FAILED;
     deadlines_update(command);
@@ -407,15 +421,21 @@ int command_freeze(struct command *command, bool is_frozen) {
 
 // MARK: - Its times
 
-static void fire_handler(struct command *command, uint64_t now) {
+static void send_handler_signal(struct command *command) {
     uint32_t signalled;
+    const int number = (int)command->handler_signal;
+    if (number == 0) return;
+    command_signal(command, number, &signalled);
+    // Who was stopped would handle nothing (systemd.kill(5)).
+    if (!is_of_job_control(number)) command_signal(command, SIGCONT, &signalled);
+}
+
+static void fire_handler(struct command *command, uint64_t now) {
     command->handler_at = 0;
     command->fired++;
     command->fired_at = now;
     reports_add(command, REPORT_HANDLER);
-    command_signal(command, (int)command->handler_signal, &signalled);
-    // Who was stopped would handle nothing (systemd.kill(5)).
-    if (!is_of_job_control((int)command->handler_signal)) command_signal(command, SIGCONT, &signalled);
+    send_handler_signal(command);
     if (command->work.header.handler_argument_count == 0) return;
     if (command->handler.is_there || !command->main.is_there) return;
     const int input = open("/dev/null", O_RDONLY | O_CLOEXEC);

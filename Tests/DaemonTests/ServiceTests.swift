@@ -44,7 +44,7 @@ struct ServiceTests {
         let told = try daemon.connect().ask(Manager.Describe.self)
         #expect(told.version == Version.current)
         #expect(["system", "user"].contains(told.scope))
-        #expect(told.containment == mode.rawValue)
+        #expect(told.containment == mode.setting)
         #expect(told.clockMs > 0)
         #expect(told.limits.first { $0.name == "clientsMax" }?.value == 99)
         let profiles = Dictionary(uniqueKeysWithValues: told.profiles.map { ($0.name, $0) })

@@ -60,7 +60,7 @@ extension LinuxTests {
             #expect(code { $0.version = 2 } == EPROTONOSUPPORT)
             for kind in [0, 12, 33, 44, UInt16.max] { #expect(code { $0.kind = kind } == ENOSYS) }
             let wrong: [(inout executor_record) -> Void] = [
-                { $0.serial = 0 }, { $0.command = 0 }, { $0.attempt = 0 }, { $0.number = 0 },
+                { $0.serial = 0 }, { $0.command = 0 }, { $0.attempt = 0 },
                 { $0.number = 65 }, { $0.flags = 4 }, { $0.pid = 1 }, { $0.code = 1 },
                 { $0.zero = 1 }, { $0.handler_at = 21 }, { $0.limit_at = 1 << 63 },
                 { $0.handler_at = .max }, { $0.grace = 1 << 63 }, { $0.moment = 1 },
@@ -111,7 +111,7 @@ extension LinuxTests {
             let isHello = record.kind == EXECUTOR_HELLO.rawValue
             #expect((record.instance.0 != 0 || record.instance.1 != 0) == isHello)
             let isStart = record.kind == EXECUTOR_START.rawValue
-            if isStart { #expect((1...64).contains(record.number) && record.flags == 0) }
+            if isStart { #expect((0...64).contains(record.number) && record.flags == 0) }
             let notes = withUnsafeBytes(of: &record.notes) { $0.contains { $0 != 0 } }
             #expect(!notes || isStart || record.kind == EXECUTOR_SET_DEADLINES.rawValue)
         }

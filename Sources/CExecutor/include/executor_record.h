@@ -100,7 +100,7 @@ struct executor_record {
     /// The daemon's count of the starts of one task, from 1.
     uint32_t attempt;
     uint32_t flags;
-    /// START and SIGNAL: a signal. SET_DEADLINES, HANDLER_FIRED, ENTRY: how often the handler has fired. DONE of SIGNAL: how
+    /// START: a signal, or 0 for none. SIGNAL: a signal. SET_DEADLINES, HANDLER_FIRED, ENTRY: how often the handler has fired. DONE of SIGNAL: how
     /// many processes got it. WELCOME, LISTED: the commands that are not forgotten. NOT_STARTED: the stage (clx_stage).
     /// LEFT: the real uid of the process.
     uint32_t number;

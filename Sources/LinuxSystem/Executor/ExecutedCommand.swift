@@ -53,6 +53,8 @@ package final class ExecutedCommand {
     private(set) var phase = Phase.new
     /// What is told of the start quotes it.
     private var request: LaunchRequest?
+    /// What is run as its handler; empty where that is nothing, or not known.
+    private var handler: [String] = []
     private var standardOutput: Int32 = -1
     private var standardError: Int32 = -1
     private var kept: Int32 = -1
@@ -104,6 +106,7 @@ package final class ExecutedCommand {
         attempt = start.attempt
         times = MirroredTimes(told: start.times)
         self.request = request
+        handler = start.handler
         try link.start(self, request, start)
         phase = .ordered
     }
@@ -243,11 +246,12 @@ package final class ExecutedCommand {
     ) -> ProcessEvent.What? {
         let stage = clx_stage(record.number)
         guard !isOfHandler else {
+            let arguments = handler.isEmpty ? ["its expiration handler"] : handler
             return .startFailed(
                 index: 1,
                 LaunchError(
                     stage: stage, errno: record.code,
-                    request: LaunchRequest(arguments: ["its expiration handler"])))
+                    request: LaunchRequest(arguments: arguments)))
         }
         if case .over = phase { return nil }
         phase = .over

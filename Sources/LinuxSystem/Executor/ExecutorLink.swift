@@ -125,7 +125,8 @@ package final class ExecutorLink: WatchOwner {
         var hello = executor_record(EXECUTOR_HELLO, serial: nextSerial())
         hello.instance = (owner.high, owner.low)
         try connection.send(hello)
-        try connection.send(executor_record(EXECUTOR_LIST, serial: nextSerial()))
+        // Who is refused by an executor that has hung up already reads why.
+        try? connection.send(executor_record(EXECUTOR_LIST, serial: nextSerial()))
     }
 
     private var connection: ExecutorConnection? {

@@ -437,8 +437,10 @@ static void fire_handler(struct command *command, uint64_t now) {
     reports_add(command, REPORT_HANDLER);
     send_handler_signal(command);
     if (command->work.header.handler_argument_count == 0) return;
-    if (command->handler.is_there || !command->main.is_there) return;
-    const int input = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (command->handler.is_there) return;
+    // The command itself may be gone; the daemon waits for its handler all the same.
+    const int input = command->main.is_there ? open("/dev/null", O_RDONLY | O_CLOEXEC) : -1;
+    if (!command->main.is_there) errno = ESRCH;
     prepare_child(command, &command->handler);
     command->handler.stage = CLX_STAGE_CLONE;
     command->handler.exited_at = now;

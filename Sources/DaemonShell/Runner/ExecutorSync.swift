@@ -167,10 +167,6 @@ extension ExecutorInstance {
 }
 
 extension CommandTimes {
-    /// Nothing is due.
-    static let none = CommandTimes(
-        handlerAt: 0, limitAt: 0, notes: Array(repeating: 0, count: noteCount))
-
     init(_ deadlines: CommandDeadlines) {
         let limitAt = deadlines.limitAt.executorTime
         let handlerAt = deadlines.handlerAt.executorTime

@@ -106,7 +106,11 @@ final class TaskRunner {
             case .launched(let processes):
                 try runners.start(request, in: processes, of: runner)
             case .executed(let command):
-                try command.start(request, start(of: record.task, run, runner))
+                // It may have been given up meanwhile.
+                guard let times = core.registry.commandDeadlines(of: id) else {
+                    return forget(id)
+                }
+                try command.start(request, start(of: record.task, run, runner, times))
             }
         } catch {
             if let scope = (error as? LaunchError)?.scope { return postpone(id, "\(error)", scope) }
@@ -117,14 +121,13 @@ final class TaskRunner {
 
     /// What bgtask-executor starts a command with.
     private func start(
-        of task: BackgroundTask, _ run: RunTask, _ runner: Runner
+        of task: BackgroundTask, _ run: RunTask, _ runner: Runner, _ times: CommandDeadlines
     ) -> ExecutedCommand.Start {
         let expiration = run.work.expiration
-        let deadlines = core.registry.commandDeadlines(of: task.id)
         return ExecutedCommand.Start(
             attempt: run.attempt, handlerSignal: expiration.signal?.rawValue,
             handler: expiration.command ?? [],
-            times: deadlines.map(CommandTimes.init) ?? CommandTimes.none,
+            times: CommandTimes(times),
             grace: UInt64(clamping: task.grace.wholeNanoseconds),
             kept: runner.notifySocket?.descriptor)
     }

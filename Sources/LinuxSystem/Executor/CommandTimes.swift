@@ -7,8 +7,6 @@ package struct CommandTimes: Equatable, Sendable {
     /// Eight words of the caller's.
     package var notes: [UInt64]
 
-    package static let noteCount = 8
-
     package init(handlerAt: UInt64, limitAt: UInt64, notes: [UInt64]) {
         self.handlerAt = handlerAt
         self.limitAt = limitAt

@@ -282,11 +282,12 @@ sanitize: deps $(VARLINK_ENV)/ready
 	done
 
 # Kills the daemon KILLS= times under a load of submissions, and looks for what it promised; CONTAINMENT= as
-# for the demo. `make test` does so a few times.
+# for the demo. With EXECUTOR=daemon, executor or both a bgtask-executor runs the commands, and that is killed. `make
+# test` does so a few times.
 torture: deps
 	$(SWIFT) build
 	Tests/System/torture --kills $(or $(KILLS),200) --containment $(or $(CONTAINMENT),auto) \
-	    $(if $(SEED),--seed $(SEED))
+	    $(if $(EXECUTOR),--executor $(EXECUTOR)) $(if $(SEED),--seed $(SEED))
 
 # The same with a virtual machine whose power is cut CUTS= times; takes about 40 seconds each. Needs root.
 torture-vm: deps $(VM)/version

@@ -36,6 +36,12 @@ let supervisorLinkerSettings: [LinkerSetting] =
         ])
     ]
 
+/// There is one executor, which shares the C library with all others; without the Swift runtime too.
+let executorLinkerSettings: [LinkerSetting] =
+    isSanitized
+    ? []
+    : [.unsafeFlags(["-nostartfiles", "-static-stdlib", "-Xlinker", "--gc-sections"])]
+
 /// What is installed keeps its 47,000 relocations as a bit map, and not in 24 bytes each: a megabyte less. It needs
 /// a C library of 2.36 or later, as Debian 12 has, and a linker that knows it. What others could look up in a program
 /// is left out, since nobody does: what the Swift compiler would have exported, used or not, is a twentieth of it.
@@ -141,7 +147,7 @@ let package = Package(
             name: "bgtask-executor",
             dependencies: ["CExecutor", "CLinux"],
             cSettings: cSettings,
-            linkerSettings: supervisorLinkerSettings
+            linkerSettings: executorLinkerSettings
         ),
         .target(
             name: "DaemonShell",

@@ -110,6 +110,7 @@ package final class Daemon {
         }
         deadlines.add(next: { processes.executor.nextDeadline }) {
             processes.executor.deadlineReached()
+            processes.runners.takeHeldEvents()
             processes.executor.takeNews()
         }
         deadlines.add(next: { journal.nextReport }) { journal.reportMissed(at: core.now) }
@@ -230,11 +231,11 @@ package final class Daemon {
         try storage.store.recover(
             opened.found, commands: processes.executor.found,
             executor: processes.executor.instance, frozen: frozen,
+            restored: { [processes] in processes.executor.takeOver() },
             by: { changes throws(StoreError) in
                 try StoreThread.write(changes, to: opened.store, opened.identifierStore)
             },
             committed: { [storage] in storage.outputs.recovered($0) })
-        processes.executor.takeOver()
         storage.outputs.recoveryEnds()
         if processes.tasks.hasLaunches { core.continueLater() }
     }

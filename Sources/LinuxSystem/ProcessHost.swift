@@ -94,9 +94,12 @@ package final class ProcessHost {
     /// Appends what has happened since the last call, without waiting. What does not fit into
     /// one batch keeps the descriptor readable.
     package func poll(into events: inout [ProcessEvent]) throws(SystemError) {
-        executor?.takeHeld(&events)
+        takeHeld(into: &events)
         try watches.poll(&events)
     }
+
+    /// Appends what has come about without anything being ready, such as that an executor was waited for in vain.
+    package func takeHeld(into events: inout [ProcessEvent]) { executor?.takeHeld(&events) }
 
     /// Readable while there is something for `pollChildren` to do; `nil` where there never is.
     package var childDescriptor: Int32? { reaper?.descriptor }

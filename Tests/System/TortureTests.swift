@@ -27,6 +27,16 @@ struct TortureTests {
         #expect(counts.hasPrefix("12 kills, ") && counts.contains(" completed"), "\(run)")
     }
 
+    @Test(
+        "commands that bgtask-executor runs go on over each end of the daemon, and end with that program",
+        arguments: ["daemon", "both"])
+    func executor(killed: String) throws {
+        let run = try torture("--kills", "12", "--executor", killed)
+        #expect(run.status == 0, "\(run.output)\(run.errors)")
+        let counts = run.line.split(separator: "\n").last ?? ""
+        #expect(counts.hasPrefix("12 kills, ") && counts.contains(" completed"), "\(run)")
+    }
+
     @Test("a daemon that keeps its tasks in memory alone is seen to lose them")
     func memory() throws {
         let run = try torture("--kills", "2", "--durability", "memory")

@@ -118,6 +118,7 @@ final class Persistence {
     ///
     /// - Parameters:
     ///   - commands: what the executor runs of it.
+    ///   - restored: called once the core knows all of it, before anything is done that it orders then.
     ///   - frozen: units of applications that an earlier daemon froze, and that are frozen still.
     ///   - write: writes changes in one commit.
     ///   - committed: told what is on disk then.
@@ -125,6 +126,7 @@ final class Persistence {
     func recover(
         _ found: FoundTasks, commands: [TaskID: FoundCommand] = [:],
         executor: ExecutorInstance? = nil, frozen: Set<BudgetCore.AdoptedUnit>,
+        restored: () -> Void = {},
         by write: ([StoreChange]) throws(StoreError) -> Applied,
         committed: ([StoreStep]) -> Void = { _ in }
     ) throws(StoreError) {
@@ -153,6 +155,7 @@ final class Persistence {
                 applications: applications, spans: RestoredSpans(found.spans, clocks),
                 frozen: frozen, at: now, &actions)
         }
+        restored()
         var isDone = false
         while !isDone {
             core.perform()

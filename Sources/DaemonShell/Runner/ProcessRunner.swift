@@ -155,6 +155,12 @@ final class ProcessRunner {
         passEvents()
     }
 
+    /// Takes what is known already, without a look at what is ready.
+    func takeHeldEvents() {
+        host.takeHeld(into: &events)
+        passEvents()
+    }
+
     /// Takes that children have ended which tasks have left to this process, or are being counted.
     func takeChildren() throws(SystemError) {
         try host.pollChildren(into: &events)

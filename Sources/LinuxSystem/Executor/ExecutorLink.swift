@@ -71,7 +71,7 @@ package final class ExecutorLink: WatchOwner {
     /// Starts and times that are not answered.
     private var starts: [UInt64: UInt64] = [:]
     private var timesOrders: [UInt64: UInt64] = [:]
-    private var changed: [ExecutedCommand] = []
+    private var changed: [UInt64: ExecutedCommand] = [:]
     /// What has happened outside of `ready`, such as before anybody could be told.
     private var held: [ProcessEvent] = []
     private var news: [News] = []
@@ -293,13 +293,13 @@ package final class ExecutorLink: WatchOwner {
     }
 
     func timesChanged(of command: ExecutedCommand) {
-        if command.phase.isOrdered { changed.append(command) }
+        if command.phase.isOrdered { changed[command.identifier] = command }
     }
 
     /// Tells the executor of all times that have changed.
     package func tellTimes() {
         guard !changed.isEmpty, isReady else { return }
-        for command in changed where !command.phase.isOver {
+        for command in changed.values where !command.phase.isOver {
             let serial = serial + 1
             guard let wanted = command.times.nextOrder(serial: serial) else { continue }
             timesOrders[serial] = command.identifier
@@ -356,8 +356,6 @@ package final class ExecutorLink: WatchOwner {
         events += held
         held = []
     }
-
-    var hasHeld: Bool { !held.isEmpty }
 
     func ready(role: Int, _ events: inout [ProcessEvent]) {
         guard let connection else { return }
@@ -446,7 +444,7 @@ package final class ExecutorLink: WatchOwner {
         loseCommands(but: known)
         for command in commands.values where !command.phase.isOver {
             command.times.tellAgain()
-            changed.append(command)
+            changed[command.identifier] = command
         }
         for command in unwanted { discard(command) }
         unwanted = []

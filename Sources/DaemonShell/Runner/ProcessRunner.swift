@@ -152,6 +152,8 @@ final class ProcessRunner {
     /// Takes what the kernel or a supervisor told of the processes.
     func takeEvents() throws(SystemError) {
         try host.poll(into: &events)
+        // What an executor tells has a moment, which is not later than the instant at which it is taken.
+        if !events.isEmpty { core.advance() }
         passEvents()
     }
 

@@ -33,6 +33,9 @@ final class ExecutorSync {
     /// Whether commands go on when this process ends.
     var isThere: Bool { link != nil }
 
+    /// Whether somebody waits for the executor to know times, who can be answered.
+    var isAwaited: Bool { link?.isReady == true && !awaited.isEmpty }
+
     /// The executor that has been found last.
     var instance: ExecutorInstance? { link?.executor.map(ExecutorInstance.init) }
 

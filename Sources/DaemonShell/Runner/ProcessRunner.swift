@@ -123,6 +123,8 @@ final class ProcessRunner {
             }
         } catch {
             log.say(.outputNotRead, [.reason: "\(error)"])
+            // It would wait for ever in a full pipe.
+            command.kill()
         }
     }
 

@@ -163,10 +163,11 @@ final class TaskRunner {
         launchNow(id)
         guard let record = core.registry.record(id), let run = record.run else { return }
         guard let runner = self[id] else { return handlerExited(id) }
-        if runner.postpones(.warn(id)) { return }
         switch runner.commands {
+        // Its executor fires it also while it is being started.
         case .executed(let command): command.warn()
         case .launched(let processes):
+            if runner.postpones(.warn(id)) { return }
             if let signal = run.work.expiration.signal { sendNow(signal, to: id, runner) }
             if let command = run.work.expiration.command {
                 launchHandler(command, of: record, run, in: processes, runner)

@@ -96,7 +96,9 @@ final class Shutdown {
     /// Stops. A second order does not wait.
     func stop(_ reason: String) {
         switch phase {
-        case .serving, .asking:
+        // The answer comes in a moment.
+        case .asking: break
+        case .serving:
             phase = .draining
             drain(reason)
         case .handingOver: endGrace(reason)
@@ -143,6 +145,7 @@ final class Shutdown {
         guard core.registry.awaitedCount == 0 || isHurrying,
             !runners.haveProcesses(leavesCommands: leavesCommands),
             core.registry.runningApplicationCount == 0 || isHurrying,
+            !(leavesCommands && executor.isAwaited),
             !store.isAwaited()
         else { return }
         phase = .lastTurn

@@ -64,6 +64,8 @@ package final class ExecutedCommand {
     /// What was told of it, so that nothing is told twice.
     private var hasExited = false
     private var isLimitTold = false
+    /// Signals that were ordered while no executor was there, in their order.
+    private var owed: [Int32] = []
     /// Nobody wants to know any more; it is forgotten when it is over.
     private(set) var isAbandoned = false
     /// Its end is on disk: it may be forgotten once it is over.
@@ -86,6 +88,7 @@ package final class ExecutedCommand {
         group = message.record.place
         times = MirroredTimes(told: CommandTimes(message.record))
         takeOutput(of: &message)
+        kept = message.takeDescriptor()?.take() ?? -1
     }
 
     deinit { closeDescriptors() }
@@ -142,10 +145,26 @@ package final class ExecutedCommand {
 
     /// Ends the use: no more events. What still runs is killed.
     package func close() {
-        isAbandoned = true
+        abandon()
         guard phase.isOrdered else { return }
         kill()
         link.isAbandoned(self)
+    }
+
+    /// Nobody wants to know of it any more.
+    func abandon() { isAbandoned = true }
+
+    /// A signal is to be sent once an executor is there.
+    func owe(_ number: Int32) {
+        if number == SIGCONT { owed.removeAll { $0 == SIGSTOP } }
+        if number == SIGSTOP { owed.removeAll { $0 == SIGCONT } }
+        if !owed.contains(number) { owed.append(number) }
+    }
+
+    /// Takes the signals that are owed.
+    func takeOwed() -> [Int32] {
+        defer { owed = [] }
+        return owed
     }
 
     /// What its caller knows of its end is on disk.
@@ -179,13 +198,18 @@ package final class ExecutedCommand {
     // MARK: - What it is told
 
     /// Its output comes in the order standard output, standard error, what is kept.
-    func takeOutput(of message: inout ExecutorMessage) {
+    private func takeOutput(of message: inout ExecutorMessage) {
         // What came before is the same, or is in use.
         guard !hasOutput else { return }
         hasOutput = true
         standardOutput = message.takeDescriptor()?.take() ?? -1
         standardError = message.takeDescriptor()?.take() ?? -1
-        kept = message.takeDescriptor()?.take() ?? -1
+    }
+
+    /// It is among those that the executor has, which was started here: the start may have been told to nobody.
+    func isListed(_ message: inout ExecutorMessage) -> ProcessEvent.What? {
+        guard message.has(EXECUTOR_HAS_STARTED) else { return startAnswered(0) }
+        return started(&message)
     }
 
     /// The executor has the order to start it, or refuses it.
@@ -198,7 +222,8 @@ package final class ExecutedCommand {
         }
         phase = .over
         // One of which an earlier attempt is not forgotten yet is tried again.
-        let errno = code == EEXIST || code == ECANCELED ? EAGAIN : code
+        // And so is one whose descriptors the executor had no room for.
+        let errno = [EEXIST, ECANCELED, EBADF].contains(code) ? EAGAIN : code
         return .startFailed(index: 0, failure(.prepare, errno))
     }
 

@@ -39,8 +39,16 @@ final class ExecutorConnection {
     func sendWaiting() throws(SystemError) {
         while firstWaiting < waiting.count {
             guard try sendNow(waiting[firstWaiting].record, waiting[firstWaiting].descriptors)
-            else { return }
+            else { break }
+            waiting[firstWaiting].descriptors = nil
             firstWaiting += 1
+        }
+        guard firstWaiting == waiting.count else {
+            if firstWaiting > 256 {
+                waiting.removeFirst(firstWaiting)
+                firstWaiting = 0
+            }
+            return
         }
         waiting.removeAll(keepingCapacity: waiting.count < 64)
         firstWaiting = 0

@@ -10,7 +10,13 @@ package final class ExecutorLink: WatchOwner {
     private static let greetingMax: Int64 = 30_000_000_000
     /// How long there may be none before the commands of the last one are given up.
     private static let absenceMax: Int64 = 30_000_000_000
+    /// How long it is waited before the first try to connect again; then twice as long, up to a bound.
     private static let retryAfter: Int64 = 200_000_000
+    private static let retryAfterMax: Int64 = 3_000_000_000
+    /// How long one that ends or is started just now is waited for at the start.
+    private static let startMax: Int64 = 10_000_000_000
+    /// How long orders that wait for room may hold up the end.
+    private static let closingMax: Int64 = 2_000_000_000
     /// Orders that wait for room in the socket. While they are that many nothing is started.
     private static let waitingMax = 4096
 
@@ -56,6 +62,7 @@ package final class ExecutorLink: WatchOwner {
     private var phase = Phase.absent(retryAt: 0)
     /// Since when nobody is there; `nil` while somebody is.
     private var absentSince: Int64?
+    private var retryAfter = ExecutorLink.retryAfter
     /// The one that was found last.
     package private(set) var executor: Executor?
     private var tree: OwnedDescriptor?
@@ -66,6 +73,8 @@ package final class ExecutorLink: WatchOwner {
     /// Those that the executor runs that is being greeted, and those of them that nobody knows.
     private var known: Set<UInt64> = []
     private var unwanted: [ExecutedCommand] = []
+    /// Commands that were told to be lost, of which the disk does not know that.
+    private var lostUnstored: Set<UInt64> = []
     /// Whether what is listed was started by an earlier daemon.
     private var executorIsFirst = true
     /// Starts and times that are not answered.
@@ -85,19 +94,39 @@ package final class ExecutorLink: WatchOwner {
         self.path = path
         self.owner = owner
         self.watches = watches
-        try connect()
-        var events: [ProcessEvent] = []
-        while case .greeting(let connection, _, let until) = phase {
-            let left = (until - MonotonicClock.now()) / 1_000_000
-            guard left > 0 else {
-                throw SystemError(operation: "greet", errno: ETIMEDOUT, subject: path)
+        let until = MonotonicClock.now() + Self.startMax
+        while !isReady {
+            do throws(SystemError) {
+                try greet()
+            } catch  where [EPIPE, ECONNREFUSED, EAGAIN].contains(error.errno) {
+                guard MonotonicClock.now() < until else { throw error }
+                (commands, listed, held) = ([:], [], [])
+                poll(nil, 0, 100)
             }
-            guard connection.wait(milliseconds: Int32(clamping: left)) else { continue }
-            try receiveAll(connection, &events)
         }
-        held += events
         news = []
         listed.sort { $0.command.identifier < $1.command.identifier }
+    }
+
+    /// Connects, and waits until it is known what runs.
+    private func greet() throws(SystemError) {
+        try connect()
+        var events: [ProcessEvent] = []
+        while case .greeting(let connection, let token, let until) = phase {
+            let left = (until - MonotonicClock.now()) / 1_000_000
+            do throws(SystemError) {
+                guard left > 0 else {
+                    throw SystemError(operation: "greet", errno: ETIMEDOUT, subject: path)
+                }
+                guard connection.wait(milliseconds: Int32(clamping: left)) else { continue }
+                try receiveAll(connection, &events)
+            } catch {
+                if let token { watches.remove(token, connection.descriptor) }
+                phase = .absent(retryAt: 0)
+                throw error
+            }
+        }
+        held += events
     }
 
     /// Whether commands can be started.
@@ -119,14 +148,14 @@ package final class ExecutorLink: WatchOwner {
 
     private func connect() throws(SystemError) {
         let connection = try ExecutorConnection(path: path)
-        let token = try watches.add(connection.descriptor, .input, owner: self, role: 0)
-        phase = .greeting(connection, token, until: MonotonicClock.now() + Self.greetingMax)
-        known = []
         var hello = executor_record(EXECUTOR_HELLO, serial: nextSerial())
         hello.instance = (owner.high, owner.low)
         try connection.send(hello)
         // Who is refused by an executor that has hung up already reads why.
         try? connection.send(executor_record(EXECUTOR_LIST, serial: nextSerial()))
+        let token = try watches.add(connection.descriptor, .input, owner: self, role: 0)
+        phase = .greeting(connection, token, until: MonotonicClock.now() + Self.greetingMax)
+        known = []
     }
 
     private var connection: ExecutorConnection? {
@@ -158,7 +187,7 @@ package final class ExecutorLink: WatchOwner {
             do throws(SystemError) {
                 try connect()
             } catch {
-                phase = .absent(retryAt: now + Self.retryAfter)
+                phase = .absent(retryAt: now + nextRetry())
             }
         }
         if let absentSince, now - absentSince > Self.absenceMax { loseCommands() }
@@ -171,13 +200,20 @@ package final class ExecutorLink: WatchOwner {
         case .greeting(let connection, let token, _), .ready(let connection, let token):
             if let token { watches.remove(token, connection.descriptor) }
         }
+        let now = MonotonicClock.now()
         if isReady {
             news.append(.lost(error))
-            absentSince = MonotonicClock.now()
+            // One that is there, and for whose descriptors this process has no room, has not taken anything along.
+            absentSince = error.errno == EMFILE ? nil : now
         }
-        phase = .absent(retryAt: MonotonicClock.now() + (isReady ? 0 : Self.retryAfter))
+        phase = .absent(retryAt: now + (isReady ? 0 : nextRetry()))
         starts = [:]
         timesOrders = [:]
+    }
+
+    private func nextRetry() -> Int64 {
+        defer { retryAfter = min(2 * retryAfter, Self.retryAfterMax) }
+        return retryAfter
     }
 
     /// The commands of an executor that is gone are gone too, but for some.
@@ -187,6 +223,7 @@ package final class ExecutorLink: WatchOwner {
             commands[command.identifier] = nil
             guard !command.phase.isOver else { continue }
             command.lost()
+            lostUnstored.insert(command.identifier)
             emit(.lost, of: command, &held)
         }
     }
@@ -194,9 +231,16 @@ package final class ExecutorLink: WatchOwner {
     /// Says no more, and hears no more; what runs goes on.
     package func close() {
         guard let connection else { return }
-        // What was ordered is to arrive, for as long as that may take.
-        while connection.waitingCount > 0, connection.wait(milliseconds: 1000) {
-            guard (try? connection.sendWaiting()) != nil else { break }
+        // What was ordered is to arrive. What is told meanwhile is told again to the next who asks.
+        let until = MonotonicClock.now() + Self.closingMax
+        while connection.waitingCount > 0, MonotonicClock.now() < until {
+            guard connection.wait(milliseconds: 200) else { continue }
+            do throws(SystemError) {
+                while try connection.receive() != nil {}
+                try connection.sendWaiting()
+            } catch {
+                break
+            }
         }
         switch phase {
         case .absent: break
@@ -244,9 +288,14 @@ package final class ExecutorLink: WatchOwner {
     private func watchForRoom(_ waits: Bool) {
         guard case .ready(let connection, let token?) = phase else { return }
         watches.remove(token, connection.descriptor)
-        let new = try? watches.add(
-            connection.descriptor, waits ? [.input, .output] : .input, owner: self, role: 0)
-        phase = .ready(connection, new)
+        do throws(SystemError) {
+            let new = try watches.add(
+                connection.descriptor, waits ? [.input, .output] : .input, owner: self, role: 0)
+            phase = .ready(connection, new)
+        } catch {
+            phase = .ready(connection, nil)
+            lose(error)
+        }
     }
 
     /// A place for a command.
@@ -313,6 +362,7 @@ package final class ExecutorLink: WatchOwner {
     }
 
     func signal(_ command: ExecutedCommand, _ number: Int32) {
+        guard isReady else { return command.owe(number) }
         order(EXECUTOR_SIGNAL, command) { $0.number = UInt32(number) }
     }
 
@@ -323,6 +373,7 @@ package final class ExecutorLink: WatchOwner {
 
     /// What the caller knows of the end of a command is on disk: the executor may forget it.
     package func endIsStored(_ identifier: UInt64) {
+        lostUnstored.remove(identifier)
         guard let command = commands[identifier] else { return }
         command.endIsStored()
         forgetIfOver(command)
@@ -336,7 +387,9 @@ package final class ExecutorLink: WatchOwner {
 
     /// Ends and forgets a command that nobody here knows of.
     package func discard(_ command: ExecutedCommand) {
-        command.endIsStored()
+        // What was told of it is not about a later attempt of its task.
+        held.removeAll { $0.task == command.identifier }
+        if !lostUnstored.contains(command.identifier) { command.endIsStored() }
         command.close()
     }
 
@@ -386,7 +439,7 @@ package final class ExecutorLink: WatchOwner {
         switch message.kind {
         case EXECUTOR_WELCOME: welcome(&message)
         case EXECUTOR_DONE: try takeAnswer(message.record, &events)
-        case EXECUTOR_ENTRY: takeEntry(&message)
+        case EXECUTOR_ENTRY: takeEntry(&message, &events)
         case EXECUTOR_LISTED: listIsOver(&events)
         case EXECUTOR_LEFT:
             let task = message.record.command == 0 ? ProcessEvent.nobody : message.record.command
@@ -410,12 +463,11 @@ package final class ExecutorLink: WatchOwner {
     }
 
     /// One of the commands that the executor runs, or has run.
-    private func takeEntry(_ message: inout ExecutorMessage) {
+    private func takeEntry(_ message: inout ExecutorMessage, _ events: inout [ProcessEvent]) {
         let identifier = message.record.command
         if let command = commands[identifier], command.attempt == Int(message.record.attempt) {
             known.insert(identifier)
-            command.takeOutput(of: &message)
-            _ = command.startAnswered(0)
+            if let what = command.isListed(&message) { emit(what, of: command, &events) }
             return
         }
         let command = ExecutedCommand(entry: &message, link: self)
@@ -425,6 +477,7 @@ package final class ExecutorLink: WatchOwner {
             listed.append(ListedCommand(command, message))
         } else {
             // One that was forgotten, whose executor did not learn of it.
+            command.abandon()
             unwanted.append(command)
         }
     }
@@ -440,11 +493,13 @@ package final class ExecutorLink: WatchOwner {
     private func listIsOver(_ events: inout [ProcessEvent]) {
         guard case .greeting(let connection, let token, _) = phase, let executor else { return }
         phase = .ready(connection, token)
-        executorIsFirst = false
+        (executorIsFirst, retryAfter) = (false, Self.retryAfter)
         loseCommands(but: known)
         for command in commands.values where !command.phase.isOver {
             command.times.tellAgain()
             changed[command.identifier] = command
+            if command.isAbandoned { command.kill() }
+            for number in command.takeOwed() { signal(command, number) }
         }
         for command in unwanted { discard(command) }
         unwanted = []

@@ -8,11 +8,6 @@ internal import Glibc
 package final class ExecutorLink: WatchOwner {
     /// How long the executor may take for its greeting and the list of what it runs.
     private static let greetingMax: Int64 = 30_000_000_000
-    /// How long there may be none before the commands of the last one are given up.
-    private static let absenceMax: Int64 = 30_000_000_000
-    /// How long it is waited before the first try to connect again; then twice as long, up to a bound.
-    private static let retryAfter: Int64 = 200_000_000
-    private static let retryAfterMax: Int64 = 3_000_000_000
     /// How long one that ends or is started just now is waited for at the start.
     private static let startMax: Int64 = 10_000_000_000
     /// How long orders that wait for room may hold up the end.
@@ -60,9 +55,7 @@ package final class ExecutorLink: WatchOwner {
     private let owner: Owner
     private let watches: WatchList
     private var phase = Phase.absent(retryAt: 0)
-    /// Since when nobody is there; `nil` while somebody is.
-    private var absentSince: Int64?
-    private var retryAfter = ExecutorLink.retryAfter
+    private var absence = ExecutorAbsence()
     /// The one that was found last.
     package private(set) var executor: Executor?
     private var tree: OwnedDescriptor?
@@ -187,10 +180,10 @@ package final class ExecutorLink: WatchOwner {
             do throws(SystemError) {
                 try connect()
             } catch {
-                phase = .absent(retryAt: now + nextRetry())
+                phase = .absent(retryAt: absence.nextTry(after: now))
             }
         }
-        if let absentSince, now - absentSince > Self.absenceMax { loseCommands() }
+        if absence.takesTooLong(at: now) { loseCommands() }
     }
 
     /// The connection is of no use any more.
@@ -204,21 +197,15 @@ package final class ExecutorLink: WatchOwner {
         if isReady {
             news.append(.lost(error))
             // One that is there, and for whose descriptors this process has no room, has not taken anything along.
-            absentSince = error.errno == EMFILE ? nil : now
+            absence.begin(at: now, hasEnded: error.errno != EMFILE)
         }
-        phase = .absent(retryAt: now + (isReady ? 0 : nextRetry()))
+        phase = .absent(retryAt: isReady ? now : absence.nextTry(after: now))
         starts = [:]
         timesOrders = [:]
     }
 
-    private func nextRetry() -> Int64 {
-        defer { retryAfter = min(2 * retryAfter, Self.retryAfterMax) }
-        return retryAfter
-    }
-
     /// The commands of an executor that is gone are gone too, but for some.
     private func loseCommands(but known: Set<UInt64> = []) {
-        absentSince = nil
         for command in commands.values where !known.contains(command.identifier) {
             commands[command.identifier] = nil
             guard !command.phase.isOver else { continue }
@@ -493,7 +480,8 @@ package final class ExecutorLink: WatchOwner {
     private func listIsOver(_ events: inout [ProcessEvent]) {
         guard case .greeting(let connection, let token, _) = phase, let executor else { return }
         phase = .ready(connection, token)
-        (executorIsFirst, retryAfter) = (false, Self.retryAfter)
+        executorIsFirst = false
+        absence.end()
         loseCommands(but: known)
         for command in commands.values where !command.phase.isOver {
             command.times.tellAgain()

@@ -1,0 +1,32 @@
+import Testing
+
+@testable import LinuxSystem
+
+@Suite("The absence of an executor")
+struct ExecutorAbsenceTests {
+    private static let second: Int64 = 1_000_000_000
+
+    @Test("is too long after half a minute, which is said once, and not where nothing has ended")
+    func tooLong() {
+        var absence = ExecutorAbsence()
+        let atFirst = absence.takesTooLong(at: 100 * Self.second)
+        absence.begin(at: 100 * Self.second, hasEnded: true)
+        let inTime = absence.takesTooLong(at: 130 * Self.second)
+        let late = absence.takesTooLong(at: 131 * Self.second)
+        let again = absence.takesTooLong(at: 132 * Self.second)
+        #expect([atFirst, inTime, late, again] == [false, false, true, false])
+        absence.begin(at: 200 * Self.second, hasEnded: false)
+        let never = absence.takesTooLong(at: 1000 * Self.second)
+        #expect(!never)
+    }
+
+    @Test("is looked at ever more rarely, and anew after its end")
+    func pauses() {
+        var absence = ExecutorAbsence()
+        let pauses = (0..<6).map { _ in absence.nextTry(after: 0) / 1_000_000 }
+        #expect(pauses == [200, 400, 800, 1600, 3000, 3000])
+        absence.end()
+        let next = absence.nextTry(after: Self.second)
+        #expect(next == Self.second + 200_000_000)
+    }
+}

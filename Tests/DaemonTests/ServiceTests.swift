@@ -8,7 +8,7 @@ struct ServiceTests {
         "tests run with cgroups too",
         .enabled(if: ContainmentMode.whyNoCgroup == nil, "\(ContainmentMode.whyNoCgroup ?? "")"))
     func cgroupsCanBeHad() {
-        #expect(ContainmentMode.available == ContainmentMode.allCases)
+        #expect(Set(ContainmentMode.available).isSuperset(of: [.cgroup, .supervisor]))
     }
 
     @Test("org.varlink.service tells the product and the interfaces, byte for byte")

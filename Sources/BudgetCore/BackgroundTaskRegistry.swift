@@ -1292,11 +1292,12 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     /// handler fires again for that.
     ///
     /// - Parameters:
+    ///   - isStop: whether it was for no time of the task, but because that program ends all commands.
     ///   - count: how often the handler has fired in this attempt. What was told before is passed over by it.
     ///   - moment: when it was, where that was before now.
     package mutating func commandWarned(
-        _ id: TaskID, count: Int? = nil, moment: Instant? = nil, at now: Instant,
-        _ actions: inout [Action]
+        _ id: TaskID, count: Int? = nil, moment: Instant? = nil, isStop: Bool = false,
+        at now: Instant, _ actions: inout [Action]
     ) {
         guard let slot = commandSlot(id), var reports = table[run: id]?.handlerReports
         else { return }
@@ -1307,7 +1308,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         if news != .late, table.phase(slot)?.isUnderWay == true {
             handlerFired(
                 slot, isOrdered: news == .asOrdered, wasAlone: reports.wasAlone(at: moment),
-                at: moment, now, &actions)
+                isStop: isStop, at: moment, now, &actions)
         } else if news != .late {
             table[slot].handlerFired(at: moment)
         }
@@ -1315,8 +1316,8 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     }
 
     private mutating func handlerFired(
-        _ slot: Int, isOrdered: Bool, wasAlone: Bool, at moment: Instant, _ now: Instant,
-        _ actions: inout [Action]
+        _ slot: Int, isOrdered: Bool, wasAlone: Bool, isStop: Bool, at moment: Instant,
+        _ now: Instant, _ actions: inout [Action]
     ) {
         let task = table[slot]
         let isDue = task.state == .running && task.handlerAt <= moment
@@ -1325,9 +1326,10 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
             counts.handlerFires(lateByNanoseconds: moment.nanoseconds(since: task.handlerAt))
             if isShared { tellBackgroundTimeExpiring(task, at: now, &actions) }
             table[slot].expire(isShared ? .applicationTimeSpent : .budgetSpent, at: moment)
-        } else if wasAlone, task.state != .expiring {
-            // It had to end early, and nobody has given it more time since.
-            let reason = task.hasApplication ? Reason.applicationTimeSpent : .shutdown
+        } else if wasAlone || isStop, task.state != .expiring {
+            // It has to end early, and nobody has given it more time since.
+            let reason =
+                task.hasApplication && !isStop ? Reason.applicationTimeSpent : .shutdown
             _ = table[slot].expireEarly(reason, at: moment)
             table[slot].expire(reason, at: moment)
         } else {

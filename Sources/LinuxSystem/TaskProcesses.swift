@@ -30,8 +30,8 @@ package struct ProcessEvent: Equatable, Sendable {
 
         // Of commands that bgtask-executor runs (`ExecutedCommand`).
 
-        /// Its handler has fired: so often by now.
-        case warned(count: Int)
+        /// Its handler has fired: so often by now; not for its time, where its executor ends all commands.
+        case warned(count: Int, isStop: Bool)
         /// Its limit was reached, and it was killed.
         case limitReached
         /// The executor goes by the times that were set last.

@@ -363,8 +363,10 @@ int command_set_deadlines(struct command *command, const struct executor_record 
     if (order->number != command->fired) return EAGAIN;
     const bool runs_again = (order->flags & EXECUTOR_HANDLER_AGAIN) != 0;
     const bool is_past = command->limit_has_fired || (command->fired > 0 && !runs_again);
-    command->handler_at = is_past ? 0 : order->handler_at;
-    command->limit_at = order->limit_at;
+    // What is being ended is given no more time.
+    if (!command->is_drained) command->handler_at = is_past ? 0 : order->handler_at;
+    const bool is_earlier = order->limit_at != 0 && order->limit_at < command->limit_at;
+    if (!command->is_drained || is_earlier) command->limit_at = order->limit_at;
     memcpy(command->notes, order->notes, sizeof command->notes);
     deadlines_update(command);
     return 0;
@@ -434,6 +436,7 @@ static void fire_handler(struct command *command, uint64_t now) {
     command->handler_at = 0;
     command->fired++;
     command->fired_at = now;
+    command->has_fired_by_drain = command->is_drained;
     reports_add(command, REPORT_HANDLER);
     send_handler_signal(command);
     if (command->work.header.handler_argument_count == 0) return;
@@ -479,7 +482,8 @@ int command_fire_due(uint64_t now) {
 
 static void drain(struct command *command) {
     const uint64_t now = loop_now();
-    if (command_is_over(command) || command->limit_has_fired) return;
+    if (command_is_over(command) || command->limit_has_fired || command->is_drained) return;
+    command->is_drained = true;
     if (command->fired == 0) command->handler_at = now;
     const uint64_t limit_at = now + command->grace;
     if (command->limit_at == 0 || command->limit_at > limit_at) command->limit_at = limit_at;

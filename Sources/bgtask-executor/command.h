@@ -82,6 +82,8 @@ struct command {
     uint64_t grace;
     bool limit_has_fired;
     uint64_t fired_at, limit_fired_at;
+    /// Whether it is being ended with all others; and whether its handler has fired for that.
+    bool is_drained, has_fired_by_drain;
     bool is_frozen;
     bool wants_frozen;
     uint64_t frozen_at;

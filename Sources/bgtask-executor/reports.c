@@ -152,6 +152,7 @@ struct executor_record report_record(const struct command *command, enum report 
     case REPORT_HANDLER:
         record = record_of(command, EXECUTOR_HANDLER_FIRED, command->fired_at);
         record.number = command->fired;
+        if (command->has_fired_by_drain) record.flags = EXECUTOR_BY_DRAIN;
         return record;
     case REPORT_LIMIT: return record_of(command, EXECUTOR_LIMIT_FIRED, command->limit_fired_at);
     case REPORT_FROZEN:
@@ -200,7 +201,10 @@ static void restore_end(struct child *child, const struct executor_record *recor
 void report_restore(struct command *command, const struct executor_record *record) {
     switch ((enum executor_kind)record->kind) {
     case EXECUTOR_ENTRY: restore_entry(command, record); return;
-    case EXECUTOR_HANDLER_FIRED: command->fired_at = record->moment; return;
+    case EXECUTOR_HANDLER_FIRED:
+        command->fired_at = record->moment;
+        command->has_fired_by_drain = (record->flags & EXECUTOR_BY_DRAIN) != 0;
+        return;
     case EXECUTOR_LIMIT_FIRED: command->limit_fired_at = record->moment; return;
     case EXECUTOR_GONE: command->gone_at = record->moment; return;
     case EXECUTOR_EXITED:

@@ -91,6 +91,8 @@ final class ExecutorProcess: @unchecked Sendable {
         processID = 0
     }
 
+    func signal(_ number: Int32) { Glibc.kill(processID, number) }
+
     /// Has it end: what it runs has its handlers and its grace.
     ///
     /// - Returns: its exit status.

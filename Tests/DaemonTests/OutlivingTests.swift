@@ -257,10 +257,15 @@ struct OutlivingTests {
             $0.budget = Tasks.Budget(ms: 600_000, grace: 60_000)
         }
         try pair.daemon.waitForOutput("up", of: id)
+        let stubborn = try client.submit(script: "trap : TERM; \(Self.forEver)") {
+            $0.budget = Tasks.Budget(ms: 600_000, grace: 1000)
+        }
+        try pair.daemon.waitForOutput("up", of: stubborn)
         #expect(try pair.executor.stop() == 0)
         try pair.executor.start()
         let task = try client.ended(id)
-        #expect(task.exit?.status == 7)
+        #expect(task.exit?.status == 7 && task.outcome == .interrupted)
+        #expect(try client.ended(stubborn).outcome == .interrupted)
         #expect(try client.ended(client.submit(["true"])).outcome == .completed)
     }
 
@@ -313,5 +318,25 @@ struct OutlivingTests {
         let other = try DaemonProcess(.cgroup, arguments: pair.executor.arguments, waits: false)
         #expect(try other.child.waitForEnd() != .status(0))
         #expect(other.log.contains("it runs commands of another state folder"))
+    }
+
+    @Test("an executor that stands still is told of, and who waits for it waits no longer")
+    func silence() throws {
+        let pair = try Pair()
+        let client = try pair.daemon.connect()
+        let id = try client.submit(script: Self.forEver) {
+            $0.budget = Tasks.Budget(ms: 60_000, grace: 1000)
+        }
+        try pair.daemon.waitForOutput("up", of: id)
+        pair.executor.signal(SIGSTOP)
+        defer { pair.executor.signal(SIGCONT) }
+        let refusal = try client.refusal(of: Tasks.Extend.self) { $0.id = id }
+        #expect(refusal.name == Tasks.NotAccepting.name)
+        let status = try client.ask(Manager.Describe.self).executor
+        #expect(status?.contains("does not answer") == true)
+        pair.executor.signal(SIGCONT)
+        try pair.daemon.waitForLog("bgtask-executor answers again")
+        _ = try client.ask(Tasks.Cancel.self) { $0.id = id }
+        #expect(try client.ended(id).outcome == .cancelled)
     }
 }

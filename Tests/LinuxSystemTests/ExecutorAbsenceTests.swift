@@ -30,3 +30,26 @@ struct ExecutorAbsenceTests {
         #expect(next == Self.second + 200_000_000)
     }
 }
+
+@Suite("The silence of an executor")
+struct ExecutorSilenceTests {
+    private static let second: Int64 = 1_000_000_000
+
+    @Test("is long after five seconds without an answer, and over with the first one")
+    func long() {
+        var silence = ExecutorSilence()
+        #expect(silence.nextDeadline == nil)
+        silence.ordered(at: 10 * Self.second)
+        silence.ordered(at: 12 * Self.second)
+        #expect(silence.nextDeadline == 15 * Self.second)
+        let early = silence.isNewlyLong(at: 14 * Self.second)
+        let late = silence.isNewlyLong(at: 15 * Self.second)
+        let again = silence.isNewlyLong(at: 16 * Self.second)
+        #expect([early, late, again] == [false, true, false])
+        #expect(silence.isLong && silence.nextDeadline == nil)
+        let wasLong = silence.heard(isAwaited: true, at: 20 * Self.second)
+        #expect(wasLong && !silence.isLong && silence.nextDeadline == 25 * Self.second)
+        let isLongStill = silence.heard(isAwaited: false, at: 21 * Self.second)
+        #expect(!isLongStill && silence.nextDeadline == nil)
+    }
+}

@@ -86,6 +86,8 @@ enum executor_flag {
     EXECUTOR_OF_HANDLER = 1 << 10,
     // Of ENTRY: the command that is run as the handler runs, or is being started.
     EXECUTOR_HANDLER_RUNS = 1 << 11,
+    // Of HANDLER_FIRED: not for its time, but because all commands are being ended.
+    EXECUTOR_BY_DRAIN = 1 << 12,
 };
 
 /// One record. All that a kind does not use is zero.

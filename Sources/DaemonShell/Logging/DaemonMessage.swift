@@ -40,6 +40,12 @@ extension DaemonMessage {
     /// There is one again.
     static let executorFound = DaemonMessage(
         "d84b26e07f1c4935a02e9bc65d13f78a", .notice, "bgtask-executor is there")
+    /// It is there; nothing is started, and who waits for it is refused.
+    static let executorSilent = DaemonMessage(
+        "a94e60b7c8d14f3e95027bc1d6f83e4a", .warning, "bgtask-executor does not answer")
+    /// What was ordered meanwhile is done.
+    static let executorAnswers = DaemonMessage(
+        "3fd07c92b5e84a16a8c1e9407d2b65f8", .notice, "bgtask-executor answers again")
     /// It counts as a restart.
     static let stopKindNotTold = DaemonMessage(
         "6ac019d7f3e54b82917d05be8c42f36b", .info,

@@ -45,6 +45,9 @@ final class ExecutorSync {
         guard link.isReady, let executor = link.executor else {
             return "not connected; nothing is started"
         }
+        guard !link.isSilent else {
+            return "process \(executor.processID) does not answer; nothing is started"
+        }
         return "version \(executor.version), connected, process \(executor.processID)"
     }
 
@@ -111,8 +114,20 @@ final class ExecutorSync {
                     .executorFound,
                     [.reason: "version \(executor.version), process \(executor.processID)"])
                 instanceChanged(ExecutorInstance(executor))
+            case .silent:
+                log.say(.executorSilent)
+                refuseAwaited()
+            case .answers: log.say(.executorAnswers)
             }
         }
+    }
+
+    /// Who waits for an executor that does not answer waits no longer. What they were given holds once it answers.
+    private func refuseAwaited() {
+        let refusal = Refusal.notAccepting(
+            "bgtask-executor does not answer; what was ordered is done when it does")
+        for id in awaited { replies.resolveAll(.times(id), refusal) }
+        awaited = []
     }
 
     /// When it is to be seen whether an executor is there again.

@@ -268,10 +268,10 @@ final class TaskRunner {
             runner?.handlerChanged(runs: false)
             handlerExited(id)
         case .gone: gone(id, runner, moment)
-        case .warned(let count):
+        case .warned(let count, let isStop):
             core.update { registry, now, actions in
                 registry.commandWarned(
-                    id, count: count, moment: moment, at: now, &actions)
+                    id, count: count, moment: moment, isStop: isStop, at: now, &actions)
             }
         case .limitReached:
             core.update { registry, now, actions in

@@ -240,7 +240,8 @@ package final class ExecutedCommand {
         case EXECUTOR_NOT_STARTED: return notStarted(message.record, isOfHandler)
         case EXECUTOR_HANDLER_FIRED:
             let count = message.record.number
-            return times.handlerFired(count) ? .warned(count: Int(count)) : nil
+            return times.handlerFired(count)
+                ? .warned(count: Int(count), isStop: message.has(EXECUTOR_BY_DRAIN)) : nil
         case EXECUTOR_LIMIT_FIRED:
             defer { isLimitTold = true }
             return isLimitTold ? nil : .limitReached

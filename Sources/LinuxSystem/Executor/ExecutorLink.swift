@@ -41,6 +41,10 @@ package final class ExecutorLink: WatchOwner {
         case lost(SystemError)
         /// There is one again, and what runs is known.
         case found(Executor)
+        /// It has not answered for some time.
+        case silent
+        /// It answers again.
+        case answers
     }
 
     private enum Phase {
@@ -73,6 +77,7 @@ package final class ExecutorLink: WatchOwner {
     /// Starts and times that are not answered.
     private var starts: [UInt64: UInt64] = [:]
     private var timesOrders: [UInt64: UInt64] = [:]
+    private var silence = ExecutorSilence()
     private var changed: [UInt64: ExecutedCommand] = [:]
     /// What has happened outside of `ready`, such as before anybody could be told.
     private var held: [ProcessEvent] = []
@@ -122,8 +127,11 @@ package final class ExecutorLink: WatchOwner {
         held += events
     }
 
-    /// Whether commands can be started.
+    /// Whether there is one, which knows this daemon.
     package var isReady: Bool { if case .ready = phase { true } else { false } }
+
+    /// Whether it has not answered for some time: nothing is started then.
+    package var isSilent: Bool { silence.isLong }
 
     /// Takes those that an earlier daemon had started, in the order of their identifiers.
     package func takeListed() -> [ListedCommand] {
@@ -163,7 +171,7 @@ package final class ExecutorLink: WatchOwner {
         switch phase {
         case .absent(let retryAt): retryAt
         case .greeting(_, _, let until): until
-        case .ready: nil
+        case .ready: silence.nextDeadline
         }
     }
 
@@ -171,7 +179,9 @@ package final class ExecutorLink: WatchOwner {
     package func deadlineReached() {
         let now = MonotonicClock.now()
         switch phase {
-        case .ready: return
+        case .ready:
+            if silence.isNewlyLong(at: now) { news.append(.silent) }
+            return
         case .greeting(_, _, let until):
             guard until <= now else { return }
             lose(SystemError(operation: "greet", errno: ETIMEDOUT, subject: path))
@@ -202,6 +212,7 @@ package final class ExecutorLink: WatchOwner {
         phase = .absent(retryAt: isReady ? now : absence.nextTry(after: now))
         starts = [:]
         timesOrders = [:]
+        silence = ExecutorSilence()
     }
 
     /// The commands of an executor that is gone are gone too, but for some.
@@ -294,7 +305,7 @@ package final class ExecutorLink: WatchOwner {
         _ command: ExecutedCommand, _ request: LaunchRequest, _ start: ExecutedCommand.Start
     ) throws(LaunchError) {
         let subject = request.arguments.first ?? ""
-        guard case .ready(let connection, let token) = phase,
+        guard case .ready(let connection, let token) = phase, !silence.isLong,
             connection.waitingCount < Self.waitingMax, commands[command.identifier] == nil
         else { throw LaunchError(stage: .supervisor, errno: EAGAIN, subject: "bgtask-executor") }
         let descriptors = OutgoingDescriptors()
@@ -326,6 +337,7 @@ package final class ExecutorLink: WatchOwner {
         }
         commands[command.identifier] = command
         starts[record.serial] = command.identifier
+        silence.ordered(at: MonotonicClock.now())
     }
 
     func timesChanged(of command: ExecutedCommand) {
@@ -346,6 +358,7 @@ package final class ExecutorLink: WatchOwner {
             }
         }
         changed.removeAll(keepingCapacity: true)
+        if !timesOrders.isEmpty { silence.ordered(at: MonotonicClock.now()) }
     }
 
     func signal(_ command: ExecutedCommand, _ number: Int32) {
@@ -415,9 +428,11 @@ package final class ExecutorLink: WatchOwner {
     ) throws(SystemError) {
         // What comes meanwhile keeps the descriptor readable.
         for _ in 0..<256 {
-            guard var message = try connection.receive() else { return }
+            guard var message = try connection.receive() else { break }
             try take(&message, &events)
         }
+        let isAwaited = !starts.isEmpty || !timesOrders.isEmpty
+        if silence.heard(isAwaited: isAwaited, at: MonotonicClock.now()) { news.append(.answers) }
     }
 
     private func take(

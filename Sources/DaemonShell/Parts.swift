@@ -166,7 +166,8 @@ struct CallSide {
         _ processes: ProcessSide, _ storage: Storage, _ service: Service
     ) {
         let (journal, log) = (outfit.journal, outfit.log)
-        let access = AccessControl(outfit.configuration)
+        let access = AccessControl(
+            outfit.configuration, executor: outfit.host.executor?.executor?.processID)
         let submitters = Submitters(
             core, access, processes.users, front.replies,
             servesEverybody: outfit.configuration.servesEverybody)

@@ -21,6 +21,10 @@ package struct ProcessConfinement: Equatable, Sendable {
     package var commonFilterCount: Int
     /// The control group of the service or scope that it is in; `nil` where it is in none.
     package var unit: String?
+    /// The service in which another process starts commands for this one, and how many filters those have; `nil` where
+    /// this one starts them, or nothing filters them.
+    package var commandUnit: String?
+    package var commandFilterCount = 0
     /// The capabilities that a program could give it, by their numbers' bits (capabilities(7), the bounding set).
     package var capabilityBounds: UInt64
     /// The namespaces it is in, each by an identity of the kernel's; one that the kernel has not is missing.
@@ -49,10 +53,7 @@ package struct ProcessConfinement: Equatable, Sendable {
         var limits: [String] = []
         if hasNoNewPrivileges, !other.hasNoNewPrivileges { limits.append("NoNewPrivileges") }
         // Filters only ever come on top: what runs in the other's own unit and has as many has the same.
-        let isOfUnit = unit != nil && unit == other.unit
-        if filterCount > (isOfUnit ? other.filterCount : other.commonFilterCount) {
-            limits.append("a seccomp filter")
-        }
+        if filterCount > other.filterCount(ofUnit: unit) { limits.append("a seccomp filter") }
         if other.capabilityBounds & ~capabilityBounds != 0 {
             limits.append("a smaller capability bounding set")
         }
@@ -66,6 +67,22 @@ package struct ProcessConfinement: Equatable, Sendable {
 }
 
 extension ProcessConfinement {
+    /// How many filters say nothing of a process in a unit, since this one and what it has started have them too.
+    private func filterCount(ofUnit other: String?) -> Int {
+        switch other {
+        case nil: commonFilterCount
+        case unit: filterCount
+        case commandUnit: commandFilterCount
+        default: commonFilterCount
+        }
+    }
+
+    /// Commands are started by another process: what runs in its service, with as many filters, is one of them.
+    package mutating func commandsAreStarted(by process: Int32) throws(SystemError) {
+        let starter = try Self.read(of: "\(process)")
+        (commandUnit, commandFilterCount) = (starter.unit, starter.filterCount)
+    }
+
     /// What holds for this process, as for the programs that it starts.
     ///
     /// Filters of its own are common where its parent has them too, as in a container whose every process is

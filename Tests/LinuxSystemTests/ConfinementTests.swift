@@ -64,6 +64,19 @@ struct ConfinementTests {
         #expect(!ProcessConfinement(filterCount: 3).limits(beyond: daemon).isEmpty)
     }
 
+    @Test("and those of the service in which its commands are started")
+    func commandFilters() {
+        var daemon = ProcessConfinement(filterCount: 3, unit: "system.slice/d.service")
+        daemon.commonFilterCount = 0
+        let command = ProcessConfinement(filterCount: 2, unit: "system.slice/e.service")
+        #expect(command.limits(beyond: daemon) == ["a seccomp filter"])
+        daemon.commandUnit = "system.slice/e.service"
+        daemon.commandFilterCount = 2
+        #expect(command.limits(beyond: daemon) == [])
+        let stricter = ProcessConfinement(filterCount: 3, unit: "system.slice/e.service")
+        #expect(stricter.limits(beyond: daemon) == ["a seccomp filter"])
+    }
+
     @Test("a peer that is this process is confined as it is")
     func ownSocket() throws {
         var ends: [Int32] = [0, 0]

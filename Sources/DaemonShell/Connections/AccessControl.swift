@@ -15,10 +15,16 @@ struct AccessControl {
     /// The one user whom the daemon serves; `nil`: everybody whom the settings do not leave out.
     private let onlyUser: UInt32?
 
-    init(_ configuration: Configuration) {
+    /// - Parameter executor: the process that starts commands; `nil`: the daemon does.
+    init(_ configuration: Configuration, executor: Int32?) {
         onlyUser = configuration.servesEverybody ? nil : configuration.user
         settings = configuration.access
-        own = Result { () throws(SystemError) in try ProcessConfinement.own() }
+        own = Result { () throws(SystemError) in
+            var own = try ProcessConfinement.own()
+            // One that has ended meanwhile is not known: a command that has its filters counts as confined then.
+            if let executor { try? own.commandsAreStarted(by: executor) }
+            return own
+        }
     }
 
     /// Whether calls of a peer are answered.

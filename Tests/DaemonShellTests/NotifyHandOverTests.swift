@@ -2,6 +2,7 @@ import BudgetCore
 import Glibc
 import LinuxSystem
 import TaskAPI
+import TestKit
 import Testing
 
 @testable import DaemonShell
@@ -12,7 +13,7 @@ struct NotifyHandOverTests {
     private let owner = OwnerID(rawValue: geteuid())
     private let id = TaskID(rawValue: 1)
 
-    private var sockets: [String] { StateFolder.names(folder.path + "/socket.notify") }
+    private var sockets: [String] { names(inFolder: folder.path + "/socket.notify") }
 
     /// A daemon's sockets.
     private struct Daemon {
@@ -108,7 +109,7 @@ struct NotifyHandOverTests {
         let second = try daemon()
         try giveBack(executor, second)
         second.pool.close()
-        #expect(!StateFolder.names(folder.path).contains("socket.notify"))
+        #expect(!names(inFolder: folder.path).contains("socket.notify"))
     }
 
     /// Gives another task a socket.

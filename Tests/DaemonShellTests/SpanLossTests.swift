@@ -41,7 +41,7 @@ struct SpanLossTests {
         let scene = try Scene()
         scene.core.connect(
             Core.Hooks(perform: { _ in }, finish: {}, arrange: {}, continueLater: {}))
-        let entries = Losses()
+        let entries = Entries([.owner, .reason], separator: ": ")
         let store = Persistence(scene.core, thread, Logger(label: "test") { _ in entries })
         // All at once, so that the disk has no say in it.
         let count = WaitingSpans.countMax + 1
@@ -66,31 +66,5 @@ struct SpanLossTests {
                     + "\(lost) spans, since too many waited for the disk"
             ])
         #expect(thread.statistics().droppedSpans == lost)
-    }
-
-    /// Keeps what is logged.
-    private final class Losses: LogHandler {
-        // The test logs on its own thread alone.
-        private(set) nonisolated(unsafe) var all: [String] = []
-
-        // What loggers would set is left as it is.
-        var metadata: Logger.Metadata {
-            get { [:] }
-            set {}
-        }
-        var logLevel: Logger.Level {
-            get { .trace }
-            set {}
-        }
-        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-            get { nil }
-            set {}
-        }
-
-        func log(event: LogEvent) {
-            let owner = event.metadata?[JournalField.owner.name] ?? ""
-            let reason = event.metadata?[JournalField.reason.name] ?? ""
-            all.append("\(event.message) \(owner): \(reason)")
-        }
     }
 }

@@ -1,6 +1,7 @@
 import Glibc
 import Logging
 import Systemd
+import TestKit
 import Testing
 
 @testable import DaemonShell
@@ -17,32 +18,24 @@ final class StateFolder {
 
     deinit { Self.remove(path) }
 
-    /// What is in a folder.
-    static func names(_ folder: String) -> [String] {
-        guard let stream = opendir(folder) else { return [] }
-        defer { closedir(stream) }
-        var names: [String] = []
-        while let entry = readdir(stream) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            if name != ".", name != ".." { names.append(name) }
-        }
-        return names.sorted()
-    }
-
     private static func remove(_ folder: String) {
-        for name in names(folder) {
+        for name in names(inFolder: folder) {
             if unlink("\(folder)/\(name)") != 0 { remove("\(folder)/\(name)") }
         }
         rmdir(folder)
     }
 }
 
-/// Keeps what is logged: the sentence, and the task that it is about.
+/// Keeps what is logged: the sentence, and what fields say.
 final class Entries: LogHandler {
     // A test logs on its own thread alone.
     private(set) nonisolated(unsafe) var all: [String] = []
+    private let separator: String
+    private let fields: [JournalField]
+
+    init(_ fields: [JournalField] = [.taskID], separator: String = " ") {
+        (self.fields, self.separator) = (fields, separator)
+    }
 
     // What loggers would set is left as it is.
     var metadata: Logger.Metadata {
@@ -59,6 +52,7 @@ final class Entries: LogHandler {
     }
 
     func log(event: LogEvent) {
-        all.append("\(event.message) \(event.metadata?[JournalField.taskID.name] ?? "")")
+        let values = fields.map { "\(event.metadata?[$0.name] ?? "")" }
+        all.append("\(event.message) " + values.joined(separator: separator))
     }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import TestKit
 
 /// A folder of its own for a test, removed with all that is in it.
 final class TemporaryFolder {
@@ -63,18 +64,7 @@ enum Files {
     static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
     /// The names in a folder.
-    static func names(_ folder: String) -> [String] {
-        guard let stream = opendir(folder) else { return [] }
-        defer { closedir(stream) }
-        var names: [String] = []
-        while let entry = readdir(stream) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            if name != ".", name != ".." { names.append(name) }
-        }
-        return names
-    }
+    static func names(_ folder: String) -> [String] { TestKit.names(inFolder: folder) }
 
     static func removeAll(_ path: String) {
         for name in names(path) where unlink(path + "/" + name) != 0 {

@@ -39,6 +39,18 @@ struct OutlivingTests {
         }
     }
 
+    /// Has a script run that waits for a file first; it runs when this returns.
+    private func submitGated(
+        _ script: String, to daemon: DaemonProcess
+    ) throws -> (id: Int, gate: String) {
+        let gate = daemon.folder.path + "/gate"
+        let client = try daemon.connect()
+        let id = try client.submit(
+            script: "until [ -e \(gate) ]; do sleep 0.05; done; \(script)")
+        try eventually("it runs") { try client.show(id).state == .running }
+        return (id, gate)
+    }
+
     /// What says that it is there, and goes on.
     private static let forEver = "echo up; while :; do sleep 0.05; done"
 
@@ -81,11 +93,7 @@ struct OutlivingTests {
     @Test("what ends while there is no daemon is told by the next one", arguments: Ending.allCases)
     func endMeanwhile(ending: Ending) throws {
         var pair = try Pair()
-        let gate = pair.daemon.folder.path + "/gate"
-        let client = try pair.daemon.connect()
-        let id = try client.submit(
-            script: "until [ -e \(gate) ]; do sleep 0.05; done; echo done; exit 0")
-        try eventually("it runs") { try client.show(id).state == .running }
+        let (id, gate) = try submitGated("echo done; exit 0", to: pair.daemon)
         let process = try self.process(of: id, pair.daemon)
         try pair.end(ending)
         try Files.write("", to: gate)
@@ -197,11 +205,7 @@ struct OutlivingTests {
     @Test("what waits in a full pipe is read by the next daemon", arguments: Ending.allCases)
     func fullPipe(ending: Ending) throws {
         var pair = try Pair()
-        let gate = pair.daemon.folder.path + "/gate"
-        let client = try pair.daemon.connect()
-        let id = try client.submit(
-            script: "until [ -e \(gate) ]; do sleep 0.05; done; seq 1 40000; echo end")
-        try eventually("it runs") { try client.show(id).state == .running }
+        let (id, gate) = try submitGated("seq 1 40000; echo end", to: pair.daemon)
         try pair.end(ending)
         try Files.write("", to: gate)
         try pair.follow()
@@ -290,15 +294,8 @@ struct OutlivingTests {
     @Test("what a command says to its socket while there is no daemon is heard by the next one")
     func notices() throws {
         var pair = try Pair()
-        let gate = pair.daemon.folder.path + "/gate"
-        let client = try pair.daemon.connect()
-        let id = try client.submit(
-            script: """
-                until [ -e \(gate) ]; do sleep 0.05; done
-                systemd-notify --status=meanwhile
-                while :; do sleep 0.05; done
-                """)
-        try eventually("it runs") { try client.show(id).state == .running }
+        let script = "systemd-notify --status=meanwhile; while :; do sleep 0.05; done"
+        let (id, gate) = try submitGated(script, to: pair.daemon)
         try pair.end(.killed)
         try Files.write("", to: gate)
         try pair.follow()

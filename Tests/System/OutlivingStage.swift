@@ -15,6 +15,13 @@ enum OutlivingStage {
         echo after; exit 7
         """
 
+    /// The same, and goes on until it is told to end, of which it leaves a mark.
+    static let obedientScript = """
+        trap 'touch \(folder)/told; exit 3' TERM
+        echo $$ >\(folder)/process; echo before
+        while :; do sleep 0.05; done
+        """
+
     /// Starts a daemon that never ran.
     static func begin(dropIn: String? = nil) throws {
         try InstalledUnits.remove()

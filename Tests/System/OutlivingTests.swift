@@ -69,12 +69,7 @@ extension SystemTests {
         @Test("end at a stop, with their grace, and what ran them ends too")
         func stop() throws {
             try Stage.begin()
-            let script = """
-                trap 'touch \(Stage.folder)/told; exit 3' TERM
-                echo $$ >\(Stage.folder)/process; echo before
-                while :; do sleep 0.05; done
-                """
-            let id = try Stage.run(script, "--budget 600s --grace 60s")
+            let id = try Stage.run(Stage.obedientScript, "--budget 600s --grace 60s")
             #expect(try Box.execRaw("systemctl", "stop", Service.name).status == 0)
             #expect(try !Stage.isAlive())
             #expect(try Box.execRaw("test", "-e", "\(Stage.folder)/told").status == 0)
@@ -129,12 +124,7 @@ extension SystemTests {
         @Test("have their grace at a stop of what runs them, and the daemon goes on")
         func executorStops() throws {
             try Stage.begin()
-            let script = """
-                trap 'touch \(Stage.folder)/told; exit 3' TERM
-                echo $$ >\(Stage.folder)/process; echo before
-                while :; do sleep 0.05; done
-                """
-            let id = try Stage.run(script, "--budget 600s --grace 60s")
+            let id = try Stage.run(Stage.obedientScript, "--budget 600s --grace 60s")
             let daemon = try Stage.process(of: Service.name)
             #expect(try Box.execRaw("systemctl", "stop", Stage.executor).status == 0)
             #expect(try Box.execRaw("test", "-e", "\(Stage.folder)/told").status == 0)

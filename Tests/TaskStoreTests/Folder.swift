@@ -1,6 +1,7 @@
 import CSQLite
 import Glibc
 import TaskStore
+import TestKit
 import Testing
 
 /// A folder of its own for a test, removed with all that is in it; in memory where that can be had, for
@@ -41,18 +42,7 @@ final class Folder: Sendable {
         }
     }
 
-    static func names(_ folder: String) -> [String] {
-        guard let stream = opendir(folder) else { return [] }
-        defer { closedir(stream) }
-        var names: [String] = []
-        while let entry = readdir(stream) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            if name != ".", name != ".." { names.append(name) }
-        }
-        return names.sorted()
-    }
+    static func names(_ folder: String) -> [String] { TestKit.names(inFolder: folder) }
 
     /// What a file holds; nothing where it is not there.
     static func bytes(_ path: String) -> [UInt8] {

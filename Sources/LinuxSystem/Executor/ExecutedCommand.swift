@@ -175,6 +175,7 @@ package final class ExecutedCommand {
     /// What came with its start, once.
     package func takeStandardOutput() -> OwnedDescriptor? { Self.take(&standardOutput) }
 
+    /// The same of its standard error.
     package func takeStandardError() -> OwnedDescriptor? { Self.take(&standardError) }
 
     /// The descriptor that was to be kept with it, once, where an earlier daemon gave it.
@@ -221,8 +222,7 @@ package final class ExecutedCommand {
             return nil
         }
         phase = .over
-        // One of which an earlier attempt is not forgotten yet is tried again.
-        // And so is one whose descriptors the executor had no room for.
+        // Tried again: an earlier attempt is not forgotten yet, or the executor ends, or had no room for descriptors.
         let errno = [EEXIST, ECANCELED, EBADF].contains(code) ? EAGAIN : code
         return .startFailed(index: 0, failure(.prepare, errno))
     }

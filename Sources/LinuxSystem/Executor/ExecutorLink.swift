@@ -78,6 +78,7 @@ package final class ExecutorLink: WatchOwner {
     private var starts: [UInt64: UInt64] = [:]
     private var timesOrders: [UInt64: UInt64] = [:]
     private var silence = ExecutorSilence()
+    /// Those whose times are to be told.
     private var changed: [UInt64: ExecutedCommand] = [:]
     /// What has happened outside of `ready`, such as before anybody could be told.
     private var held: [ProcessEvent] = []
@@ -256,16 +257,17 @@ package final class ExecutorLink: WatchOwner {
     }
 
     /// Sends an order; where nobody is there any more, that is found out by reading.
-    @discardableResult
+    ///
+    /// - Parameter serial: `nil` for the next one, where nobody waits for the answer.
     private func order(
-        _ kind: executor_kind, _ command: ExecutedCommand? = nil,
+        _ kind: executor_kind, _ command: ExecutedCommand? = nil, serial: UInt64? = nil,
         _ fill: (inout executor_record) -> Void = { _ in }
-    ) -> UInt64? {
-        guard case .ready(let connection, let token) = phase else { return nil }
-        var record = executor_record(kind, serial: nextSerial())
+    ) {
+        guard case .ready(let connection, let token) = phase else { return }
+        var record = executor_record(kind, serial: serial ?? nextSerial())
         record.command = command?.identifier ?? 0
         fill(&record)
-        return send(record, nil, connection, token) ? record.serial : nil
+        _ = send(record, nil, connection, token)
     }
 
     private func send(
@@ -348,10 +350,10 @@ package final class ExecutorLink: WatchOwner {
     package func tellTimes() {
         guard !changed.isEmpty, isReady else { return }
         for command in changed.values where !command.phase.isOver {
-            let serial = serial + 1
+            let serial = nextSerial()
             guard let wanted = command.times.nextOrder(serial: serial) else { continue }
             timesOrders[serial] = command.identifier
-            order(EXECUTOR_SET_DEADLINES, command) { record in
+            order(EXECUTOR_SET_DEADLINES, command, serial: serial) { record in
                 record.set(wanted.times)
                 record.number = wanted.fired
                 if wanted.isAgain { record.flags |= EXECUTOR_HANDLER_AGAIN.rawValue }

@@ -37,7 +37,7 @@ static const struct rule rules[] = {
     [EXECUTOR_LIST] = {0, 0, 0},
     [EXECUTOR_FORGET] = {FIELD_COMMAND | FIELD_ATTEMPT, 0, 0},
     [EXECUTOR_DRAIN] = {0, 0, 0},
-    [EXECUTOR_EXIT] = {0, 0, 0},
+    [EXECUTOR_EXIT] = {0, EXECUTOR_AGAIN, 0},
 };
 
 enum { RULES = sizeof rules / sizeof rules[0] };
@@ -57,7 +57,8 @@ static bool has_only(const struct executor_record *order, int fields) {
         if (order->notes[i] != 0) return false;
     }
     return order->pid == 0 && order->code == 0 && order->zero == 0 && order->moment == 0 && order->cpu_us == 0
-           && order->memory_peak_bytes == 0 && order->place == 0 && order->reserved == 0;
+           && order->memory_peak_bytes == 0 && order->place == 0 && order->supervisor == 0
+           && order->reserved == 0;
 }
 
 /// A handler has to be due before the limit, and both on a clock that starts at 0 with the machine.

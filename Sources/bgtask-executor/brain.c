@@ -51,8 +51,10 @@ static int next_socket = -1;
 
 static uint64_t gone_since, usual_patience, patience;
 static uint64_t instance[2], owner[2];
-/// Whether EXIT was ordered; and whether this process is to end, whatever a daemon says.
-static bool is_exiting, is_ending;
+/// Whether EXIT was ordered, with AGAIN; and whether this process is to end, whatever a daemon says.
+static bool is_exiting, is_again, is_ending;
+/// No other connection comes.
+static bool is_only_one;
 
 /// Answers, oldest first, in a ring.
 static struct executor_record answers[ANSWERS_MAX];
@@ -78,8 +80,20 @@ uint64_t brain_patience_left(void) {
     return end > now ? end - now : 0;
 }
 
+void brain_expect_no_other(void) {
+    is_only_one = true;
+}
+
+bool brain_is_gone(void) {
+    return is_only_one && connection.descriptor < 0;
+}
+
 bool brain_wants_end(void) {
     return is_exiting;
+}
+
+bool brain_wants_another(void) {
+    return is_exiting && is_again && !is_ending;
 }
 
 void brain_start_no_more(void) {
@@ -243,7 +257,7 @@ static bool tell_answers(void) {
     while (answer_count > 0) {
         const struct executor_record *next = &answers[answer_first];
         const int folder = groups_folder();
-        if (!send_record(next, &folder, next->kind == EXECUTOR_WELCOME ? 1 : 0)) return false;
+        if (!send_record(next, &folder, next->kind == EXECUTOR_WELCOME && folder >= 0 ? 1 : 0)) return false;
         answer_first = (answer_first + 1) % ANSWERS_MAX;
         answer_count--;
     }
@@ -323,6 +337,14 @@ static int start(const struct executor_record *order, const int *descriptors) {
     return ECANCELED;
 }
 
+static int leave(bool again) {
+    // Who is connected to this very process cannot reach another.
+    if (again && is_only_one) return EINVAL;
+    is_exiting = true;
+    is_again = again;
+    return 0;
+}
+
 /// Obeys an order that was checked. Returns 0 or an errno; `number` goes into the answer.
 static int obey(const struct executor_record *order, const int *descriptors, uint32_t *number) {
     if (order->kind == EXECUTOR_START) return start(order, descriptors);
@@ -330,10 +352,7 @@ static int obey(const struct executor_record *order, const int *descriptors, uin
         command_drain_all();
         return 0;
     }
-    if (order->kind == EXECUTOR_EXIT) {
-        is_exiting = true;
-        return 0;
-    }
+    if (order->kind == EXECUTOR_EXIT) return leave((order->flags & EXECUTOR_AGAIN) != 0);
     struct command *command = command_find(order->command);
     if (command == NULL) return ENOENT;
     switch ((enum executor_kind)order->kind) {

@@ -9,6 +9,9 @@
 /// otherwise. Returns 0 or an errno.
 int brain_begin(uint64_t patience);
 
+/// There is one connection, and no other comes.
+void brain_expect_no_other(void);
+
 /// Whether a new connection can be taken now: none while an earlier one that was replaced is read to its end.
 bool brain_takes_connections(void);
 
@@ -19,8 +22,12 @@ int brain_connect(int socket);
 /// How long commands still go on without a daemon, in nanoseconds; UINT64_MAX while there is one.
 uint64_t brain_patience_left(void);
 
-/// Whether the daemon has said that the executor is to end without commands.
+/// Whether the one connection that there was is over.
+bool brain_is_gone(void);
+
+/// Whether the daemon has said that the executor is to end without commands; and whether it is to begin anew then.
 bool brain_wants_end(void);
+bool brain_wants_another(void);
 
 /// No command is started any more.
 void brain_start_no_more(void);

@@ -4,24 +4,22 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "deadlines.h"
+#include "home.h"
 #include "process.h"
 #include "reports.h"
-#include "strays.h"
 #include "table.h"
 
-enum { WORK_SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL };
+static const struct home *home;
 
-static void settle(struct command *command);
+void home_choose(const struct home *chosen) {
+    home = chosen;
+}
 
 bool command_reap(pid_t process) {
     struct child *child = table_child(process);
@@ -32,44 +30,22 @@ bool command_reap(pid_t process) {
 
 // MARK: - Start
 
-static void close_both(int ends[2]) {
+void close_both(int ends[2]) {
     for (int i = 0; i < 2; i++) {
         if (ends[i] >= 0) close(ends[i]);
         ends[i] = -1;
     }
 }
 
-/// Takes the work out of a memory file that nobody can change any more. Returns 0 or an errno.
-static int read_work(struct command *command, int file) {
-    struct stat status;
-    const int seals = fcntl(file, F_GET_SEALS);
-    if (seals < 0 || (seals & WORK_SEALS) != WORK_SEALS) return EPERM;
-    if (fstat(file, &status) < 0) return errno;
-    if (status.st_size <= 0 || status.st_size > EXECUTOR_WORK_BYTES_MAX) return EBADMSG;
-    command->work_length = (size_t)status.st_size;
-    command->work_bytes = mmap(NULL, command->work_length, PROT_READ, MAP_PRIVATE, file, 0);
-    if (command->work_bytes == MAP_FAILED) {
-        command->work_bytes = NULL;
-        return errno;
-    }
-    return executor_work_read(command->work_bytes, command->work_length, &command->work);
-}
-
-static void drop_work(struct command *command) {
-    executor_work_free(&command->work);
-    if (command->work_bytes != NULL) munmap(command->work_bytes, command->work_length);
-    command->work_bytes = NULL;
-}
-
-/// Of those that may be open, a quarter or 320 stay free of commands.
-static long descriptors_max(void) {
+/// Of those that may be open, a quarter or 320 stay free.
+long descriptors_max(void) {
     enum { SPARE = 320 };
     const long all = sysconf(_SC_OPEN_MAX);
     if (all < 0) return LONG_MAX;
     return all - (all / 4 < SPARE ? all / 4 : SPARE);
 }
 
-static int open_output(struct command *command) {
+static int open_output(struct command *command, const struct executor_work_header *header) {
     for (int i = 0; i < 2; i++) {
         int ends[2];
         if (pipe2(ends, O_CLOEXEC) < 0) return errno;
@@ -77,75 +53,12 @@ static int open_output(struct command *command) {
         command->writing[i] = ends[1];
         // The kernel gives the lowest that is free. The others are for the daemon, for signals and for the limits.
         if (ends[0] >= descriptors_max() || ends[1] >= descriptors_max()) return EMFILE;
-        if ((command->work.header.flags & EXECUTOR_CHANGES_USER) != 0
+        if ((header->flags & EXECUTOR_CHANGES_USER) != 0
             // To open /dev/stderr or /proc/self/fd/1, as scripts do, needs the right to open the pipe itself.
-            && fchown(ends[1], command->work.header.user, command->work.header.group) < 0) return errno;
+            && fchown(ends[1], header->user, header->group) < 0) return errno;
         if (fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0) return errno;
     }
     return 0;
-}
-
-static int begin(struct command *command, struct child *child, char **arguments, int input) {
-    const struct executor_work *work = &command->work;
-    const int descriptors[] = {input, command->writing[0], command->writing[1]};
-    const struct clx_spawn_request request = {
-        .arguments = arguments,
-        .environment = work->environment,
-        .directory = work->directory,
-        .directory_fallback = work->directory_fallback,
-        .search_path = work->search_path,
-        .descriptors = descriptors,
-        .descriptor_count = 3,
-        .cgroup = command->group.folder,
-        .file_mode_mask = work->header.file_mode_mask,
-        .open_files_soft = work->header.open_files_soft,
-        .no_new_privileges = (work->header.flags & EXECUTOR_NO_NEW_PRIVILEGES) != 0,
-        .changes_user = (work->header.flags & EXECUTOR_CHANGES_USER) != 0,
-        .user = work->header.user,
-        .group = work->header.group,
-        .groups = work->groups,
-        .group_count = work->header.group_count,
-    };
-    int error = clx_fork_begin(&request, &child->fork, &child->stage);
-    if (error != 0) return error;
-    child->is_there = true;
-    table_enter_child(child);
-    strays_learn(command, child->fork.pid);
-    error = loop_watch(&child->starting, child->fork.report, EPOLLIN);
-    // Without being told of its start it is told of its end, if need be by SIGCHLD. Once only: a child whose tracer
-    // keeps its end to itself has ended and cannot be reaped, and the kernel tells again when it can.
-    if (error == 0) error = loop_watch(&child->running, child->fork.pidfd, EPOLLIN | EPOLLET);
-    if (error != 0) {
-        clx_pidfd_send_signal(child->fork.pidfd, SIGKILL);
-        child->stage = CLX_STAGE_CLONE;
-    }
-    return error;
-}
-
-static void end_child(struct child *child) {
-    loop_forget(&child->starting);
-    loop_forget(&child->running);
-    if (child->fork.report >= 0) close(child->fork.report);
-    if (child->fork.pidfd >= 0) close(child->fork.pidfd);
-    child->fork.report = child->fork.pidfd = -1;
-}
-
-/// The program of a child runs, or has failed to.
-static void started(struct command *command, struct child *child) {
-    enum clx_stage stage;
-    if (!clx_fork_result(&child->fork, &stage, &child->error)) return;
-    loop_forget(&child->starting);
-    close(child->fork.report);
-    child->fork.report = -1;
-    child->stage = stage;
-    if (stage != CLX_STAGE_NONE) return;
-    child->has_started = true;
-    child->started_at = loop_now();
-    child->session = strays_session(child->fork.pid);
-    if (child != &command->main) return;
-    command->phase = PHASE_RUNNING;
-    if (command->wants_frozen) group_freeze(&command->group, true);
-    reports_add(command, REPORT_STARTED);
 }
 
 static void handler_is_over(struct command *command) {
@@ -153,49 +66,32 @@ static void handler_is_over(struct command *command) {
     reports_add(command, REPORT_HANDLER_EXITED);
 }
 
-static void ended(struct command *command, struct child *child) {
-    // What it has to tell of its start comes first.
-    if (child->starting.descriptor >= 0) started(command, child);
-    // What somebody else has reaped is over too.
-    const int reaped = clx_reap_pidfd(child->fork.pidfd, &child->exit);
-    if (reaped == 0 || (reaped < 0 && errno != ECHILD)) return;
-    table_leave_child(child);
-    end_child(child);
+void command_child_started(struct child *child) {
+    struct command *command = child->command;
+    if (child->stage != CLX_STAGE_NONE) return;
+    child->has_started = true;
+    child->started_at = loop_now();
+    if (child != &command->main) return;
+    command->phase = PHASE_RUNNING;
+    if (command->wants_frozen) home->freeze(command, true);
+    reports_add(command, REPORT_STARTED);
+}
+
+void command_child_ended(struct child *child) {
+    struct command *command = child->command;
     child->is_there = false;
     child->exited_at = loop_now();
-    const bool is_main = child == &command->main;
-    if (child->has_started) {
-        child->has_exited = true;
-        if (is_main) reports_add(command, REPORT_EXITED);
-    }
-    if (!is_main) handler_is_over(command);
-    settle(command);
-}
-
-#define OWNER(source, type, field) ((type *)(void *)((char *)(source) - offsetof(type, field)))
-
-static void child_started(struct source *source, uint32_t events) {
-    (void)events;
-    struct child *child = OWNER(source, struct child, starting);
-    started(child->command, child);
-}
-
-static void child_ended(struct source *source, uint32_t events) {
-    (void)events;
-    struct child *child = OWNER(source, struct child, running);
-    ended(child->command, child);
-}
-
-static void group_changed(struct source *source, uint32_t events) {
-    (void)events;
-    settle(OWNER(source, struct command, group_source));
+    child->has_exited = child->has_started;
+    if (child != &command->main) return handler_is_over(command);
+    close_both(command->writing);
+    if (child->has_exited) reports_add(command, REPORT_EXITED);
 }
 
 static void prepare_child(struct command *command, struct child *child) {
     *child = (struct child){
         .command = command,
-        .starting = {.ready = child_started, .descriptor = -1},
-        .running = {.ready = child_ended, .descriptor = -1},
+        .starting = {.descriptor = -1},
+        .running = {.descriptor = -1},
         .fork = {.pidfd = -1, .report = -1},
         .session = UINT32_MAX,
     };
@@ -212,21 +108,21 @@ static struct command *make(const struct executor_record *order) {
     command->grace = order->grace;
     memcpy(command->notes, order->notes, sizeof command->notes);
     command->group = (struct group){.folder = -1, .events = -1};
-    command->group_source = (struct source){.ready = group_changed, .descriptor = -1};
+    command->group_source = command->supervisor.reports = (struct source){.descriptor = -1};
     command->output[0] = command->output[1] = command->writing[0] = command->writing[1] = command->kept = -1;
     command->place = -1;
+    prepare_child(command, &command->supervisor.process);
     prepare_child(command, &command->main);
     prepare_child(command, &command->handler);
     return command;
 }
 
 static void drop(struct command *command) {
-    drop_work(command);
+    work_drop(&command->work);
     close_both(command->output);
     close_both(command->writing);
     if (command->kept >= 0) close(command->kept);
-    loop_forget(&command->group_source);
-    if (command->group.folder >= 0) group_remove(&command->group);
+    home->close(command);
     group_close(&command->group);
     free(command);
 }
@@ -234,20 +130,12 @@ static void drop(struct command *command) {
 static int start(struct command *command, int work, int input) {
     command->main.stage = CLX_STAGE_CLONE;
     command->began_at = process_ticks();
-    int error = read_work(command, work);
-    const bool changes_user = (command->work.header.flags & EXECUTOR_CHANGES_USER) != 0;
-    command->user = changes_user ? command->work.header.user : geteuid();
-    if (error == 0) error = open_output(command);
-    if (error == 0) error = group_make(&command->group, command->work.header.processes_max);
-    if (error == 0) table_enter_group(command);
-    if (error == 0) error = loop_watch(&command->group_source, command->group.events, EPOLLPRI);
-    const int empty = input >= 0 ? -1 : open("/dev/null", O_RDONLY | O_CLOEXEC);
-    if (error == 0 && input < 0 && empty < 0) error = errno;
-    if (error == 0) {
-        error = begin(command, &command->main, command->work.arguments, input >= 0 ? input : empty);
-    }
-    if (empty >= 0) close(empty);
-    return error;
+    int error = work_take(&command->work, work);
+    const struct executor_work_header *header = &command->work.read.header;
+    command->user = (header->flags & EXECUTOR_CHANGES_USER) != 0 ? header->user : geteuid();
+    command->has_handler = header->handler_argument_count > 0;
+    if (error == 0) error = open_output(command, header);
+    return error == 0 ? home->begin(command, input) : error;
 }
 
 int command_start(const struct executor_record *order, const int *descriptors, uint64_t now) {
@@ -270,13 +158,9 @@ int command_start(const struct executor_record *order, const int *descriptors, u
             command->phase = PHASE_FAILED;
             command->gone_at = now;
             close_both(command->writing);
-            loop_forget(&command->group_source);
-            if (command->group.folder >= 0 && group_remove(&command->group) == 0) command->group.folder = -1;
-            drop_work(command);
+            home->close(command);
+            work_drop(&command->work);
             reports_add(command, REPORT_NOT_STARTED);
-        } else if (command->work.header.handler_argument_count == 0) {
-            // The child has a copy, and nothing else needs it.
-            drop_work(command);
         }
         deadlines_update(command);
     }
@@ -301,56 +185,40 @@ int command_restore(const struct executor_record *entry) {
     return 0;
 }
 
-/// Where the kernel counts no memory of groups: the most that a child held. A child's count begins with what this process
-/// held when it was forked (getrusage(2)), so that it says nothing up to there; 0 then.
-static uint64_t peak_of_children(const struct command *command) {
-    struct rusage own;
-    const uint64_t main = command->main.exit.use.memory_peak_bytes;
-    const uint64_t handler = command->handler.exit.use.memory_peak_bytes;
-    const uint64_t peak = main > handler ? main : handler;
-    if (getrusage(RUSAGE_SELF, &own) < 0) return 0;
-    const uint64_t inherited = (uint64_t)own.ru_maxrss * 1024;
-    return peak > inherited + inherited / 8 ? peak : 0;
-}
-
 // MARK: - Its course
 
-/// No process of it is left.
-static void end(struct command *command) {
+uint64_t peak_of_child(uint64_t counted) {
+    struct rusage own;
+    if (getrusage(RUSAGE_SELF, &own) < 0) return 0;
+    const uint64_t inherited = (uint64_t)own.ru_maxrss * 1024;
+    return counted > inherited + inherited / 8 ? counted : 0;
+}
+
+static uint64_t peak_of_children(const struct command *command) {
+    const uint64_t main = command->main.exit.use.memory_peak_bytes;
+    const uint64_t handler = command->handler.exit.use.memory_peak_bytes;
+    return peak_of_child(main > handler ? main : handler);
+}
+
+void command_end(struct command *command, struct clx_use use) {
     command->gone_at = loop_now();
-    command->use = group_use(&command->group);
-    if (command->use.memory_peak_bytes == 0) command->use.memory_peak_bytes = peak_of_children(command);
+    command->use = use;
+    if (use.memory_peak_bytes == 0) command->use.memory_peak_bytes = peak_of_children(command);
     const bool has_run = command->main.has_started;
     command->phase = has_run ? PHASE_GONE : PHASE_FAILED;
     deadlines_update(command);
-    loop_forget(&command->group_source);
-    if (group_remove(&command->group) == 0) command->group.folder = -1;
-    drop_work(command);
+    home->close(command);
+    work_drop(&command->work);
     reports_add(command, has_run ? REPORT_GONE : REPORT_NOT_STARTED);
 }
 
-/// Looks how its group is. Returns whether nobody of it is left there, and no child.
-static bool is_empty(struct command *command) {
-    const struct group_state state = group_read(&command->group);
-    if (state.is_frozen != command->is_frozen) {
-        command->is_frozen = state.is_frozen;
-        command->frozen_at = loop_now();
-        reports_add(command, REPORT_FROZEN);
-    }
-    if (command->main.is_there) return false;
-    close_both(command->writing);
-    return !command->handler.is_there && !state.is_populated;
-}
-
-static void settle(struct command *command) {
-    if (command_is_over(command) || !is_empty(command)) return;
-    // What has never run has left nobody elsewhere.
-    if (!command->main.has_started || strays_are_gone(command)) end(command);
-}
-
-void command_strays_are_gone(struct command *command) {
-    // Somebody may have come back into its group.
-    if (!command_is_over(command) && is_empty(command)) end(command);
+void command_is_frozen(struct command *command, bool is_frozen, int error) {
+    if (is_frozen == command->is_frozen && error == 0) return;
+    if (error != 0) command->wants_frozen = false;
+    command->is_frozen = is_frozen;
+    command->freeze_error = error;
+    command->frozen_at = loop_now();
+    reports_add(command, REPORT_FROZEN);
 }
 
 bool command_is_over(const struct command *command) {
@@ -384,41 +252,19 @@ int command_signal(struct command *command, int number, uint32_t *signalled) {
     if (number == SIGKILL) return command_kill(command);
     // A child that has not closed yet what is others' must not be stopped.
     if (command->phase == PHASE_STARTING && is_of_job_control(number)) return EAGAIN;
-    // Frozen processes handle no signal but SIGKILL.
     command->wants_frozen = false;
-    int error = group_freeze(&command->group, false);
-    if (error != 0) return error;
-    strays_freeze(command, false);
-    const pid_t first = command->main.is_there ? command->main.fork.pid : 0;
-    bool had_first;
-    error = group_signal(&command->group, number, first, signalled, &had_first);
-    // It may have left its group, as others that get it when they are found.
-    const bool has_left = error == 0 && first != 0 && !had_first;
-    if (has_left && clx_pidfd_send_signal(command->main.fork.pidfd, number) == 0) (*signalled)++;
-    strays_signal(command, number);
-    return error;
+    return home->signal(command, number, signalled);
 }
 
 int command_kill(struct command *command) {
-    if (command_is_over(command)) return ESRCH;
-    const int error = group_kill(&command->group);
-    // A child that was being forked may not be in the group yet.
-    if (command->main.is_there) clx_pidfd_send_signal(command->main.fork.pidfd, SIGKILL);
-    if (command->handler.is_there) clx_pidfd_send_signal(command->handler.fork.pidfd, SIGKILL);
-    strays_signal(command, SIGKILL);
-    return error;
+    return command_is_over(command) ? ESRCH : home->kill(command);
 }
 
 int command_freeze(struct command *command, bool is_frozen) {
     if (command_is_over(command)) return ESRCH;
     command->wants_frozen = is_frozen;
     // As above: one that is being started is frozen when its program runs.
-    if (command->phase == PHASE_STARTING) return 0;
-    const int error = group_freeze(&command->group, is_frozen);
-    strays_freeze(command, is_frozen);
-    // The kernel holds changes back for some milliseconds; a look tells the truth at once.
-    if (error == 0) settle(command);
-    return error;
+    return command->phase == PHASE_STARTING ? 0 : home->freeze(command, is_frozen);
 }
 
 // MARK: - Its times
@@ -439,17 +285,12 @@ static void fire_handler(struct command *command, uint64_t now) {
     command->has_fired_by_drain = command->is_drained;
     reports_add(command, REPORT_HANDLER);
     send_handler_signal(command);
-    if (command->work.header.handler_argument_count == 0) return;
-    if (command->handler.is_there) return;
-    // The command itself may be gone; the daemon waits for its handler all the same.
-    const int input = command->main.is_there ? open("/dev/null", O_RDONLY | O_CLOEXEC) : -1;
-    if (!command->main.is_there) errno = ESRCH;
+    if (!command->has_handler || command->handler.is_there) return;
     prepare_child(command, &command->handler);
     command->handler.stage = CLX_STAGE_CLONE;
     command->handler.exited_at = now;
-    command->handler.error =
-        input < 0 ? errno : begin(command, &command->handler, command->work.handler_arguments, input);
-    if (input >= 0) close(input);
+    // The command itself may be gone; the daemon waits for its handler all the same.
+    command->handler.error = command->main.is_there ? home->begin_handler(command) : ESRCH;
     if (command->handler.error != 0 && !command->handler.is_there) handler_is_over(command);
 }
 
@@ -472,8 +313,10 @@ int command_fire_due(uint64_t now) {
         if (due > now) return due - now > 3600000000000 ? 3600000 : (int)((due - now + 999999) / 1000000);
         if (command->limit_at != 0 && command->limit_at <= now) {
             fire_limit(command, now);
-        } else {
+        } else if (command->handler_at != 0 && command->handler_at <= now) {
             fire_handler(command, now);
+        } else {
+            home->give_up(command);
         }
         deadlines_update(command);
     }
@@ -488,6 +331,18 @@ static void drain(struct command *command) {
     const uint64_t limit_at = now + command->grace;
     if (command->limit_at == 0 || command->limit_at > limit_at) command->limit_at = limit_at;
     deadlines_update(command);
+}
+
+static bool are_killed;
+
+static void kill_one(struct command *command) {
+    if (!command_is_over(command) && home->kill(command) != 0) are_killed = false;
+}
+
+bool command_kill_all(void) {
+    are_killed = true;
+    command_each(kill_one);
+    return are_killed;
 }
 
 void command_drain_all(void) {

@@ -7,9 +7,9 @@
 
 #include "CLinux.h"
 #include "executor_record.h"
-#include "executor_work.h"
 #include "group.h"
 #include "loop.h"
+#include "work.h"
 
 /// What becomes of a command.
 enum phase {
@@ -43,6 +43,15 @@ struct child {
     struct child *next;
 };
 
+/// The process that holds those of a command together where there are no groups.
+struct supervisor {
+    struct child process;
+    /// The socket to it.
+    struct source reports;
+    /// Whether it has told that nothing of the command is left; and whether it has ended before.
+    bool has_told_end, is_lost;
+};
+
 /// A process that has left the group of its command.
 struct left {
     /// 0: none has.
@@ -59,8 +68,10 @@ struct command {
     enum phase phase;
     /// It is of an earlier executor, and on disk.
     bool is_restored;
+    /// One of the two is its home.
     struct group group;
     struct source group_source;
+    struct supervisor supervisor;
     struct child main, handler;
     /// The handler as it was when its end became something to tell: it may run again before that is told. It has no command
     /// while there has been none.
@@ -71,9 +82,9 @@ struct command {
     /// The writing ends, for a handler, until the command has ended.
     int writing[2];
 
-    struct executor_work work;
-    void *work_bytes;
-    size_t work_length;
+    struct work work;
+    /// Whether a command is run as the handler.
+    bool has_handler;
 
     uint32_t handler_signal;
     uint32_t fired;
@@ -87,7 +98,11 @@ struct command {
     bool is_frozen;
     bool wants_frozen;
     uint64_t frozen_at;
-    struct group_use use;
+    /// Why the last freeze was given up, or 0.
+    int freeze_error;
+    /// When its home has to have answered; 0: nothing is waited for.
+    uint64_t answer_by;
+    struct clx_use use;
     uint64_t gone_at;
 
     // What its processes are looked for by that have left its group (strays.h).
@@ -134,6 +149,9 @@ int command_set_deadlines(struct command *command, const struct executor_record 
 int command_signal(struct command *command, int number, uint32_t *signalled);
 int command_kill(struct command *command);
 int command_freeze(struct command *command, bool is_frozen);
+
+/// Kills all that runs, again until it returns true.
+bool command_kill_all(void);
 
 /// Has the handler of each command fire now, and its limit a grace later at most.
 void command_drain_all(void);

@@ -6,11 +6,14 @@
 static struct command **heap;
 static long count, capacity, reserved;
 
+static uint64_t earlier(uint64_t one, uint64_t other) {
+    if (one == 0) return other;
+    return other == 0 || one < other ? one : other;
+}
+
 uint64_t deadline_of(const struct command *command) {
     if (command->phase != PHASE_STARTING && command->phase != PHASE_RUNNING) return 0;
-    if (command->handler_at == 0) return command->limit_at;
-    if (command->limit_at == 0 || command->handler_at < command->limit_at) return command->handler_at;
-    return command->limit_at;
+    return earlier(earlier(command->handler_at, command->limit_at), command->answer_by);
 }
 
 int deadlines_reserve(void) {

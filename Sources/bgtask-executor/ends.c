@@ -2,9 +2,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,6 +18,8 @@
 // The file has the records of a list: a WELCOME with the owner and the boot, then of each command what LIST tells of it.
 
 static int folder = -1;
+/// What is locked of it.
+static int lock_file = -1;
 /// How many that are in the file are not forgotten.
 static uint64_t restored;
 /// The file that is being written, and the first errno of that.
@@ -34,14 +38,22 @@ static void read_boot(char boot[EXECUTOR_TEXT_BYTES]) {
 
 /// Locks the folder. Not by flock(2), whose locks are those of the children too before their program runs.
 static int lock(void) {
-    const int file = openat(folder, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (file < 0) return errno;
+    lock_file = openat(folder, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (lock_file < 0) return errno;
     struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     // It stays open for as long as the process is there.
-    if (fcntl(file, F_SETLK, &all) == 0) return 0;
-    const int error = errno == EACCES || errno == EAGAIN ? EBUSY : errno;
-    close(file);
-    return error;
+    if (fcntl(lock_file, F_SETLK, &all) == 0) return 0;
+    return errno == EACCES || errno == EAGAIN ? EBUSY : errno;
+}
+
+int ends_lock_for_children(void) {
+    enum { WAIT_MS = 10000, PAUSE_MS = 10 };
+    // That lock is beside the other one, and of all that have the open file.
+    for (int waited = 0; flock(lock_file, LOCK_EX | LOCK_NB) < 0; waited += PAUSE_MS) {
+        if ((errno != EWOULDBLOCK && errno != EINTR) || waited >= WAIT_MS) return -1;
+        poll(NULL, 0, PAUSE_MS);
+    }
+    return lock_file;
 }
 
 static int restore_one(struct executor_record *record, bool is_same_boot) {

@@ -6,6 +6,10 @@
 /// no executor has written is put aside. Returns 0 or an errno; EBUSY where another executor has the folder.
 int ends_open(const char *folder);
 
+/// Waits until no process is left that an earlier executor has given that lock of the folder which this returns. Returns its
+/// descriptor, or -1 with errno; EAGAIN where one does not end.
+int ends_lock_for_children(void);
+
 /// Writes down how each command that is not forgotten has ended, in the place of what was there. Returns 0 or an errno.
 int ends_write(void);
 

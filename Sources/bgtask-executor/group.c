@@ -11,8 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "CLinux.h"
-
 enum {
     /// A command may make groups below its own, and must not keep us busy with too many.
     DEPTH_MAX = 16,
@@ -152,8 +150,8 @@ int group_kill(const struct group *group) {
     return group_write(group->folder, "cgroup.kill", "1");
 }
 
-struct group_use group_use(const struct group *group) {
-    return (struct group_use){
+struct clx_use group_use(const struct group *group) {
+    return (struct clx_use){
         .cpu_us = read_number(group, "cpu.stat", "usage_usec "),
         .memory_peak_bytes = read_number(group, "memory.peak", ""),
     };

@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "CLinux.h"
+
 struct group {
     uint64_t number;
     /// -1 where there is none.
@@ -17,11 +19,6 @@ struct group {
 struct group_state {
     bool is_populated;
     bool is_frozen;
-};
-
-struct group_use {
-    uint64_t cpu_us;
-    uint64_t memory_peak_bytes;
 };
 
 /// Writes to a file of a group. Returns 0 or an errno.
@@ -55,7 +52,7 @@ int group_kill(const struct group *group);
 int group_signal(const struct group *group, int number, pid_t first, uint32_t *signalled, bool *had_first);
 
 /// What its processes have used so far; zero where the kernel does not count it.
-struct group_use group_use(const struct group *group);
+struct clx_use group_use(const struct group *group);
 
 /// Removes it, and what its processes made below it. Returns 0 or an errno; it stays open where that fails.
 int group_remove(struct group *group);

@@ -21,9 +21,11 @@
 #include "delegation.h"
 #include "ends.h"
 #include "group.h"
+#include "home.h"
 #include "loop.h"
 #include "notify.h"
 #include "strays.h"
+#include "supervised.h"
 #include "table.h"
 
 enum {
@@ -56,8 +58,8 @@ static void accept_brain(struct source *source, uint32_t events) {
     if (!is_ours || brain_connect(socket) != 0) close(socket);
 }
 
-/// Whether a child may have ended that nobody has reaped.
-static bool may_have_ended;
+/// Whether a child may have ended that nobody has reaped. There may be some of before, where the program has run itself anew.
+static bool may_have_ended = true;
 
 /// Reaps what commands left to this process, which is their subreaper, and those of the commands that come in between.
 static void reap_orphans(void) {
@@ -92,10 +94,19 @@ static void drain_where_needed(void) {
     command_drain_all();
 }
 
+/// The daemon that this process is to end with is gone. Returns the milliseconds until it has to be called again, or -1.
+static int end_with_brain(void) {
+    enum { RETRY_MS = 100 };
+    static bool are_killed;
+    is_ending = true;
+    if (!are_killed) are_killed = command_kill_all();
+    return are_killed ? -1 : RETRY_MS;
+}
+
 static int milliseconds_to_patience(void) {
     enum { HOUR_MS = 3600000 };
     const uint64_t left = brain_patience_left();
-    if (has_drained || left == UINT64_MAX || command_count() == 0) return -1;
+    if (is_ending || has_drained || left == UINT64_MAX || command_count() == 0) return -1;
     return left / 1000000 >= HOUR_MS ? HOUR_MS : (int)((left + 999999) / 1000000);
 }
 
@@ -117,7 +128,7 @@ static bool is_done(void) {
     living = last_limit = 0;
     command_each(count_one);
     // By then all are killed.
-    if (is_ending || living == 0) notify_stopping(last_limit);
+    if (is_ending || (living == 0 && !brain_wants_another())) notify_stopping(last_limit);
     return living == 0;
 }
 
@@ -126,10 +137,25 @@ static int open_socket(void) {
     socklen_t size = sizeof listens;
     if (getsockopt(SOCKET, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) < 0) return errno;
     if (fcntl(SOCKET, F_SETFD, FD_CLOEXEC) < 0) return errno;
-    if (!listens) return brain_connect(SOCKET);
+    if (!listens) {
+        brain_expect_no_other();
+        return brain_connect(SOCKET);
+    }
     // Somebody else may have taken what was there to be taken.
     if (fcntl(SOCKET, F_SETFL, O_NONBLOCK) < 0) return errno;
     return loop_watch(&listening, SOCKET, EPOLLIN);
+}
+
+/// Opens where the commands are to live.
+static int open_homes(const char *tree) {
+    if (strcmp(tree, "none") != 0) {
+        home_choose(&home_in_group);
+        return groups_open(tree);
+    }
+    home_choose(&home_below_supervisor);
+    const int lock = ends_lock_for_children();
+    if (lock >= 0) supervised_begin(lock);
+    return lock < 0 ? errno : 0;
 }
 
 static int set_up(const char *tree, uint64_t patience) {
@@ -145,7 +171,7 @@ static int set_up(const char *tree, uint64_t patience) {
     int error = loop_open();
     if (error == 0) error = brain_begin(patience);
     if (error == 0) error = strays_begin();
-    if (error == 0) error = groups_open(tree);
+    if (error == 0) error = open_homes(tree);
     if (error != 0) return error;
     const int descriptor = signalfd(-1, &watched, SFD_NONBLOCK | SFD_CLOEXEC);
     if (descriptor < 0) return errno;
@@ -184,11 +210,16 @@ static int find_folders(const char **tree, const char **state) {
 
 /// Does what is due. Returns the milliseconds until there is more of that, or -1.
 static int work(void) {
-    drain_where_needed();
+    int kill = -1;
+    if (brain_is_gone()) {
+        kill = end_with_brain();
+    } else {
+        drain_where_needed();
+    }
     const int due = command_fire_due(loop_now());
-    const int look = strays_turn();
+    const int look = earlier(strays_turn(), supervised_turn());
     brain_tell();
-    return earlier(earlier(due, look), milliseconds_to_patience());
+    return earlier(earlier(earlier(due, look), kill), milliseconds_to_patience());
 }
 
 static void run(void) {
@@ -200,6 +231,22 @@ static void run(void) {
         loop_turn(may_have_ended ? 0 : next);
         reap_orphans();
     }
+}
+
+/// Runs the program anew, with what it was started with, in the version that there is by now. Returns a status to exit with.
+static int run_again(char **arguments, char **environment) {
+    if (fcntl(SOCKET, F_SETFD, 0) < 0) return complain("descriptor 3, its socket", errno);
+    execve(arguments[0], arguments, environment);
+    return complain(arguments[0], errno);
+}
+
+/// A copy, since what is taken out of the environment changes it.
+static char **copy_environment(void) {
+    size_t count = 0;
+    while (environ[count] != NULL) count++;
+    char **copy = calloc(count + 1, sizeof *copy);
+    if (copy != NULL) memcpy(copy, environ, count * sizeof *copy);
+    return copy;
 }
 
 int main(int count, char **arguments) {
@@ -215,6 +262,8 @@ int main(int count, char **arguments) {
         return EXIT_USAGE;
     }
     const char *tree = arguments[1], *state = arguments[2];
+    char **environment = copy_environment();
+    if (environment == NULL) return complain("its environment", ENOMEM);
     notify_begin();
     const int status = find_folders(&tree, &state);
     if (status != 0) return status;
@@ -231,5 +280,6 @@ int main(int count, char **arguments) {
     notify_ready();
     run();
     error = ends_write();
-    return error == 0 ? 0 : complain(state, error);
+    if (error != 0) return complain(state, error);
+    return brain_wants_another() ? run_again(arguments, environment) : 0;
 }

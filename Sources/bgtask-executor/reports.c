@@ -93,6 +93,7 @@ static struct executor_record entry(const struct command *command) {
     record.cpu_us = command->use.cpu_us;
     record.memory_peak_bytes = command->use.memory_peak_bytes;
     record.place = command->group.number;
+    if (command->supervisor.process.is_there) record.supervisor = (uint32_t)command->supervisor.process.fork.pid;
     memcpy(record.notes, command->notes, sizeof record.notes);
     return record;
 }
@@ -101,6 +102,7 @@ static struct executor_record start(const struct command *command) {
     struct executor_record record = record_of(command, EXECUTOR_STARTED, command->main.started_at);
     record.pid = command->main.fork.pid;
     record.place = command->group.number;
+    record.supervisor = (uint32_t)command->supervisor.process.fork.pid;
     return record;
 }
 
@@ -158,6 +160,7 @@ struct executor_record report_record(const struct command *command, enum report 
     case REPORT_FROZEN:
         record = record_of(command, EXECUTOR_FROZEN, command->frozen_at);
         if (command->is_frozen) record.flags = EXECUTOR_IS_FROZEN;
+        record.code = command->freeze_error;
         return record;
     case REPORT_LEFT: return report_left(command, &command->left);
     case REPORT_EXITED: return end(command, &command->main);
@@ -179,7 +182,7 @@ static void restore_entry(struct command *command, const struct executor_record 
     command->phase = has_failed ? PHASE_FAILED : PHASE_GONE;
     command->fired = record->number;
     command->limit_has_fired = (record->flags & EXECUTOR_LIMIT_HAS_FIRED) != 0;
-    command->use = (struct group_use){record->cpu_us, record->memory_peak_bytes};
+    command->use = (struct clx_use){record->cpu_us, record->memory_peak_bytes};
     main->fork.pid = record->pid;
     main->started_at = record->moment;
     main->has_started = (record->flags & EXECUTOR_HAS_STARTED) != 0;

@@ -6,13 +6,15 @@ import Testing
 
 extension LinuxTests {
     /// What a daemon finds that comes to an executor with commands.
-    @Suite(.enabled(if: Kind.refusal == nil)) struct ExecutorListTests {
+    @Suite struct ExecutorListTests {
         private static func notes(_ record: executor_record) -> [UInt64] {
             var record = record
             return withUnsafeBytes(of: &record.notes) { Array($0.bindMemory(to: UInt64.self)) }
         }
 
-        @Test("who is welcome learns what the executor is, and sees the groups of its commands")
+        @Test(
+            "who is welcome learns what the executor is, and sees the groups of its commands",
+            .enabled(if: Kind.refusal == nil))
         func welcome() throws {
             let peer = try ExecutorPeer(patience: 7)
             let welcome = try #require(peer.welcome)
@@ -32,9 +34,11 @@ extension LinuxTests {
             close(group)
         }
 
-        @Test("what a daemon wants kept with a command is given to the next one")
-        func notes() throws {
-            let peer = try ExecutorPeer()
+        @Test(
+            "what a daemon wants kept with a command is given to the next one",
+            arguments: ExecutorPeer.Home.possible)
+        func notes(home: ExecutorPeer.Home) throws {
+            let peer = try ExecutorPeer(home)
             #expect(
                 try peer.start(1, ExecutorWork("sleep", "1000")) {
                     $0.notes = (1, 2, 3, 4, 5, 6, 7, .max)
@@ -52,9 +56,11 @@ extension LinuxTests {
             #expect(Self.notes(second) == [0, 8, 0, 0, 0, 0, 0, 0])
         }
 
-        @Test("a list tells all that is true of a command, told before or not")
-        func truths() throws {
-            let peer = try ExecutorPeer()
+        @Test(
+            "a list tells all that is true of a command, told before or not",
+            arguments: ExecutorPeer.Home.possible)
+        func truths(home: ExecutorPeer.Home) throws {
+            let peer = try ExecutorPeer(home)
             var work = ExecutorWork(script: "trap '' TERM; echo ready; sleep 1000")
             work.handler = ["no-such-program"]
             #expect(try peer.start(1, work) == 0)
@@ -97,9 +103,10 @@ extension LinuxTests {
             }
         }
 
-        @Test("an entry says whether a handler's command runs")
-        func handler() throws {
-            let peer = try ExecutorPeer()
+        @Test(
+            "an entry says whether a handler's command runs", arguments: ExecutorPeer.Home.possible)
+        func handler(home: ExecutorPeer.Home) throws {
+            let peer = try ExecutorPeer(home)
             var work = ExecutorWork(script: "trap '' TERM; echo ready; sleep 1000")
             work.handler = ["sh", "-c", "echo handles; sleep 1000"]
             #expect(try peer.start(1, work) == 0)
@@ -121,9 +128,11 @@ extension LinuxTests {
                     EXECUTOR_HANDLER_RUNS))
         }
 
-        @Test("a list of many ends, whatever of them is forgotten meanwhile")
-        func forgotten() throws {
-            let peer = try ExecutorPeer()
+        @Test(
+            "a list of many ends, whatever of them is forgotten meanwhile",
+            arguments: ExecutorPeer.Home.possible)
+        func forgotten(home: ExecutorPeer.Home) throws {
+            let peer = try ExecutorPeer(home)
             let count: UInt64 = 600
             for command in 1...count {
                 #expect(try peer.start(command, ExecutorWork("no-such-program")) == 0)

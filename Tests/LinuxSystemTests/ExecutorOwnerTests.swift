@@ -6,15 +6,17 @@ import Testing
 
 extension LinuxTests {
     /// Whose the commands are, and what becomes of what a daemon has ordered that is gone.
-    @Suite(.enabled(if: Kind.refusal == nil)) struct ExecutorOwnerTests {
+    @Suite struct ExecutorOwnerTests {
         private static func instance(_ peer: ExecutorPeer) -> [UInt64] {
             guard let words = peer.welcome?.record.instance else { return [] }
             return [words.0, words.1]
         }
 
-        @Test("nobody else is welcome while commands of one owner are not forgotten")
-        func busy() throws {
-            let peer = try ExecutorPeer()
+        @Test(
+            "nobody else is welcome while commands of one owner are not forgotten",
+            arguments: ExecutorPeer.Home.possible)
+        func busy(home: ExecutorPeer.Home) throws {
+            let peer = try ExecutorPeer(home)
             let first = Self.instance(peer)
             #expect(try peer.start(1, ExecutorWork("true")) == 0)
             _ = try peer.wait(EXECUTOR_GONE, of: 1)
@@ -37,9 +39,11 @@ extension LinuxTests {
             #expect(Self.instance(peer) != first)
         }
 
-        @Test("who does not own the commands, or says nothing, takes no daemon's place")
-        func candidates() throws {
-            let peer = try ExecutorPeer()
+        @Test(
+            "who does not own the commands, or says nothing, takes no daemon's place",
+            arguments: ExecutorPeer.Home.possible)
+        func candidates(home: ExecutorPeer.Home) throws {
+            let peer = try ExecutorPeer(home)
             #expect(try peer.start(1, ExecutorWork("sleep", "1000")) == 0)
             let connection = peer.leave()
             try peer.dial()
@@ -61,9 +65,11 @@ extension LinuxTests {
             #expect(try peer.isHungUp())
         }
 
-        @Test("ends that were kept on disk have their owner and their moments")
-        func restored() throws {
-            let peer = try ExecutorPeer()
+        @Test(
+            "ends that were kept on disk have their owner and their moments",
+            arguments: ExecutorPeer.Home.possible)
+        func restored(home: ExecutorPeer.Home) throws {
+            let peer = try ExecutorPeer(home)
             let work = ExecutorWork("true")
             #expect(try peer.start(1, work) { $0.notes = (1, 2, 3, 4, 5, 6, 7, 8) } == 0)
             let gone = try peer.wait(EXECUTOR_GONE, of: 1).record
@@ -91,9 +97,9 @@ extension LinuxTests {
 
         @Test(
             "what a daemon has ordered before its end is obeyed, read or not",
-            arguments: [true, false])
-        func unread(_ hasEnded: Bool) throws {
-            let peer = try ExecutorPeer()
+            arguments: [true, false], ExecutorPeer.Home.possible)
+        func unread(_ hasEnded: Bool, home: ExecutorPeer.Home) throws {
+            let peer = try ExecutorPeer(home)
             let file = ExecutorWork("sleep", "1000").file()
             defer { close(file) }
             // An answer that nobody reads makes the end of the connection an error.
@@ -114,9 +120,11 @@ extension LinuxTests {
             #expect(welcome.kind == EXECUTOR_WELCOME && welcome.record.number == 100)
         }
 
-        @Test("told to, it ends when no command runs, and starts none")
-        func exit() throws {
-            let peer = try ExecutorPeer()
+        @Test(
+            "told to, it ends when no command runs, and starts none",
+            arguments: ExecutorPeer.Home.possible)
+        func exit(home: ExecutorPeer.Home) throws {
+            let peer = try ExecutorPeer(home)
             #expect(try peer.start(1, ExecutorWork("sleep", "1000")) == 0)
             _ = try peer.wait(EXECUTOR_STARTED, of: 1)
             #expect(try peer.code(EXECUTOR_EXIT) == 0)

@@ -5,8 +5,15 @@ import Testing
 
 /// The other end of a bgtask-executor: gives it orders, and hears what it tells.
 final class ExecutorPeer {
-    /// Where it has its groups, and the socket that it listens on.
-    private let tree: CgroupTree
+    /// Where its commands live, and what is tested of both has both as its argument.
+    enum Home: CaseIterable {
+        case groups, supervisors
+
+        static var possible: [Self] { Kind.refusal == nil ? allCases : [.supervisors] }
+    }
+
+    /// Where it has its groups, if it has any, and the socket that it listens on.
+    private let tree: CgroupTree?
     private let folder: TemporaryFolder
     private(set) var processID: pid_t = 0
     /// What greets the executor, and its answer.
@@ -68,12 +75,29 @@ final class ExecutorPeer {
     ///   - patience: the seconds for which commands go on without anybody connected.
     ///   - service: `nil` where it is told its folders.
     ///   - connects: `false` where it is not expected to work.
-    init(patience: Int = 60, service: Service? = nil, connects: Bool = true) throws {
+    init(
+        _ home: Home = .groups, patience: Int = 60, service: Service? = nil, connects: Bool = true
+    ) throws {
         folder = try TemporaryFolder()
-        tree = try CgroupTree(stateFolder: folder.path)
+        tree = home == .groups ? try CgroupTree(stateFolder: folder.path) : nil
         self.service = service
         processID = try spawn(patience: patience)
         if connects { try connect() }
+    }
+
+    /// One that ends with its daemon.
+    init(joined home: Home) throws {
+        folder = try TemporaryFolder()
+        tree = home == .groups ? try CgroupTree(stateFolder: folder.path) : nil
+        service = nil
+        var ends: [Int32] = [-1, -1]
+        try #require(
+            socketpair(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends)
+                == 0)
+        defer { close(ends[1]) }
+        processID = try spawn(patience: 0, socket: ends[1])
+        socket = ends[0]
+        welcome = try hello()
     }
 
     /// Starts another executor, with what the one before left.
@@ -96,10 +120,14 @@ final class ExecutorPeer {
         try Self.withAddress(path) { address, length in
             try #require(bind(listener, address, length) == 0 && listen(listener, 4) == 0)
         }
+        return try spawn(patience: patience, socket: listener)
+    }
+
+    private func spawn(patience: Int, socket: Int32) throws -> pid_t {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_adddup2(&actions, listener, 3)
+        posix_spawn_file_actions_adddup2(&actions, socket, 3)
         let words = try self.words(patience: patience)
         var pointers: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
         defer { for pointer in pointers { free(pointer) } }
@@ -112,7 +140,8 @@ final class ExecutorPeer {
     private func words(patience: Int) throws -> [String] {
         let program = try builtProgram("bgtask-executor")
         guard let service else {
-            return [program, tree.folder + "/executor", stateFolder, "\(patience)"]
+            let groups = tree.map { $0.folder + "/executor" } ?? "none"
+            return [program, groups, stateFolder, "\(patience)"]
         }
         let enter = "echo $$ >\(service.group)/cgroup.procs; exec /usr/bin/env \"$@\""
         let environment = service.environment + ["STATE_DIRECTORY=\(stateFolder)"]
@@ -123,8 +152,8 @@ final class ExecutorPeer {
         if socket >= 0 { close(socket) }
         kill(processID, SIGKILL)
         waitpid(processID, nil, 0)
-        _ = try? tree.killLeftovers()
-        try? tree.remove()
+        _ = try? tree?.killLeftovers()
+        try? tree?.remove()
         for name in ["ends", "ends.bad", "lock"] { unlink(stateFolder + "/" + name) }
         rmdir(stateFolder)
     }

@@ -38,7 +38,8 @@ extension LinuxTests {
             #expect(MemoryLayout<executor_record>.offset(of: \.handler_at) == 48)
             #expect(MemoryLayout<executor_record>.offset(of: \.instance) == 96)
             #expect(MemoryLayout<executor_record>.offset(of: \.place) == 112)
-            #expect(MemoryLayout<executor_record>.offset(of: \.reserved) == 120)
+            #expect(MemoryLayout<executor_record>.offset(of: \.supervisor) == 120)
+            #expect(MemoryLayout<executor_record>.offset(of: \.reserved) == 124)
         }
 
         @Test("an order is refused by what is wrong with it")
@@ -65,7 +66,7 @@ extension LinuxTests {
                 { $0.zero = 1 }, { $0.handler_at = 21 }, { $0.limit_at = 1 << 63 },
                 { $0.handler_at = .max }, { $0.grace = 1 << 63 }, { $0.moment = 1 },
                 { $0.cpu_us = 1 }, { $0.memory_peak_bytes = 1 }, { $0.instance.1 = 1 },
-                { $0.place = 1 }, { $0.reserved = 1 },
+                { $0.place = 1 }, { $0.supervisor = 1 }, { $0.reserved = 1 },
             ]
             for (index, change) in wrong.enumerated() {
                 #expect(code(change) == EINVAL, "\(index)")
@@ -73,6 +74,9 @@ extension LinuxTests {
             for kind in [EXECUTOR_LIST, EXECUTOR_DRAIN, EXECUTOR_EXIT] {
                 #expect(Self.check(Self.order(kind), descriptors: 0) == 0)
                 #expect(Self.check(Self.order(kind) { $0.command = 1 }, descriptors: 0) == EINVAL)
+                let again = Self.order(kind) { $0.flags = EXECUTOR_AGAIN.rawValue }
+                let isTaken = Self.check(again, descriptors: 0) == 0
+                #expect(isTaken == (kind == EXECUTOR_EXIT))
             }
         }
 
@@ -106,7 +110,7 @@ extension LinuxTests {
         private static func expectMeaning(_ record: executor_record) {
             var record = record
             #expect(record.serial != 0 && record.pid == 0 && record.zero == 0)
-            #expect(record.place == 0 && record.reserved == 0)
+            #expect(record.place == 0 && record.supervisor == 0 && record.reserved == 0)
             #expect(record.limit_at == 0 || record.handler_at <= record.limit_at)
             let isHello = record.kind == EXECUTOR_HELLO.rawValue
             #expect((record.instance.0 != 0 || record.instance.1 != 0) == isHello)

@@ -7,11 +7,16 @@ import Testing
 
 extension LinuxTests {
     /// bgtask-executor with real processes.
-    @Suite(.enabled(if: Kind.refusal == nil)) struct ExecutorTests {
-        @Test("a command runs in a group of its own, and is told of until it is forgotten")
-        func course() throws {
-            let peer = try ExecutorPeer()
-            #expect(try peer.start(7, ExecutorWork(script: "cat /proc/self/cgroup; exit 3")) == 0)
+    @Suite struct ExecutorTests {
+        @Test(
+            "a command runs in a group of its own, and is told of until it is forgotten",
+            arguments: ExecutorPeer.Home.possible)
+        func course(home: ExecutorPeer.Home) throws {
+            let peer = try ExecutorPeer(home)
+            #expect(
+                try peer.start(
+                    7, ExecutorWork(script: "cat /proc/self/cgroup; cat /proc/$PPID/comm; exit 3"))
+                    == 0)
             let started = try peer.wait(EXECUTOR_STARTED, of: 7)
             let exited = try peer.wait(EXECUTOR_EXITED, of: 7)
             #expect(exited.record.code == 3 && !exited.has(EXECUTOR_BY_SIGNAL))
@@ -19,7 +24,11 @@ extension LinuxTests {
             #expect(exited.record.moment >= started.record.moment)
             let gone = try peer.wait(EXECUTOR_GONE, of: 7)
             #expect(gone.record.cpu_us > 0)
-            #expect(try started.text().contains("/executor/command-1\n"))
+            let text = try started.text()
+            #expect(text.contains("/executor/command-1\n") == (home == .groups))
+            #expect(text.hasSuffix("\nbgtask-superv\n") == (home == .supervisors))
+            #expect((started.record.place != 0) == (home == .groups))
+            #expect((started.record.supervisor != 0) == (home == .supervisors))
             #expect(try peer.start(7, ExecutorWork("true")) == EEXIST)
             #expect(try peer.code(EXECUTOR_FORGET, 7) { $0.attempt = 2 } == ESTALE)
             #expect(try peer.forget(7) == 0)
@@ -28,9 +37,11 @@ extension LinuxTests {
             _ = try peer.wait(EXECUTOR_GONE, of: 7)
         }
 
-        @Test("what cannot be started says at which step and why")
-        func notStarted() throws {
-            let peer = try ExecutorPeer()
+        @Test(
+            "what cannot be started says at which step and why",
+            arguments: ExecutorPeer.Home.possible)
+        func notStarted(home: ExecutorPeer.Home) throws {
+            let peer = try ExecutorPeer(home)
             #expect(try peer.start(1, ExecutorWork("no-such-program")) == 0)
             let failed = try peer.wait(EXECUTOR_NOT_STARTED, of: 1).record
             #expect(failed.number == CLX_STAGE_EXEC.rawValue && failed.code == ENOENT)
@@ -42,9 +53,11 @@ extension LinuxTests {
             #expect(try peer.forget(1) == 0)
         }
 
-        @Test("a work that somebody could still change is not started")
-        func unsealed() throws {
-            let peer = try ExecutorPeer()
+        @Test(
+            "a work that somebody could still change is not started",
+            arguments: ExecutorPeer.Home.possible)
+        func unsealed(home: ExecutorPeer.Home) throws {
+            let peer = try ExecutorPeer(home)
             let folder = try TemporaryFolder()
             let bytes = ExecutorWork("true").bytes
             let file = open(folder.path + "/file", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
@@ -57,9 +70,11 @@ extension LinuxTests {
             #expect(try peer.wait(EXECUTOR_NOT_STARTED, of: 1).record.code == EPERM)
         }
 
-        @Test("the handler runs and the limit kills while nobody reads what is told of it")
-        func times() throws {
-            let peer = try ExecutorPeer()
+        @Test(
+            "the handler runs and the limit kills while nobody reads what is told of it",
+            arguments: ExecutorPeer.Home.possible)
+        func times(home: ExecutorPeer.Home) throws {
+            let peer = try ExecutorPeer(home)
             let now = UInt64(MonotonicClock.now())
             var work = ExecutorWork(
                 script: "trap 'echo warned' TERM; echo ready; while :; do sleep 0.01; done")
@@ -83,9 +98,11 @@ extension LinuxTests {
             #expect(text.contains("warned\n") && text.contains("handler\n"))
         }
 
-        @Test("a daemon that does not know of a handler yet does not set its times")
-        func deadlines() throws {
-            let peer = try ExecutorPeer()
+        @Test(
+            "a daemon that does not know of a handler yet does not set its times",
+            arguments: ExecutorPeer.Home.possible)
+        func deadlines(home: ExecutorPeer.Home) throws {
+            let peer = try ExecutorPeer(home)
             let work = ExecutorWork(script: "trap '' TERM; echo ready; sleep 1000")
             #expect(try peer.start(1, work) == 0)
             let started = try peer.wait(EXECUTOR_STARTED, of: 1)
@@ -114,9 +131,11 @@ extension LinuxTests {
             #expect(try peer.code(EXECUTOR_SET_DEADLINES, 1) { $0.number = 2 } == ESRCH)
         }
 
-        @Test("commands go on without a daemon, and the next one has all of them with their output")
-        func handOver() throws {
-            let peer = try ExecutorPeer()
+        @Test(
+            "commands go on without a daemon, and the next one has all of them with their output",
+            arguments: ExecutorPeer.Home.possible)
+        func handOver(home: ExecutorPeer.Home) throws {
+            let peer = try ExecutorPeer(home)
             let script = "head -c 200000 /dev/zero | tr '\\0' x; echo done"
             #expect(try peer.start(1, ExecutorWork(script: script)) == 0)
             #expect(try peer.start(2, ExecutorWork(script: "echo out; echo err >&2; exit 4")) == 0)
@@ -139,9 +158,11 @@ extension LinuxTests {
             #expect(try second.text() == "out\n" && second.text(1) == "err\n")
         }
 
-        @Test("where no daemon comes back each command has its handler and its grace")
-        func alone() throws {
-            let peer = try ExecutorPeer(patience: 0)
+        @Test(
+            "where no daemon comes back each command has its handler and its grace",
+            arguments: ExecutorPeer.Home.possible)
+        func alone(home: ExecutorPeer.Home) throws {
+            let peer = try ExecutorPeer(home, patience: 0)
             let script = "trap 'echo warned; exit 5' TERM; echo ready; while :; do sleep 0.01; done"
             #expect(
                 try peer.start(1, ExecutorWork(script: script)) { $0.grace = 60_000_000_000 } == 0)
@@ -157,9 +178,11 @@ extension LinuxTests {
             if !entry.has(EXECUTOR_IS_GONE) { _ = try peer.wait(EXECUTOR_GONE, of: 1) }
         }
 
-        @Test("a frozen command stays frozen without a daemon, and a signal thaws it")
-        func frozen() throws {
-            let peer = try ExecutorPeer()
+        @Test(
+            "a frozen command stays frozen without a daemon, and a signal thaws it",
+            arguments: ExecutorPeer.Home.possible)
+        func frozen(home: ExecutorPeer.Home) throws {
+            let peer = try ExecutorPeer(home)
             #expect(try peer.start(1, ExecutorWork("sleep", "1000")) == 0)
             _ = try peer.wait(EXECUTOR_STARTED, of: 1)
             #expect(try peer.code(EXECUTOR_FREEZE, 1) == 0)
@@ -170,13 +193,15 @@ extension LinuxTests {
             #expect(try peer.wait(EXECUTOR_ENTRY, of: 1).has(EXECUTOR_IS_FROZEN))
             let serial = try peer.order(EXECUTOR_SIGNAL, 1) { $0.number = UInt32(SIGTERM) }
             let answer = try peer.wait(EXECUTOR_DONE) { $0.record.serial == serial }.record
-            #expect(answer.code == 0 && answer.number == 1)
+            #expect(answer.code == 0 && answer.number == (home == .groups ? 1 : 0))
             #expect(try peer.wait(EXECUTOR_EXITED, of: 1).record.code == SIGTERM)
         }
 
-        @Test("the daemonized are in the group, and end with it")
-        func daemonized() throws {
-            let peer = try ExecutorPeer()
+        @Test(
+            "the daemonized are in the group, and end with it",
+            arguments: ExecutorPeer.Home.possible)
+        func daemonized(home: ExecutorPeer.Home) throws {
+            let peer = try ExecutorPeer(home)
             #expect(try peer.start(1, ExecutorWork(script: "setsid sleep 1000 & exit 0")) == 0)
             #expect(try peer.wait(EXECUTOR_EXITED, of: 1).record.code == 0)
             #expect(try peer.forget(1) == EBUSY)
@@ -185,9 +210,11 @@ extension LinuxTests {
             #expect(try peer.forget(1) == 0)
         }
 
-        @Test("who sends what is no order is hung up on, and what runs goes on")
-        func hostile() throws {
-            let peer = try ExecutorPeer()
+        @Test(
+            "who sends what is no order is hung up on, and what runs goes on",
+            arguments: ExecutorPeer.Home.possible)
+        func hostile(home: ExecutorPeer.Home) throws {
+            let peer = try ExecutorPeer(home)
             #expect(try peer.start(1, ExecutorWork("sleep", "1000")) == 0)
             _ = try peer.wait(EXECUTOR_STARTED, of: 1)
             for bytes in [
@@ -205,10 +232,10 @@ extension LinuxTests {
         }
 
         @Test(
-            "at its own end each command has its handler, and the next one tells how all have ended"
-        )
-        func stop() throws {
-            let peer = try ExecutorPeer()
+            "at its own end each command has its handler, and the next one tells how all have ended",
+            arguments: ExecutorPeer.Home.possible)
+        func stop(home: ExecutorPeer.Home) throws {
+            let peer = try ExecutorPeer(home)
             let script = "trap 'echo warned; exit 6' TERM; echo ready; while :; do sleep 0.01; done"
             #expect(
                 try peer.start(1, ExecutorWork(script: script)) { $0.grace = 60_000_000_000 } == 0)

@@ -44,7 +44,7 @@ enum executor_kind {
     EXECUTOR_FORGET = 9,
     /// Give each command its handler now, and its grace; what comes then is up to the deadlines.
     EXECUTOR_DRAIN = 10,
-    /// End as soon as no command is left that runs.
+    /// End as soon as no command is left that runs, and with AGAIN run the program anew.
     EXECUTOR_EXIT = 11,
 
     // Reports.
@@ -88,6 +88,8 @@ enum executor_flag {
     EXECUTOR_HANDLER_RUNS = 1 << 11,
     // Of HANDLER_FIRED: not for its time, but because all commands are being ended.
     EXECUTOR_BY_DRAIN = 1 << 12,
+    // Of EXIT, where the executor listens: at the end it runs its program anew, which may be a newer version.
+    EXECUTOR_AGAIN = 1 << 13,
 };
 
 /// One record. All that a kind does not use is zero.
@@ -108,7 +110,8 @@ struct executor_record {
     uint32_t number;
     /// WELCOME: the executor's own. LEFT: that of the process.
     int32_t pid;
-    /// DONE, NOT_STARTED: an errno, 0 for none. EXITED, ENTRY: an exit status, or a signal.
+    /// DONE, NOT_STARTED: an errno, 0 for none. EXITED, ENTRY: an exit status, or a signal. FROZEN without IS_FROZEN: why a freeze
+    /// was given up, or 0.
     int32_t code;
     uint32_t zero;
     // Nanoseconds on CLOCK_MONOTONIC; 0: never.
@@ -124,9 +127,12 @@ struct executor_record {
     uint64_t memory_peak_bytes;
     /// WELCOME: differs between any two executors, and any two owners of one. HELLO: the owner, not 0.
     uint64_t instance[2];
-    /// STARTED, ENTRY: the number of its group, whose folder is `command-NUMBER` in that beside WELCOME.
+    /// STARTED, ENTRY: the number of its group, whose folder is `command-NUMBER` in that beside WELCOME; 0 where there are no
+    /// groups.
     uint64_t place;
-    uint64_t reserved;
+    /// STARTED, ENTRY: the process number of its supervisor, where there are no groups; else 0.
+    uint32_t supervisor;
+    uint32_t reserved;
     union {
         /// START, SET_DEADLINES: what the daemon wants kept with the command; ENTRY: what it gave last.
         uint64_t notes[EXECUTOR_NOTES];

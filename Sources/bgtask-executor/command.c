@@ -335,13 +335,15 @@ static void drain(struct command *command) {
 
 static bool are_killed;
 
-static void kill_one(struct command *command) {
-    if (!command_is_over(command) && home->kill(command) != 0) are_killed = false;
+static void cut_off(struct command *command) {
+    if (command_is_over(command)) return;
+    command->is_cut_off = true;
+    if (home->kill(command) != 0) are_killed = false;
 }
 
-bool command_kill_all(void) {
+bool command_cut_off_all(void) {
     are_killed = true;
-    command_each(kill_one);
+    command_each(cut_off);
     return are_killed;
 }
 

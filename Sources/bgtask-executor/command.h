@@ -95,6 +95,8 @@ struct command {
     uint64_t fired_at, limit_fired_at;
     /// Whether it is being ended with all others; and whether its handler has fired for that.
     bool is_drained, has_fired_by_drain;
+    /// Killed since its daemon is gone: nobody asks how it ended.
+    bool is_cut_off;
     bool is_frozen;
     bool wants_frozen;
     uint64_t frozen_at;
@@ -150,8 +152,8 @@ int command_signal(struct command *command, int number, uint32_t *signalled);
 int command_kill(struct command *command);
 int command_freeze(struct command *command, bool is_frozen);
 
-/// Kills all that runs, again until it returns true.
-bool command_kill_all(void);
+/// Kills all that runs, and cuts off what there would be to tell of it; again until it returns true.
+bool command_cut_off_all(void);
 
 /// Has the handler of each command fire now, and its limit a grace later at most.
 void command_drain_all(void);

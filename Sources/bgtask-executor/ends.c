@@ -46,11 +46,20 @@ static int lock(void) {
     return errno == EACCES || errno == EAGAIN ? EBUSY : errno;
 }
 
+/// Leaves the file to those that cannot end. They were killed, and none of them runs a line of its program any more.
+static int lock_anew(void) {
+    fputs("bgtask-executor: processes of an earlier one were killed and cannot end\n", stderr);
+    if (unlinkat(folder, "lock", 0) < 0 && errno != ENOENT) return errno;
+    close(lock_file);
+    return lock();
+}
+
 int ends_lock_for_children(void) {
     enum { WAIT_MS = 10000, PAUSE_MS = 10 };
     // That lock is beside the other one, and of all that have the open file.
     for (int waited = 0; flock(lock_file, LOCK_EX | LOCK_NB) < 0; waited += PAUSE_MS) {
-        if ((errno != EWOULDBLOCK && errno != EINTR) || waited >= WAIT_MS) return -1;
+        if (errno != EWOULDBLOCK && errno != EINTR) return -1;
+        if (waited >= WAIT_MS && (errno = lock_anew()) != 0) return -1;
         poll(NULL, 0, PAUSE_MS);
     }
     return lock_file;
@@ -112,6 +121,7 @@ static void write_record(const struct executor_record *record) {
 }
 
 static void write_one(struct command *command) {
+    if (command->is_cut_off) return;
     const unsigned reports = REPORT_ENTRY | reports_behind_entry(command);
     for (unsigned bit = 1; bit <= reports; bit <<= 1) {
         if ((reports & bit) == 0) continue;
@@ -129,13 +139,21 @@ static void write_all(void) {
     command_each(write_one);
 }
 
+static bool has_ends;
+
+static void find_end(struct command *command) {
+    if (!command->is_cut_off) has_ends = true;
+}
+
 static int remove_file(void) {
     return unlinkat(folder, "ends", 0) < 0 && errno != ENOENT ? errno : 0;
 }
 
 int ends_write(void) {
     if (folder < 0) return 0;
-    if (command_count() == 0) return remove_file();
+    has_ends = false;
+    command_each(find_end);
+    if (!has_ends) return remove_file();
     const int file = openat(folder, "ends.new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (file < 0) return errno;
     stream = fdopen(file, "w");

@@ -95,9 +95,9 @@ int groups_open(const char *folder) {
         struct pollfd change = {.fd = events, .events = POLLPRI};
         poll(&change, 1, 10);
     }
-    error = group_read(&all).is_populated ? EBUSY : for_each(tree, 0, remove_folder, NULL);
-    // Empty groups that are too many to be removed do no harm.
-    if (error == ENOTEMPTY || (error == EBUSY && !group_read(&all).is_populated)) error = 0;
+    error = for_each(tree, 0, remove_folder, NULL);
+    // Groups with processes that were killed and cannot end do no harm, nor do empty ones that are too many to be removed.
+    if (error == ENOTEMPTY || error == EBUSY) error = 0;
     close(events);
     return error;
 }

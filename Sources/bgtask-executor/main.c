@@ -99,7 +99,7 @@ static int end_with_brain(void) {
     enum { RETRY_MS = 100 };
     static bool are_killed;
     is_ending = true;
-    if (!are_killed) are_killed = command_kill_all();
+    if (!are_killed) are_killed = command_cut_off_all();
     return are_killed ? -1 : RETRY_MS;
 }
 

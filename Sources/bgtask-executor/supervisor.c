@@ -12,6 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "executor_record.h"
+
 enum {
     EXIT_SYSTEM = 71,
     /// Zombies reaped before the orders are looked at again.
@@ -30,7 +32,7 @@ enum {
 };
 
 /// Its descriptors.
-enum { INPUT, OUTPUT, ERRORS, CONTROL, LOCK, NOTHING, DESCRIPTORS };
+enum { INPUT, OUTPUT, ERRORS, CONTROL, LOCK = EXECUTOR_LOCK_OF_SUPERVISORS, NOTHING, DESCRIPTORS };
 
 /// What is done in rounds, with a pause in between.
 enum task { TASK_NONE, TASK_FREEZE, TASK_KILL };

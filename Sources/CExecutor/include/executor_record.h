@@ -20,6 +20,11 @@ enum {
     EXECUTOR_SIGNAL_MAX = 64,
 };
 
+enum {
+    /// Where a supervisor has the file `lock` of the state folder, whose lock (flock(2)) it holds for as long as it is there.
+    EXECUTOR_LOCK_OF_SUPERVISORS = 4,
+};
+
 enum executor_kind {
     // Orders. Each is answered by DONE with its serial, but for LIST.
     /// The first record of a connection: whose commands it is about (`instance`), and for how long they go on without a

@@ -13,11 +13,13 @@ package struct Outfit {
     let journal: AuditTrail
     let log: Logger
     let host: ProcessHost
+    let executor: ExecutorLink
     let environment: TaskEnvironment
 
     package init(
         configuration: Configuration, loaded: LoadedSettings, loop: EventLoop,
-        writer: JournalWriter, log: Logger, host: ProcessHost, openFilesSoft: UInt64
+        writer: JournalWriter, log: Logger, host: ProcessHost, executor: ExecutorLink,
+        openFilesSoft: UInt64
     ) {
         self.configuration = configuration
         settings = CurrentSettings(loaded)
@@ -25,6 +27,7 @@ package struct Outfit {
         journal = AuditTrail(writer, loaded.settings.limits)
         self.log = log
         self.host = host
+        self.executor = executor
         environment = TaskEnvironment(
             socketPath: configuration.socketPath, changesUser: configuration.servesEverybody,
             openFilesSoft: openFilesSoft, inherited: configuration.environment)
@@ -89,9 +92,10 @@ struct ProcessSide {
         output = OutputPump(
             core, front.poll, outfit.settings, accounts, front.subscriptions, journal, log)
         notify = NotifySocketPool(core, front.poll, accounts, log)
-        runners = ProcessRunner(core, outfit.host, output, notify, users, journal, log)
+        runners = ProcessRunner(
+            core, outfit.host, outfit.executor, output, notify, users, journal, log)
         tasks = TaskRunner(core, runners, output, notify, outfit.environment, journal, log)
-        executor = ExecutorSync(core, outfit.host.executor, tasks, front.replies, log)
+        executor = ExecutorSync(core, outfit.executor, tasks, front.replies, log)
         units = UnitFreezer(outfit.loop, user: outfit.configuration.user, log)
         applications = ApplicationRunner(
             ApplicationRunner.Parts(
@@ -148,7 +152,7 @@ struct Service {
         reloader = SettingsReloader(
             core: core, configuration: configuration, settings: outfit.settings,
             accounts: accounts, containment: outfit.host.containment,
-            executor: outfit.host.executor, store: store,
+            executor: outfit.executor, store: store,
             status: status, journal: outfit.journal, log: log)
         conditions = ConditionMonitor(core, loop, configuration, log)
         pressure = MemoryPressureMonitor(core, loop, configuration, log)
@@ -167,7 +171,7 @@ struct CallSide {
     ) {
         let (journal, log) = (outfit.journal, outfit.log)
         let access = AccessControl(
-            outfit.configuration, executor: outfit.host.executor?.executor?.processID)
+            outfit.configuration, executor: outfit.executor.executor?.processID)
         let submitters = Submitters(
             core, access, processes.users, front.replies,
             servesEverybody: outfit.configuration.servesEverybody)

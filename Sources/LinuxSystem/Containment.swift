@@ -1,6 +1,3 @@
-internal import CLinux
-internal import Glibc
-
 /// What holds the processes of a task together.
 package enum Containment {
     /// A cgroup for each task: one write kills it whole. Nothing leaves it but by root's leave, as by the
@@ -43,30 +40,11 @@ package enum Containment {
         return !hierarchy.delegated.isOurs
     }
 
-    /// Finds `bgtask-supervisor` beside the daemon's own executable, or in ../libexec/bgtaskd.
+    /// Where `bgtask-supervisor` is.
     ///
-    /// - Throws: ENOENT, with the places that were looked at.
+    /// - Throws: as `installedProgram`.
     package static func supervisorPath() throws(SystemError) -> String {
-        let executable = try ownExecutable()
-        let folder = executable.prefix(upTo: executable.lastIndex(of: "/") ?? executable.startIndex)
-        let places = ["\(folder)", "\(folder)/../libexec/bgtaskd"]
-        for place in places where access("\(place)/bgtask-supervisor", X_OK) == 0 {
-            return "\(place)/bgtask-supervisor"
-        }
-        throw SystemError(
-            operation: "find",
-            errno: ENOENT,
-            subject: "bgtask-supervisor",
-            detail: "in neither of " + places.joined(separator: ", ")
-        )
-    }
-
-    private static func ownExecutable() throws(SystemError) -> String {
-        var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
-        let count = try systemCall("readlink", "/proc/self/exe") {
-            clx_own_executable(&buffer, buffer.count)
-        }
-        return String(decoding: buffer.prefix(count), as: UTF8.self)
+        try installedProgram("bgtask-supervisor")
     }
 }
 

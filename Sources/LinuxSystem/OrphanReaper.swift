@@ -31,9 +31,9 @@ final class OrphanReaper: WatchOwner {
         self.host = host
     }
 
-    /// Begins to look for orphans, or goes on; tells the client when there are no more.
-    func begin(for client: any Client, _ events: inout [ProcessEvent]) {
-        clients.append((client, left))
+    /// Begins to look for orphans, or goes on; tells the client, if there is one, when there are no more.
+    func begin(for client: (any Client)?, _ events: inout [ProcessEvent]) {
+        if let client { clients.append((client, left)) }
         pause = Self.pauseMin
         do {
             try startTimer()

@@ -20,7 +20,7 @@ package final class ProcessHost {
     private(set) var strays: StrayTracker?
     private(set) var reaper: ChildReaper?
     private let freezes: FreezeRecord
-    /// Where commands of tasks are run; `nil`: by this process.
+    /// Where commands of tasks are run, from `connect` on.
     package private(set) var executor: ExecutorLink?
 
     /// Makes this process a child subreaper (PR_SET_CHILD_SUBREAPER): processes become its children when their parents
@@ -69,11 +69,22 @@ package final class ProcessHost {
     ///
     /// - Throws: as `ExecutorLink`.
     package func connect(
-        executor path: String, owner: ExecutorLink.Owner
+        _ source: ExecutorSource, owner: ExecutorLink.Owner
     ) throws(SystemError) -> ExecutorLink {
-        let link = try ExecutorLink(path: path, owner: owner, watches: watches)
+        let way: ExecutorLink.Way =
+            switch source {
+            case .socket(let path): .socket(path: path)
+            case .program(let program): .child(ExecutorChild(program, host: self))
+            }
+        let link = try ExecutorLink(way, owner: owner, watches: watches)
         executor = link
         return link
+    }
+
+    /// An executor that was a child of this process is gone: what it left has become this process's.
+    func executorEnded(_ events: inout [ProcessEvent]) {
+        // With groups, strays are looked for again and again, and the next executor kills all in its groups.
+        if strays == nil { orphans.begin(for: nil, &events) }
     }
 
     /// Watches processes that others have started, and what those have started. The identifier comes back with

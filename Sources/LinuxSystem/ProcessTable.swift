@@ -30,6 +30,16 @@ struct ProcessTable {
         entriesBelow(roots).map { $0.pid }
     }
 
+    /// Kills what descends from the `roots`, without them.
+    ///
+    /// - Returns: what was there.
+    func kill(descendantsOf roots: Set<Int32>) -> [Int32] {
+        entriesBelow(roots).map { process in
+            _ = withUnsafePointer(to: process) { clx_process_signal($0, SIGKILL) }
+            return process.pid
+        }
+    }
+
     /// Whether something descends from the `roots`, and all of it is stopped.
     func areStopped(descendantsOf roots: Set<Int32>) -> Bool {
         let processes = entriesBelow(roots)

@@ -45,7 +45,8 @@ struct StrayScan: Sendable {
     /// - Parameters:
     ///   - tree: the name of the tree of groups.
     ///   - ownGroup: the name of this process's own group: what lives there is no task's.
-    init(tree: String, ownGroup: String) throws(SystemError) {
+    ///   - executor: a child of this process that looks after what descends from it.
+    init(tree: String, ownGroup: String, sparing executor: Int32? = nil) throws(SystemError) {
         var groups: [Int32: String] = [:]
         func group(of processID: Int32) throws(SystemError) -> String? {
             if let known = groups[processID] { return known }
@@ -53,7 +54,7 @@ struct StrayScan: Sendable {
             groups[processID] = name
             return name
         }
-        for (process, top) in try ProcessTable().living(below: getpid()) {
+        for (process, top) in try ProcessTable().living(below: getpid()) where top != executor {
             guard let name = try group(of: process.pid), name != ownGroup else { continue }
             if let task = Self.taskGroup(of: name, in: tree) {
                 inhabited.insert(task)

@@ -176,12 +176,13 @@ final class StrayTracker: WatchOwner {
         scansAgain = false
         isTimed = false
         let (tree, ownGroup, board, record) = (tree, ownGroup, board, record)
+        let executor = host.executor?.childID
         let freezes = freezes.sorted { $0.key < $1.key }
         self.freezes = [:]
         let take: @Sendable () -> Void = {
             for (group, sessions) in freezes { GroupFreeze(group)?.kill(sessions, record) }
             do throws(SystemError) {
-                board.put(.scan(try StrayScan(tree: tree, ownGroup: ownGroup)))
+                board.put(.scan(try StrayScan(tree: tree, ownGroup: ownGroup, sparing: executor)))
             } catch {
                 // Without /proc no stray can be found, so nobody may wait for one.
                 board.put(error.isShortage ? .none : .scan(StrayScan()))

@@ -58,6 +58,11 @@ final class WatchedChild {
         return exit
     }
 
+    /// Waits until it can be reaped, so long at most.
+    ///
+    /// - Returns: whether it can.
+    func wait(milliseconds: Int32) -> Bool { process.waitReadable(milliseconds: milliseconds) }
+
     /// Signals the child alone, if it has not ended.
     ///
     /// - Returns: whether it got the signal.

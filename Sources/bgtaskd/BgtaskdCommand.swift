@@ -48,6 +48,7 @@ enum BgtaskdCommand {
                 scope: scope, config: options.config, socket: options.socket,
                 stateFolder: options.stateFolder,
                 environment: environment)
+            configuration.executorPath = options.executor
             let loaded = try SettingsLoader(location: configuration.settingsLocation).load()
             let checks = Preflight(
                 configuration: configuration, settings: loaded.settings, isStart: !checkConfig)
@@ -60,7 +61,6 @@ enum BgtaskdCommand {
             }
             configuration.operatorsGroup = try checks.operatorsGroup()
             configuration.access = try checks.access()
-            configuration.executorPath = options.executor
             return try Bootstrap.serve(configuration, loaded, inherited)
         } catch let failure as StartFailure {
             callers.sendAway()

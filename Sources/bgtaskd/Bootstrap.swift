@@ -46,10 +46,10 @@ enum Bootstrap {
         try endLeftovers(configuration.stateFolder, log)
         let opened = try openStore(configuration.stateFolder, loaded.settings)
         let host = try makeHost(configuration, loaded, log, lock.descriptor)
-        try connectExecutor(host, configuration, loaded, opened)
+        let executor = try connectExecutor(host, configuration, loaded, opened)
         let outfit = Outfit(
             configuration: configuration, loaded: loaded, loop: loop, writer: writer, log: log,
-            host: host, openFilesSoft: openFilesSoft)
+            host: host, executor: executor, openFilesSoft: openFilesSoft)
         let made = try Daemon(outfit, opened)
         daemon = made
         do {
@@ -135,6 +135,7 @@ enum Bootstrap {
         do {
             try FreezeRecord(stateFolder: folder).thawLeftover()
             say(try TreeRecord(stateFolder: folder).killLeftovers(), log)
+            say(try ExecutorFolder(stateFolder: folder).waitForEarlier(), log)
         } catch {
             throw StartFailure(
                 "cannot end what an earlier daemon left: \(error)", ExitStatus.system)
@@ -172,20 +173,34 @@ enum Bootstrap {
         }
     }
 
-    /// Finds the program that runs commands, where there is to be one, and what it runs of an earlier daemon's.
+    /// Finds or starts the program that runs commands, and finds what it has of an earlier daemon's.
     private static func connectExecutor(
         _ host: ProcessHost, _ configuration: Configuration, _ loaded: LoadedSettings,
         _ opened: OpenedStore
-    ) throws(StartFailure) {
-        guard let path = configuration.executorPath else { return }
+    ) throws(StartFailure) -> ExecutorLink {
         do {
-            let executor = try host.connect(executor: path, owner: opened.executorOwner)
+            let executor = try host.connect(
+                try executorSource(host, configuration), owner: opened.executorOwner)
             executor.processesPerCommandMax = loaded.settings.limits.processesPerTaskMax
+            return executor
         } catch {
+            try? host.containment.tree?.remove()
+            let advice =
+                configuration.executorPath == nil ? "" : "; see: systemctl status bgtask-executor"
             throw StartFailure(
-                "cannot use bgtask-executor: \(error); see: systemctl status bgtask-executor",
-                ExitStatus.unavailable)
+                "cannot use bgtask-executor: \(error)\(advice)", ExitStatus.unavailable)
         }
+    }
+
+    private static func executorSource(
+        _ host: ProcessHost, _ configuration: Configuration
+    ) throws(SystemError) -> ExecutorSource {
+        if let path = configuration.executorPath { return .socket(path: path) }
+        let program = ExecutorProgram(
+            path: try installedProgram(ExecutorProgram.name),
+            groupFolder: host.containment.tree?.folder,
+            stateFolder: ExecutorFolder(stateFolder: configuration.stateFolder).path)
+        return .program(program)
     }
 
     private static func containment(

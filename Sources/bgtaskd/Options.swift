@@ -20,7 +20,7 @@ struct Options: Equatable {
     private(set) var scope: Scope?
     private(set) var socket: String?
     private(set) var stateFolder: String?
-    /// The socket of bgtask-executor; `nil`: commands are run by the daemon.
+    /// The socket of bgtask-executor; `nil`: the daemon starts one.
     private(set) var executor: String?
 
     static let help = """

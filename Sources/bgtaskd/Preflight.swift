@@ -13,8 +13,8 @@ struct Preflight {
     /// Everything that is wrong, in the order in which a start would come upon it.
     func findings() -> [StartFailure] {
         [
-            checkSettingsFolder, checkStateFolder, checkSocket, checkContainment, checkOperators,
-            checkAccess, checkDumpable,
+            checkSettingsFolder, checkStateFolder, checkSocket, checkContainment, checkExecutor,
+            checkOperators, checkAccess, checkDumpable,
         ].compactMap { check in
             do {
                 try check()
@@ -128,6 +128,15 @@ struct Preflight {
             _ = try Containment.supervisorPath()
         } catch {
             throw StartFailure("cannot keep processes together: \(error)", ExitStatus.system)
+        }
+    }
+
+    private func checkExecutor() throws {
+        guard configuration.executorPath == nil else { return }
+        do throws(SystemError) {
+            _ = try installedProgram(ExecutorProgram.name)
+        } catch {
+            throw StartFailure("cannot run commands: \(error)", ExitStatus.system)
         }
     }
 

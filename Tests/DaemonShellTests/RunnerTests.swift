@@ -23,10 +23,6 @@ struct RunnerTests {
         func readUse() -> ProcessUse? { nil }
     }
 
-    private let runsAs = RunsAs(
-        user: UserEntry(name: "a", home: "/", shell: "/bin/sh"), groups: nil,
-        hasNoNewPrivileges: false)
-
     private func runner() -> Runner {
         let owner = OwnerID(rawValue: 1000)
         var shares = OwnerOutputs()
@@ -41,13 +37,13 @@ struct RunnerTests {
     func postponed() {
         let runner = runner()
         let orders: [Action] = [
-            .signal(TaskID(rawValue: 3), .terminate), .warn(TaskID(rawValue: 3)),
+            .signal(TaskID(rawValue: 3), .terminate), .signal(TaskID(rawValue: 3), .kill),
         ]
-        #expect(runner.runsAs == nil)
+        #expect(runner.isWaitingForUser)
         #expect(runner.postpones(orders[0]))
         #expect(runner.started().isEmpty, "its user is not known yet")
-        runner.userKnown(runsAs)
-        #expect(runner.runsAs != nil)
+        runner.userKnown()
+        #expect(!runner.isWaitingForUser)
         #expect(runner.postpones(orders[1]))
         #expect(runner.started() == orders)
         #expect(runner.started().isEmpty)

@@ -5,22 +5,11 @@ import TestKit
 /// How a daemon of a test keeps the processes of a task together.
 enum ContainmentMode: String, CaseIterable, CustomStringConvertible {
     case cgroup, supervisor
-    /// By a bgtask-executor, which all daemons in the same folder share.
-    case executor
 
     var description: String { rawValue }
 
-    /// Those that can be had here; the last one where BGTASK_EXECUTOR asks for it.
-    static let available = allCases.filter {
-        switch $0 {
-        case .supervisor: true
-        case .cgroup: whyNoCgroup == nil
-        case .executor: whyNoCgroup == nil && getenv("BGTASK_EXECUTOR") != nil
-        }
-    }
-
-    /// The setting for it.
-    var setting: String { self == .executor ? "cgroup" : rawValue }
+    /// Those that can be had here.
+    static let available = allCases.filter { $0 == .supervisor || whyNoCgroup == nil }
 
     /// Why no cgroup can be had; `nil` where it can.
     static let whyNoCgroup: String? = {
@@ -44,7 +33,6 @@ final class DaemonProcess {
     let child: Child
     let folder: TemporaryFolder
     let mode: ContainmentMode
-    private let executor: ExecutorProcess?
 
     /// How long a client of a test waits for a reply.
     static let replyTimeout = Duration.seconds(300)
@@ -66,7 +54,6 @@ final class DaemonProcess {
         let folder = try folder ?? TemporaryFolder()
         self.folder = folder
         self.mode = mode
-        executor = mode == .executor ? try .shared(in: folder) : nil
         try Self.write(settings, mode, in: folder)
         for path in [folder.path, folder.path + "/bgtaskd.toml"] { try user?.own(path) }
         let command = [
@@ -76,7 +63,7 @@ final class DaemonProcess {
         let prefix = wrapper + (user.map { ["/usr/bin/setpriv"] + $0.privileges } ?? [])
         child = try Child(
             (prefix + command)[0],
-            (prefix + command).dropFirst() + (executor?.arguments ?? []) + arguments,
+            (prefix + command).dropFirst() + arguments,
             environment: ["PATH=/usr/bin:/bin", "HOME=/", "LANG=C.UTF-8"] + environment,
             error: folder.path + "/log"
         )
@@ -123,7 +110,7 @@ final class DaemonProcess {
     private static func write(
         _ settings: String, _ mode: ContainmentMode, in folder: TemporaryFolder
     ) throws {
-        let containment = "daemon.containment = \"\(mode.setting)\"\n"
+        let containment = "daemon.containment = \"\(mode)\"\n"
         try Files.write(containment + settings + "\n", to: folder.path + "/bgtaskd.toml")
     }
 
@@ -142,6 +129,11 @@ final class DaemonProcess {
     func kill() throws {
         child.signal(SIGKILL)
         _ = try child.waitForEnd()
+    }
+
+    /// The bgtask-executor that it has started, while there is one.
+    var executorID: pid_t? {
+        Processes.children(of: processID).first { Processes.name($0) == "bgtask-executor" }
     }
 
     /// The processes of its tasks, found by what they have in their environment.

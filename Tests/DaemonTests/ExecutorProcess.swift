@@ -1,9 +1,8 @@
 import Glibc
-import Synchronization
 import TestKit
 
 /// A bgtask-executor for daemons that follow each other; killed, with what it runs, with the value that stands for it.
-final class ExecutorProcess: @unchecked Sendable {
+final class ExecutorProcess {
     private let folder: TemporaryFolder
     /// Where it has the groups of commands.
     let groupFolder: String
@@ -45,22 +44,6 @@ final class ExecutorProcess: @unchecked Sendable {
         rmdir(groupFolder)
         for name in Files.names(folder.path + "/state") { unlink("\(folder.path)/state/\(name)") }
         rmdir(folder.path + "/state")
-    }
-
-    private struct Shared {
-        weak var executor: ExecutorProcess?
-    }
-
-    private static let sharedByFolder = Mutex<[String: Shared]>([:])
-
-    /// The one of the daemons in a folder, which is there for as long as one of them.
-    static func shared(in folder: TemporaryFolder) throws -> ExecutorProcess {
-        try sharedByFolder.withLock { all in
-            if let executor = all[folder.path]?.executor { return executor }
-            let made = try ExecutorProcess()
-            all[folder.path] = Shared(executor: made)
-            return made
-        }
     }
 
     /// What a daemon is started with.

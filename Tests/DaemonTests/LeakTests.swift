@@ -75,28 +75,30 @@ struct LeakTests {
     }
 }
 
-/// What a daemon has, apart from what it remembers on purpose.
+/// What a daemon and its bgtask-executor have, apart from what they remember on purpose.
 struct DaemonUse {
     let descriptors: Int
     let threads: Int
+    /// Beside the executor itself: those of both.
     let children: Int
     let groups: Int
     /// Sockets at which tasks speak to the daemon, those that no task has included.
     let noticeSockets: Int
 
     init(_ daemon: DaemonProcess) {
-        descriptors = Processes.descriptorCount(of: daemon.processID)
+        let all = [daemon.processID] + (daemon.executorID.map { [$0] } ?? [])
+        descriptors = all.reduce(0) { $0 + Processes.descriptorCount(of: $1) }
         threads = Processes.status("Threads", of: daemon.processID)
-        children = Processes.children(of: daemon.processID).count
+        children = all.reduce(1 - all.count) { $0 + Processes.children(of: $1).count }
         groups = daemon.groupCount
         noticeSockets = Files.names(daemon.noticeFolder).count
     }
 
     /// Whether nothing has become more than it was, apart from the pools of groups, of sockets and of threads
-    /// that start commands: how many are in them follows from which tasks came last and together; a group that
+    /// that start applications: how many are in them follows from which tasks came last and together; a group that
     /// was killed is not put back.
     ///
-    /// - Parameter idleMax: how many empty groups the daemon keeps.
+    /// - Parameter idleMax: how many empty groups are kept.
     func isAtMost(_ other: DaemonUse, idleMax: Int) -> Bool {
         descriptorsBesideGroups <= other.descriptorsBesideGroups
             && threads <= other.threads + Self.launchThreadsMax
@@ -106,6 +108,6 @@ struct DaemonUse {
     /// Threads that wait for the next command to start.
     private static let launchThreadsMax = 4
 
-    /// A group has three: its folder, its events and the count of its time.
+    /// A group has three at most: its folder, its events and the count of its time.
     private var descriptorsBesideGroups: Int { descriptors - 3 * groups - noticeSockets }
 }

@@ -209,7 +209,7 @@ struct LeavingTests {
         let id = try scene.client.submit(["\(child)", "siblings", "50", "0", Self.flag(scene)])
         try scene.daemon.waitForOutput("ready\n", of: id, as: .games)
         try eventually("the command alone is left", seconds: 60) {
-            Processes.children(of: scene.daemon.processID).count == 1
+            scene.daemon.executorID.map { Processes.children(of: $0).count } == 1
         }
         try Files.write("", to: Self.flag(scene))
         #expect(try scene.ended(id).outcome == .completed)
@@ -350,7 +350,7 @@ struct LeavingTests {
         #expect(!Files.exists(scene.daemon.statePath + "/held"))
     }
 
-    @Test("what tasks leave to the daemon is reaped while they run", arguments: [50])
+    @Test("what tasks leave to the executor is reaped while they run", arguments: [50])
     func reaped(count: Int) throws {
         let scene = try Scene()
         let id = try scene.client.submit(
@@ -359,7 +359,7 @@ struct LeavingTests {
                 """)
         try scene.daemon.waitForOutput("ready\n", of: id, as: .games)
         try eventually("the command alone is left", seconds: 60) {
-            Processes.children(of: scene.daemon.processID).count == 1
+            scene.daemon.executorID.map { Processes.children(of: $0).count } == 1
         }
         #expect(try scene.client.show(id).state == .running)
         _ = try scene.client.ask(Tasks.Cancel.self) { $0.id = id }

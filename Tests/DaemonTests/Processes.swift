@@ -19,6 +19,11 @@ enum Processes {
         }
     }
 
+    /// What a process is called, cut to 15 bytes.
+    static func name(_ processID: pid_t) -> String {
+        String(Files.text("/proc/\(processID)/comm").dropLast())
+    }
+
     /// The state of a process as proc_pid_stat(5) has it: R, S, D, T, Z; `nil` where it is gone.
     static func state(_ processID: pid_t) -> Character? {
         Files.text("/proc/\(processID)/stat").split(separator: ")").last?.dropFirst().first

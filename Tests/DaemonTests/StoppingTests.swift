@@ -140,9 +140,8 @@ struct StoppingTests {
         #expect(ended.count == count)
     }
 
-    @Test("kill -9 of a daemon with supervisors leaves no process")
-    func killedWithSupervisors() throws {
-        let daemon = try DaemonProcess(.supervisor)
+    /// Has tasks run that heed no signal, and have left their session.
+    private func submitStubborn(to daemon: DaemonProcess) throws {
         let client = try daemon.connect()
         for _ in 0..<3 {
             let id = try client.submit(
@@ -151,29 +150,56 @@ struct StoppingTests {
             try daemon.waitForOutput("ready", of: id)
         }
         #expect(daemon.taskProcesses().count >= 6)
+    }
+
+    @Test("kill -9 of a daemon leaves no process", arguments: ContainmentMode.available)
+    func killed(mode: ContainmentMode) throws {
+        let daemon = try DaemonProcess(mode)
+        try submitStubborn(to: daemon)
+        let executor = try #require(daemon.executorID)
         try daemon.kill()
         try eventually("no process of a task is left") { daemon.taskProcesses() == [] }
+        try eventually("its executor has ended") { !Processes.isAlive(executor) }
     }
 
     @Test(
-        "the next daemon kills what one that was killed has left in its cgroup",
-        .enabled(if: ContainmentMode.whyNoCgroup == nil, "\(ContainmentMode.whyNoCgroup ?? "")"))
-    func killedWithCgroup() throws {
-        let first = try DaemonProcess(.cgroup)
-        let client = try first.connect()
-        for _ in 0..<3 {
-            let id = try client.submit(
-                script: "trap '' TERM; setsid sleep 1000 & echo ready; while :; do sleep 1; done")
-            try first.waitForOutput("ready", of: id)
-        }
+        "the next daemon kills what one that was killed has left, with an executor that hangs",
+        arguments: ContainmentMode.available)
+    func killedWithHangingExecutor(mode: ContainmentMode) throws {
+        let first = try DaemonProcess(mode)
+        try submitStubborn(to: first)
+        let executor = try #require(first.executorID)
+        Glibc.kill(executor, SIGSTOP)
         try first.kill()
         #expect(first.taskProcesses().count >= 6)
-        let second = try DaemonProcess(.cgroup, in: first.folder)
+        let second = try DaemonProcess(mode, in: first.folder)
         // It serves, so nothing of the first is left.
         #expect(second.taskProcesses() == [])
-        try second.waitForLog("processes of an earlier daemon were killed")
+        #expect(!Processes.isAlive(executor))
+        if mode == .cgroup {
+            try second.waitForLog("processes of an earlier daemon were killed")
+        }
         let after = try second.connect()
         #expect(try after.ended(try after.submit(["true"])).outcome == .completed)
+    }
+
+    @Test(
+        "an executor that is killed takes its commands along, and the next one starts others",
+        arguments: ContainmentMode.available)
+    func killedExecutor(mode: ContainmentMode) throws {
+        let daemon = try DaemonProcess(mode)
+        try submitStubborn(to: daemon)
+        let executor = try #require(daemon.executorID)
+        Glibc.kill(executor, SIGKILL)
+        try eventually("no process of a task is left") { daemon.taskProcesses() == [] }
+        try daemon.waitForLog("bgtask-executor is there")
+        let client = try daemon.connect()
+        #expect(try client.ended(client.submit(["true"])).outcome == .completed)
+        for id in 1...3 { #expect(try client.show(id).outcome == .interrupted) }
+        try eventually("what it left is reaped") {
+            Processes.children(of: daemon.processID) == [daemon.executorID]
+        }
+        #expect(try daemon.stop() == .status(0))
     }
 
     @Test(

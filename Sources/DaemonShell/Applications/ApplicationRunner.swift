@@ -138,7 +138,7 @@ final class ApplicationRunner {
         do {
             let submitter = registration.submitter.launched(by: application.launcher)
             let runsAs = try environment.runsAs(submitter, runner.owner, known: user)
-            runner.userKnown(runsAs)
+            runner.userKnown()
             try runners.start(
                 environment.request(for: application.key, registration, as: runsAs),
                 in: processes, of: runner)

@@ -7,8 +7,7 @@ internal import Systemd
 /// earlier daemon has left.
 final class ExecutorSync {
     private let core: Core
-    /// `nil` where this process runs commands itself.
-    private let link: ExecutorLink?
+    private let link: ExecutorLink
     private let tasks: TaskRunner
     private let replies: PendingReplies
     private let log: Logger
@@ -18,7 +17,7 @@ final class ExecutorSync {
     private var instanceChanged: (ExecutorInstance) -> Void = { _ in }
 
     init(
-        _ core: Core, _ link: ExecutorLink?, _ tasks: TaskRunner, _ replies: PendingReplies,
+        _ core: Core, _ link: ExecutorLink, _ tasks: TaskRunner, _ replies: PendingReplies,
         _ log: Logger
     ) {
         self.core = core
@@ -26,29 +25,29 @@ final class ExecutorSync {
         self.tasks = tasks
         self.replies = replies
         self.log = log
-        core.update { registry, _, _ in registry.mirrorsTimes = link != nil }
+        core.update { registry, _, _ in registry.mirrorsTimes = true }
         tasks.connect { [unowned self] id in confirm(id) }
     }
 
     /// Whether commands go on when this process ends.
-    var isThere: Bool { link != nil }
+    var commandsGoOn: Bool { link.outlivesProcess }
 
     /// Whether somebody waits for the executor to know times, who can be answered.
-    var isAwaited: Bool { link?.isReady == true && !awaited.isEmpty }
+    var isAwaited: Bool { link.isReady && !awaited.isEmpty }
 
     /// The executor that has been found last.
-    var instance: ExecutorInstance? { link?.executor.map(ExecutorInstance.init) }
+    var instance: ExecutorInstance? { link.executor.map(ExecutorInstance.init) }
 
-    /// In words for an operator; `nil` where this process runs commands itself.
-    var description: String? {
-        guard let link else { return nil }
+    /// In words for an operator.
+    var description: String {
         guard link.isReady, let executor = link.executor else {
             return "not connected; nothing is started"
         }
         guard !link.isSilent else {
             return "process \(executor.processID) does not answer; nothing is started"
         }
-        return "version \(executor.version), connected, process \(executor.processID)"
+        let way = commandsGoOn ? "connected" : "ends with the daemon"
+        return "version \(executor.version), \(way), process \(executor.processID)"
     }
 
     func connect(instanceChanged: @escaping (ExecutorInstance) -> Void) {
@@ -69,7 +68,6 @@ final class ExecutorSync {
 
     /// Tells the executor what this instant has changed.
     func endInstant() {
-        guard let link else { return }
         let changed = core.update { registry, _, _ in registry.takeChangedTimes() }
         for id in changed {
             guard let command = tasks.executed(id),
@@ -91,7 +89,6 @@ final class ExecutorSync {
 
     /// Steps are on disk: what the executor has of tasks that have ended is not needed any more.
     func stored(_ steps: [StoreStep]) {
-        guard let link else { return }
         for step in steps {
             switch step {
             case .ended(let id), .attemptEnded(let id), .startUndone(let id):
@@ -105,7 +102,6 @@ final class ExecutorSync {
 
     /// Says what has become of the executor.
     func takeNews() {
-        guard let link else { return }
         for news in link.takeNews() {
             switch news {
             case .lost(let error): log.say(.executorLost, [.reason: "\(error)"])
@@ -131,15 +127,15 @@ final class ExecutorSync {
     }
 
     /// When it is to be seen whether an executor is there again.
-    var nextDeadline: Instant? { link?.nextDeadline.map(Instant.init(nanoseconds:)) }
+    var nextDeadline: Instant? { link.nextDeadline.map(Instant.init(nanoseconds:)) }
 
-    func deadlineReached() { link?.deadlineReached() }
+    func deadlineReached() { link.deadlineReached() }
 
     // MARK: - One daemon after the other
 
     /// What an earlier daemon has left running, for the core to go on with.
     var found: [TaskID: FoundCommand] {
-        let listed = (link?.listed ?? []).map { listed in
+        let listed = link.listed.map { listed in
             (TaskID(rawValue: listed.command.identifier), FoundCommand(listed))
         }
         return Dictionary(listed) { one, _ in one }
@@ -147,7 +143,6 @@ final class ExecutorSync {
 
     /// Goes on with those of them that the core has taken over; ends the others.
     func takeOver() {
-        guard let link else { return }
         var count = 0
         for listed in link.takeListed() {
             let id = TaskID(rawValue: listed.command.identifier)
@@ -165,16 +160,15 @@ final class ExecutorSync {
 
     /// Leaves commands to the next daemon: nothing is ordered and heard any more.
     func handOver() {
-        guard let link else { return }
         let count = tasks.executedCount
         link.close()
         log.say(.handedOver, [.count: "\(count)"])
     }
 
-    /// Nothing runs any more, and nothing is to be left.
+    /// Nothing is to be left: what runs still is stuck, or was not waited for.
     func end() {
-        link?.exitWhenIdle()
-        link?.close()
+        link.exitWhenIdle()
+        link.close()
     }
 }
 

@@ -7,6 +7,7 @@ internal import Systemd
 final class ProcessRunner {
     private let core: Core
     private let host: ProcessHost
+    private let executor: ExecutorLink
     private let output: OutputPump
     private let notify: NotifySocketPool
     private let users: UserCache
@@ -22,11 +23,12 @@ final class ProcessRunner {
     private var applicationKey: (RunnerID) -> ApplicationKey? = { _ in nil }
 
     init(
-        _ core: Core, _ host: ProcessHost, _ output: OutputPump, _ notify: NotifySocketPool,
-        _ users: UserCache, _ journal: AuditTrail, _ log: Logger
+        _ core: Core, _ host: ProcessHost, _ executor: ExecutorLink, _ output: OutputPump,
+        _ notify: NotifySocketPool, _ users: UserCache, _ journal: AuditTrail, _ log: Logger
     ) {
         self.core = core
         self.host = host
+        self.executor = executor
         self.output = output
         self.notify = notify
         self.users = users
@@ -58,7 +60,7 @@ final class ProcessRunner {
     func haveProcesses(leavesCommands: Bool) -> Bool {
         runners.values.contains { runner in
             switch runner.id.kind {
-            case .task where leavesCommands && runner.executed != nil: false
+            case .task where leavesCommands: false
             case .task(let task): core.registry.record(task)?.run?.conclusion == nil
             case .application: true
             }
@@ -66,11 +68,8 @@ final class ProcessRunner {
     }
 
     /// Makes a place for the command of a task, which does not run yet.
-    func make(for task: TaskID, of owner: OwnerID) throws(SystemError) -> Runner {
+    func make(for task: TaskID, of owner: OwnerID) -> Runner {
         let id = RunnerID(of: task)
-        guard let executor = host.executor else {
-            return add(.launched(try host.makeTask(id.number)), id, .task(task), of: owner)
-        }
         return add(.executed(executor.makeCommand(id.number)), id, .task(task), of: owner)
     }
 
@@ -102,7 +101,7 @@ final class ProcessRunner {
         users.ask(runner.owner, completion: body)
     }
 
-    /// Begins to start a command in this process, and reads what it prints once the main command runs.
+    /// Begins to start the command of an application, and reads what it prints once the main command runs.
     func start(
         _ request: LaunchRequest, in processes: any TaskProcesses, of runner: Runner
     ) throws {

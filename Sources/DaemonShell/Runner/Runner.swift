@@ -5,9 +5,9 @@ internal import LinuxSystem
 final class Runner {
     /// Who runs its commands.
     enum Commands {
-        /// This process: they end with it.
+        /// This process, those of an application.
         case launched(any TaskProcesses)
-        /// bgtask-executor: they go on.
+        /// bgtask-executor, those of a task.
         case executed(ExecutedCommand)
     }
 
@@ -15,11 +15,10 @@ final class Runner {
     private enum Phase {
         /// Until the user database has answered; then `starting`.
         case waitingForUser
-        /// Until the kernel has started it; then `started`. Whom it runs as is not known of one that an earlier daemon
-        /// has started.
-        case starting(RunsAs?)
+        /// Until the kernel has started it; then `started`.
+        case starting
         /// It runs, or has run.
-        case started(RunsAs?)
+        case started
     }
 
     let id: RunnerID
@@ -27,11 +26,8 @@ final class Runner {
     let commands: Commands
     let output: RunnerOutput
     private var phase = Phase.waitingForUser
-    /// What is to be done once the main command runs: a process that is being started could miss a signal, and the
-    /// handler's command comes after the signal.
+    /// What is to be done once the main command runs: a process that is being started could miss a signal.
     private var postponed: [Action] = []
-    /// Whether the command of its expiration handler runs, or is being started.
-    private(set) var hasHandler = false
     /// Where it speaks to the daemon; `nil` where it cannot.
     private(set) var notifySocket: TaskNotifySocket?
 
@@ -55,23 +51,15 @@ final class Runner {
     /// Whether the user database has not answered yet whom it runs as.
     var isWaitingForUser: Bool { if case .waitingForUser = phase { true } else { false } }
 
-    /// Whom its commands run as; `nil` until the user database has answered.
-    var runsAs: RunsAs? {
-        switch phase {
-        case .waitingForUser: nil
-        case .starting(let runsAs), .started(let runsAs): runsAs
-        }
-    }
-
     /// Its user is known, so that its main command is being started.
-    func userKnown(_ runsAs: RunsAs, _ notifySocket: TaskNotifySocket? = nil) {
-        phase = .starting(runsAs)
+    func userKnown(_ notifySocket: TaskNotifySocket? = nil) {
+        phase = .starting
         self.notifySocket = notifySocket
     }
 
     /// An earlier daemon has had its main command started, or begun to.
     func takenOver(isStarted: Bool, _ notifySocket: TaskNotifySocket?) {
-        phase = isStarted ? .started(nil) : .starting(nil)
+        phase = isStarted ? .started : .starting
         self.notifySocket = notifySocket
     }
 
@@ -88,15 +76,10 @@ final class Runner {
     ///
     /// - Returns: the orders that have waited for it.
     func started() -> [Action] {
-        guard case .starting(let runsAs) = phase else { return [] }
-        phase = .started(runsAs)
+        guard case .starting = phase else { return [] }
+        phase = .started
         defer { postponed = [] }
         return postponed
-    }
-
-    /// The command of its expiration handler is being started, or is over.
-    func handlerChanged(runs: Bool) {
-        hasHandler = runs
     }
 
     /// Gives up its socket, for another to have.

@@ -69,14 +69,7 @@ final class TaskRunner {
 
     private func launch(_ id: TaskID) {
         guard let task = core.registry.record(id)?.task, task.isLive else { return }
-        let runner: Runner
-        do throws(SystemError) {
-            runner = try runners.make(for: id, of: task.owner)
-        } catch  where error.isShortage {
-            return postpone(id, "\(error)", .machine)
-        } catch {
-            return startFailed(id, "\(error)")
-        }
+        let runner = runners.make(for: id, of: task.owner)
         runners.withUser(of: runner) { [unowned self] result in
             switch result {
             case .success(let user): startMain(of: id, as: user)
@@ -91,27 +84,20 @@ final class TaskRunner {
     /// Starts the main command of a task, whose user is known now.
     private func startMain(of id: TaskID, as user: KnownUser) {
         // A task may wait twice for its user, where an attempt was killed before the answer came.
-        guard let runner = self[id], runner.isWaitingForUser, let record = core.registry.record(id),
-            let run = record.run
+        guard let runner = self[id], runner.isWaitingForUser, let command = runner.executed,
+            let record = core.registry.record(id), let run = record.run
         else { return }
         do {
             let runsAs = try environment.runsAs(run.work.submitter, runner.owner, known: user)
-            runner.userKnown(runsAs, notify.take(for: id, of: runner.owner))
+            runner.userKnown(notify.take(for: id, of: runner.owner))
             var request = environment.request(
                 for: record.task, run, after: core.registry.dependencies(of: id), as: runsAs,
                 noticePath: runner.notifySocket?.path)
             request.arguments = run.work.command
             request.input = run.work.input.flatMap(Base64.decode)
-            switch runner.commands {
-            case .launched(let processes):
-                try runners.start(request, in: processes, of: runner)
-            case .executed(let command):
-                // It may have been given up meanwhile.
-                guard let times = core.registry.commandDeadlines(of: id) else {
-                    return forget(id)
-                }
-                try command.start(request, start(of: record.task, run, runner, times))
-            }
+            // It may have been given up meanwhile.
+            guard let times = core.registry.commandDeadlines(of: id) else { return forget(id) }
+            try command.start(request, start(of: record.task, run, runner, times))
         } catch {
             if let scope = (error as? LaunchError)?.scope { return postpone(id, "\(error)", scope) }
             forget(id)
@@ -158,42 +144,12 @@ final class TaskRunner {
 
     // MARK: - Orders
 
-    /// Has the expiration handler of a task fire: its signal, then its command beside the task.
+    /// Has the expiration handler of a task fire: its signal, then its command beside the task. Its executor fires it also
+    /// while the task is being started.
     func warn(_ id: TaskID) {
         launchNow(id)
-        guard let record = core.registry.record(id), let run = record.run else { return }
-        guard let runner = self[id] else { return handlerExited(id) }
-        switch runner.commands {
-        // Its executor fires it also while it is being started.
-        case .executed(let command): command.warn()
-        case .launched(let processes):
-            if runner.postpones(.warn(id)) { return }
-            if let signal = run.work.expiration.signal { sendNow(signal, to: id, runner) }
-            if let command = run.work.expiration.command {
-                launchHandler(command, of: record, run, in: processes, runner)
-            }
-        }
-    }
-
-    /// Starts the command of an expiration handler beside its task.
-    private func launchHandler(
-        _ command: [String], of record: TaskRecord, _ run: RunTask,
-        in processes: any TaskProcesses, _ runner: Runner
-    ) {
-        // One that runs still is not started beside itself.
-        guard let runsAs = runner.runsAs, !runner.hasHandler else { return }
-        let id = record.task.id
-        var request = environment.request(
-            for: record.task, run, after: core.registry.dependencies(of: id), as: runsAs,
-            noticePath: runner.notifySocket?.path)
-        request.arguments = command
-        do {
-            try runners.start(request, in: processes, of: runner)
-            runner.handlerChanged(runs: true)
-        } catch {
-            journal.handlerNotStarted(record, "\(error)", at: core.now)
-            handlerExited(id)
-        }
+        guard let command = executed(id) else { return handlerExited(id) }
+        command.warn()
     }
 
     private func handlerExited(_ id: TaskID) {
@@ -252,9 +208,7 @@ final class TaskRunner {
             }
             if let runner { runners.mainStarted(runner) }
         case .startFailed(index: 0, let error): mainNotStarted(of: id, error)
-        case .startFailed(let index, let error):
-            if let runner { output.drain(runner.output, command: index) }
-            runner?.handlerChanged(runs: false)
+        case .startFailed(_, let error):
             if let record = core.registry.record(id) {
                 journal.handlerNotStarted(record, "\(error)", at: core.now)
             }
@@ -263,9 +217,7 @@ final class TaskRunner {
             core.update { registry, now, actions in
                 registry.mainExited(id, ProcessExit(exit), moment: moment, at: now, &actions)
             }
-        case .exited(let index, _):
-            if let runner { output.drain(runner.output, command: index) }
-            runner?.handlerChanged(runs: false)
+        case .exited:
             handlerExited(id)
         case .gone: gone(id, runner, moment)
         case .warned(let count, let isStop):

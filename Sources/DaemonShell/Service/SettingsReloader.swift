@@ -13,7 +13,7 @@ struct SettingsReloader {
     let settings: CurrentSettings
     let accounts: AccountSource
     let containment: Containment
-    let executor: ExecutorLink?
+    let executor: ExecutorLink
     let store: Persistence
     let status: ServiceStatus
     let journal: AuditTrail
@@ -69,7 +69,7 @@ struct SettingsReloader {
         }
         core.update { registry, now, actions in registry.limitsChanged(at: now, &actions) }
         containment.tree?.processesPerTaskMax = new.limits.processesPerTaskMax
-        executor?.processesPerCommandMax = new.limits.processesPerTaskMax
+        executor.processesPerCommandMax = new.limits.processesPerTaskMax
         accounts.readIfChanged()
         store.keep(HistoryBounds(new, accounts.accounts))
         journal.limit(entriesPerSecond: new.limits.auditRatePerOwnerMax)

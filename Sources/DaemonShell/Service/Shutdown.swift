@@ -71,7 +71,7 @@ final class Shutdown {
     /// Whether it is to be asked what a stop that was ordered now is to be, which `stop` is called with then.
     func asksForKind() -> Bool {
         // What is kept in memory alone is not there for the next daemon.
-        guard case .serving = phase, executor.isThere,
+        guard case .serving = phase, executor.commandsGoOn,
             settings.settings.store.durability == .commit
         else { return false }
         phase = .asking

@@ -249,6 +249,8 @@ package final class ExecutedCommand {
         case EXECUTOR_EXITED:
             defer { hasExited = true }
             return hasExited ? nil : .exited(index: 0, message.exit)
+        case EXECUTOR_FROZEN where message.record.code != 0:
+            return freezeFailed(message.record.code)
         case EXECUTOR_FROZEN: return .frozen(message.has(EXECUTOR_IS_FROZEN))
         case EXECUTOR_GONE: return gone(message.record)
         default: return nil
@@ -284,6 +286,14 @@ package final class ExecutedCommand {
         let request = request ?? LaunchRequest(arguments: ["its command"])
         return .startFailed(
             index: 0, LaunchError(stage: stage, errno: record.code, request: request))
+    }
+
+    private func freezeFailed(_ errno: Int32) -> ProcessEvent.What {
+        .freezeFailed(
+            SystemError(
+                operation: "freeze", errno: errno, subject: "command \(identifier)",
+                detail: errno == ETIMEDOUT ? "it does not stop, or starts others all the time" : nil
+            ))
     }
 
     private func failure(_ stage: LaunchError.Stage, _ errno: Int32) -> LaunchError {

@@ -8,6 +8,9 @@ final class ExecutorConnection {
     private var waiting: [(record: executor_record, descriptors: OutgoingDescriptors?)] = []
     private var firstWaiting = 0
 
+    /// Takes over a connected socket.
+    init(_ socket: consuming OwnedDescriptor) { self.socket = socket }
+
     /// - Throws: ENOENT or ECONNREFUSED where nobody listens; EAGAIN where too many wait to be accepted.
     init(path: String) throws(SystemError) {
         let address = try UnixAddress(path: path)

@@ -10,6 +10,8 @@ package final class ExecutorLink: WatchOwner {
     private static let greetingMax: Int64 = 30_000_000_000
     /// How long one that ends or is started just now is waited for at the start.
     private static let startMax: Int64 = 10_000_000_000
+    /// How long it is waited for room for descriptors.
+    private static let roomPause: Int64 = 500_000_000
     /// How long orders that wait for room may hold up the end.
     private static let closingMax: Int64 = 2_000_000_000
     /// Orders that wait for room in the socket. While they are that many nothing is started.
@@ -55,7 +57,15 @@ package final class ExecutorLink: WatchOwner {
         case ready(ExecutorConnection, WatchList.Token?)
     }
 
-    private let path: String
+    /// How it is reached.
+    enum Way {
+        /// It listens at this socket.
+        case socket(path: String)
+        /// It is started.
+        case child(ExecutorChild)
+    }
+
+    private let way: Way
     private let owner: Owner
     private let watches: WatchList
     private var phase = Phase.absent(retryAt: 0)
@@ -78,6 +88,8 @@ package final class ExecutorLink: WatchOwner {
     private var starts: [UInt64: UInt64] = [:]
     private var timesOrders: [UInt64: UInt64] = [:]
     private var silence = ExecutorSilence()
+    /// When everything is asked for once more, since this process had no room for descriptors; `nil`: nothing is missed.
+    private var listAgainAt: Int64?
     /// Those whose times are to be told.
     private var changed: [UInt64: ExecutedCommand] = [:]
     /// What has happened outside of `ready`, such as before anybody could be told.
@@ -88,17 +100,23 @@ package final class ExecutorLink: WatchOwner {
 
     /// Greets the executor, and waits for the list of what it runs.
     ///
-    /// - Throws: ENOENT or ECONNREFUSED where nobody listens; EBUSY where it runs commands of another owner; ETIMEDOUT.
-    init(path: String, owner: Owner, watches: WatchList) throws(SystemError) {
-        self.path = path
+    /// - Throws: ENOENT or ECONNREFUSED where nobody listens; EBUSY where it runs commands of another owner; ETIMEDOUT; EPIPE
+    ///   where one that was started has ended.
+    init(_ way: Way, owner: Owner, watches: WatchList) throws(SystemError) {
+        self.way = way
         self.owner = owner
         self.watches = watches
         let until = MonotonicClock.now() + Self.startMax
         while !isReady {
             do throws(SystemError) {
                 try greet()
-            } catch  where [EPIPE, ECONNREFUSED, EAGAIN].contains(error.errno) {
-                guard MonotonicClock.now() < until else { throw error }
+            } catch {
+                if case .child(let child) = way {
+                    throw error.errno == EPIPE ? child.failure() : error
+                }
+                guard [EPIPE, ECONNREFUSED, EAGAIN].contains(error.errno),
+                    MonotonicClock.now() < until
+                else { throw error }
                 (commands, listed, held) = ([:], [], [])
                 poll(nil, 0, 100)
             }
@@ -128,6 +146,19 @@ package final class ExecutorLink: WatchOwner {
         held += events
     }
 
+    /// Whether its commands go on when this process ends.
+    package var outlivesProcess: Bool { if case .socket = way { true } else { false } }
+
+    /// The process of one that is a child of this process, while it is there.
+    var childID: Int32? { if case .child(let child) = way { child.processID } else { nil } }
+
+    private var path: String {
+        switch way {
+        case .socket(let path): path
+        case .child(let child): child.path
+        }
+    }
+
     /// Whether there is one, which knows this daemon.
     package var isReady: Bool { if case .ready = phase { true } else { false } }
 
@@ -149,7 +180,11 @@ package final class ExecutorLink: WatchOwner {
     // MARK: - The connection
 
     private func connect() throws(SystemError) {
-        let connection = try ExecutorConnection(path: path)
+        let connection =
+            switch way {
+            case .socket(let path): try ExecutorConnection(path: path)
+            case .child(let child): try child.start()
+            }
         var hello = executor_record(EXECUTOR_HELLO, serial: nextSerial())
         hello.instance = (owner.high, owner.low)
         try connection.send(hello)
@@ -172,7 +207,7 @@ package final class ExecutorLink: WatchOwner {
         switch phase {
         case .absent(let retryAt): retryAt
         case .greeting(_, _, let until): until
-        case .ready: silence.nextDeadline
+        case .ready: [silence.nextDeadline, listAgainAt].compactMap(\.self).min()
         }
     }
 
@@ -182,6 +217,9 @@ package final class ExecutorLink: WatchOwner {
         switch phase {
         case .ready:
             if silence.isNewlyLong(at: now) { news.append(.silent) }
+            guard let listAgainAt, listAgainAt <= now else { return }
+            self.listAgainAt = nil
+            order(EXECUTOR_LIST)
             return
         case .greeting(_, _, let until):
             guard until <= now else { return }
@@ -207,13 +245,14 @@ package final class ExecutorLink: WatchOwner {
         let now = MonotonicClock.now()
         if isReady {
             news.append(.lost(error))
-            // One that is there, and for whose descriptors this process has no room, has not taken anything along.
+            // One that is there, and that this process has no room for, has not taken anything along.
             absence.begin(at: now, hasEnded: error.errno != EMFILE)
         }
         phase = .absent(retryAt: isReady ? now : absence.nextTry(after: now))
         starts = [:]
         timesOrders = [:]
         silence = ExecutorSilence()
+        listAgainAt = nil
     }
 
     /// The commands of an executor that is gone are gone too, but for some.
@@ -227,10 +266,21 @@ package final class ExecutorLink: WatchOwner {
         }
     }
 
-    /// Says no more, and hears no more; what runs goes on.
+    /// Says no more, and hears no more. What runs goes on, but for one that is a child, which ends.
     package func close() {
+        sendLast()
+        switch phase {
+        case .absent: break
+        case .greeting(let connection, let token, _), .ready(let connection, let token):
+            if let token { watches.remove(token, connection.descriptor) }
+        }
+        phase = .absent(retryAt: .max)
+        if case .child(let child) = way { child.waitForEnd() }
+    }
+
+    /// What was ordered is to arrive. What is told meanwhile is told again to the next who asks.
+    private func sendLast() {
         guard let connection else { return }
-        // What was ordered is to arrive. What is told meanwhile is told again to the next who asks.
         let until = MonotonicClock.now() + Self.closingMax
         while connection.waitingCount > 0, MonotonicClock.now() < until {
             guard connection.wait(milliseconds: 200) else { continue }
@@ -241,12 +291,6 @@ package final class ExecutorLink: WatchOwner {
                 break
             }
         }
-        switch phase {
-        case .absent: break
-        case .greeting(_, let token, _), .ready(_, let token):
-            if let token { watches.remove(token, connection.descriptor) }
-        }
-        phase = .absent(retryAt: .max)
     }
 
     // MARK: - Orders
@@ -430,8 +474,12 @@ package final class ExecutorLink: WatchOwner {
     ) throws(SystemError) {
         // What comes meanwhile keeps the descriptor readable.
         for _ in 0..<256 {
-            guard var message = try connection.receive() else { break }
-            try take(&message, &events)
+            do throws(SystemError) {
+                guard var message = try connection.receive() else { break }
+                try take(&message, &events)
+            } catch  where error.errno == EMFILE && isReady {
+                listAgainAt = MonotonicClock.now() + Self.roomPause
+            }
         }
         let isAwaited = !starts.isEmpty || !timesOrders.isEmpty
         if silence.heard(isAwaited: isAwaited, at: MonotonicClock.now()) { news.append(.answers) }
@@ -474,6 +522,8 @@ package final class ExecutorLink: WatchOwner {
             if let what = command.isListed(&message) { emit(what, of: command, &events) }
             return
         }
+        // One of those that were listed again is forgotten already.
+        guard !isReady else { return }
         let command = ExecutedCommand(entry: &message, link: self)
         known.insert(identifier)
         commands[identifier] = command

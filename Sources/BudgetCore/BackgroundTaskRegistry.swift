@@ -31,8 +31,10 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     package private(set) var counts = RegistryCounts()
     /// Whether the times of commands are mirrored to a program that runs them, and fires their handlers and limits too; set
     /// before any task is there.
-    package var mirrorsTimes = false
-    private var changedTimes = ChangedTimes()
+    package var mirrorsTimes = false {
+        didSet { applications.isMirrored = mirrorsTimes }
+    }
+    private var changedTimes = ChangedTimes<TaskID>()
     /// How long the machine has slept since it was started: how far CLOCK_BOOTTIME is ahead of
     /// CLOCK_MONOTONIC. Set by the shell before it says what happened.
     package var asleep: Duration = .zero
@@ -315,7 +317,8 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     /// the next daemon.
     package func longestRemaining(at now: Instant) -> Duration {
         let last = table.lastHardLimit { !isLeft($0) }
-        return max(last ?? now, applications.lastKill ?? now) - now
+        let leaves = drain?.leavesCommands == true
+        return max(last ?? now, applications.lastKill(ofAdopted: leaves) ?? now) - now
     }
 
     /// The same moment on the clock that goes on while the machine sleeps.
@@ -2384,7 +2387,8 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
 
     private func applicationTurn(at now: Instant) -> ApplicationTurn {
         ApplicationTurn(
-            at: now, boot: boot(at: now), isDraining: isDraining, storeFault: storeFault,
+            at: now, boot: boot(at: now), isDraining: isDraining,
+            leavesLaunched: drain?.leavesCommands == true, storeFault: storeFault,
             limits: limits, profiles: profiles)
     }
 
@@ -2463,6 +2467,19 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
 
     /// Applications that run, or are being started.
     package var runningApplicationCount: Int { applications.runningCount }
+
+    /// Those of them that a stop has to wait for: without what goes on for the next daemon.
+    package var awaitedApplicationCount: Int {
+        drain?.leavesCommands == true ? applications.adoptedCount : applications.runningCount
+    }
+
+    /// The launched applications that run, by the numbers of their runs.
+    package var launchedApplications: [UInt64: ApplicationKey] {
+        let launched = applications.keys.compactMap { key in
+            applications[key]?.record.run.map { ($0, key) }
+        }
+        return Dictionary(launched) { one, _ in one }
+    }
 
     /// What is to be on disk of an application.
     package func applicationRecord(_ key: ApplicationKey) -> ApplicationRecord? {
@@ -2722,29 +2739,74 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     }
 
     /// Nothing of an application is left, which is told when the disk knows how it ended.
+    ///
+    /// - Parameter moment: when that was; `nil` for now.
     package mutating func applicationGone(
-        _ key: ApplicationKey, at now: Instant, _ actions: inout [Action]
+        _ key: ApplicationKey, moment: Instant? = nil, at now: Instant, _ actions: inout [Action]
     ) {
-        handle(at: now, &actions) { machine, tasks, turn in machine.gone(key, tasks, &turn) }
+        let end = moment.map { boot(at: min($0, now)) }
+        handle(at: now, &actions) { machine, tasks, turn in
+            machine.gone(key, at: end, tasks, &turn)
+        }
     }
 
-    /// Takes over what an earlier daemon knew: what ran then was interrupted.
+    // MARK: - Applications whose commands another program runs
+
+    /// The program that runs its command has told it to end, and kills it after its grace.
+    ///
+    /// - Parameter moment: when that was; `nil` for now.
+    package mutating func applicationStopped(
+        _ key: ApplicationKey, moment: Instant?, at now: Instant, _ actions: inout [Action]
+    ) {
+        let moment = min(moment ?? now, now)
+        handle(at: now, &actions) { machine, tasks, turn in
+            machine.stopped(key, at: moment, tasks, &turn)
+        }
+    }
+
+    /// The program that ran its command is gone, and has taken it along.
+    package mutating func applicationLost(
+        _ key: ApplicationKey, at now: Instant, _ actions: inout [Action]
+    ) {
+        handle(at: now, &actions) { machine, tasks, turn in machine.lost(key, tasks, &turn) }
+    }
+
+    /// What that program is told of a launched application; `nil` where it does not run.
+    package func applicationTimes(of key: ApplicationKey) -> ApplicationTimes? {
+        applications.times(of: key)
+    }
+
+    /// How long an application is told before its end.
+    package func applicationGrace(of key: ApplicationKey) -> Duration {
+        grace(of: key, at: Instant(nanoseconds: 0))
+    }
+
+    /// The launched applications of which it may have to be told something else since this was last called.
+    package mutating func takeChangedApplications() -> [ApplicationKey] {
+        applications.takeChanged()
+    }
+
+    /// The runs of launched applications of whose end the disk knows since this was last called.
+    package mutating func takeRecordedRuns() -> [UInt64] { applications.takeRecordedRuns() }
+
+    /// Takes over what an earlier daemon knew: what ran then was interrupted, but for launched applications that go
+    /// on. What has come about with those is told then, before `deadlineReached` is called.
     ///
     /// Called once, before anything begins, when everything that daemon had frozen is thawed.
     ///
     /// - Parameters:
+    ///   - running: what the program that runs commands has of launched ones, by the numbers of their runs.
     ///   - spans: what that daemon wrote of spans that went on.
     ///   - frozen: units that could not be thawed yet; they stay on disk for the daemon after this one.
     package mutating func restore(
         applications found: [(key: ApplicationKey, record: ApplicationRecord)],
-        spans: RestoredSpans = .none, frozen: Set<AdoptedUnit>, at now: Instant,
+        running: [UInt64: FoundApplication] = [:], spans: RestoredSpans = .none, frozen: Set<AdoptedUnit>, at now: Instant,
         _ actions: inout [Action]
     ) {
         handle(at: now, &actions) { machine, _, turn in
             machine.restore(spans)
-            for (key, record) in found {
-                machine.restore(key, record, frozen: frozen, seenAt: spans.seenAt, &turn)
-            }
+            machine.restore(
+                found, running: running, frozen: frozen, seenAt: spans.seenAt, &turn)
             machine.endUnknownSpans(seenAt: spans.seenAt, turn)
         }
     }

@@ -24,6 +24,7 @@ struct ApplicationRow {
     var exitSignal: Int64?
     var backgroundMs: Int64?
     var held: String?
+    var run: Int64?
 
     mutating func visit<V: ColumnVisitor>(_ row: inout V) throws(V.Failure) {
         try row.column("owner", &owner)
@@ -48,6 +49,7 @@ struct ApplicationRow {
         try row.column("exit_signal", &exitSignal)
         try row.column("background_ms", &backgroundMs)
         try row.column("held", &held)
+        try row.column("run", &run)
     }
 }
 
@@ -57,6 +59,7 @@ extension ApplicationRow {
         id = application.key.id
         badge = Int64(application.badge)
         isRunning = application.isRunning ? 1 : 0
+        run = application.run.map { Int64(clamping: $0) }
         units = application.units.isEmpty ? nil : JSONText.array(of: application.units)
         setRegistration(application.registration)
         if let termination = application.lastTermination { setTermination(termination) }
@@ -99,6 +102,9 @@ extension ApplicationRow {
             registration: try registration(check),
             badge: Int(badge),
             isRunning: isRunning != 0,
+            run: try run.map { number throws(StoreError) in
+                try check.known(UInt64(exactly: number), "run")
+            },
             units: try units.map { text throws(StoreError) in
                 try check.known(JSONText.units(text), "units")
             } ?? [],

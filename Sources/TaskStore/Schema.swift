@@ -8,7 +8,7 @@ enum Schema {
     /// database (`user_version`) is the number of steps that it has been through.
     static let steps = [
         version1, version2, version3, version4, version5, version6, version7, version8, version9,
-        version10,
+        version10, version11,
     ]
 
     static var version: Int { steps.count }
@@ -184,6 +184,13 @@ enum Schema {
             number TEXT NOT NULL                 -- 32 hexadecimal digits, drawn once
         ) STRICT;
         INSERT INTO folder_identity VALUES (lower(hex(randomblob(16))));
+
+        """
+
+    /// Launched applications go on from one daemon to the next.
+    private static let version11 = """
+        ALTER TABLE applications ADD COLUMN run INTEGER
+            /* the number of its run, by which the executor knows its command; NULL: none */;
 
         """
 

@@ -7,6 +7,8 @@ package struct StoredApplication: Equatable, Sendable {
     package var badge: Int
     /// Whether it runs: a daemon that finds this in the record of another was interrupted.
     package var isRunning: Bool
+    /// By which the program that runs its command knows its run; `nil` where it has none, or was adopted.
+    package var run: UInt64?
     /// The service manager's units that it lives in, where it was adopted.
     package var units: [AdoptedUnit]
     /// How its last run ended; `nil` where it has not run.
@@ -17,6 +19,7 @@ package struct StoredApplication: Equatable, Sendable {
         registration: Registration,
         badge: Int = 0,
         isRunning: Bool = false,
+        run: UInt64? = nil,
         units: [AdoptedUnit] = [],
         lastTermination: StoredTermination? = nil
     ) {
@@ -24,6 +27,7 @@ package struct StoredApplication: Equatable, Sendable {
         self.registration = registration
         self.badge = badge
         self.isRunning = isRunning
+        self.run = run
         self.units = units
         self.lastTermination = lastTermination
     }

@@ -40,6 +40,8 @@ struct ApplicationModel {
         var tellings = 0
         var warnings = 0
         var suspendAt: Int?
+        /// It is not suspended before.
+        var awakeUntil = 0
         var freezeLimitAt: Int?
         var freezeHasFailed = false
         var thawAt: Int?
@@ -104,7 +106,7 @@ struct ApplicationModel {
             $0.phase = .running
             $0.comesToFront = false
             ($0.leftAt, $0.until, $0.suspendAt, $0.isTold) = (nil, nil, nil, false)
-            $0.freezeHasFailed = false
+            ($0.freezeHasFailed, $0.awakeUntil) = (false, 0)
             $0.owed = []
             $0.deliveries += $0.messages.count + $0.deferredCount
             ($0.messages, $0.deferredCount) = ([], 0)
@@ -136,7 +138,7 @@ struct ApplicationModel {
             let isPrompt = promptly || $0.exitsOnSuspend
             let buffer = isPrompt ? 0 : ApplicationModel.suspendAfter
             let retry = $0.freezeHasFailed ? ApplicationModel.freezeRetry : 0
-            $0.suspendAt = isBusy ? nil : now + max(buffer, retry)
+            $0.suspendAt = isBusy ? nil : max(now + max(buffer, retry), $0.awakeUntil)
         }
     }
 
@@ -274,7 +276,7 @@ struct ApplicationModel {
             ($0.killAt, $0.leftAt, $0.until, $0.isTold) = (nil, nil, nil, false)
             ($0.messages, $0.deferredCount, $0.abandoned) = ([], 0, [])
             ($0.comesToFront, $0.freezeHasFailed) = (false, false)
-            ($0.thawAt, $0.isKilled) = (nil, false)
+            ($0.thawAt, $0.isKilled, $0.awakeUntil) = (nil, false, 0)
             $0.resumeTasks(at: now)
         }
     }

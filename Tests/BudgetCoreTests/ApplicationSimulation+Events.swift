@@ -5,7 +5,7 @@ import TestKit
 extension ApplicationSimulation {
     mutating func takeEvent() {
         let name = ["a", "a", "b", "c", "d"].randomElement(using: &random) ?? "a"
-        switch Int.random(in: 0..<30, using: &random) {
+        switch Int.random(in: 0..<31, using: &random) {
         case 0...1: launch(name)
         case 2...4: activate(name)
         case 5...7: home(name)
@@ -22,6 +22,7 @@ extension ApplicationSimulation {
         case 23: away()
         case 24: leaveHolder(name)
         case 25: replay()
+        case 26: restart()
         default: obey()
         }
         digest()

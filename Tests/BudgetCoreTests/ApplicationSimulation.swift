@@ -16,7 +16,7 @@ struct ApplicationSimulation {
     static let owner = Clerk.ann
 
     var random: SeededGenerator
-    let held: HeldRegistry
+    var held: HeldRegistry
     var model = ApplicationModel()
     var actions: [Action] = []
     /// Orders that the shell has not carried out.
@@ -42,15 +42,22 @@ struct ApplicationSimulation {
 
     init(seed: UInt64) {
         random = SeededGenerator(seed: seed)
+        model.isSingle = Bool.random(using: &random)
+        held = Self.registry(isSingle: model.isSingle, identifiers: 1...1_000_000)
+        for name in model.names { register(name) }
+    }
+
+    /// One that knows nothing yet.
+    static func registry(isSingle: Bool, identifiers: ClosedRange<UInt64>) -> HeldRegistry {
         var limits = RegistryLimits()
         limits.warnAfter = .seconds(1_000_000)
         let budget = Budget(duration: .seconds(40), grace: .seconds(3))
         let profiles = budget.map {
             [Profile(name: "default", budget: $0, lifetimeMax: .seconds(100))]
         }
-        held = HeldRegistry(
+        let held = HeldRegistry(
             BackgroundTaskRegistry(
-                limits: limits, profiles: profiles ?? [], identifiers: 1...1_000_000))
+                limits: limits, profiles: profiles ?? [], identifiers: identifiers))
         var rules = ApplicationRules()
         rules.backgroundTime = .seconds(ApplicationModel.backgroundTime)
         rules.grace = .seconds(ApplicationModel.grace)
@@ -58,10 +65,10 @@ struct ApplicationSimulation {
         rules.messageTime = .seconds(ApplicationModel.messageTime)
         rules.messagesPerHourMax = ApplicationModel.wakesPerHour
         rules.messagesDeferredMax = 1000
-        model.isSingle = Bool.random(using: &random)
-        rules.isForegroundSingle = model.isSingle
+        rules.isForegroundSingle = isSingle
         held.registry.applicationRules = rules
-        for name in model.names { register(name) }
+        held.registry.mirrorsTimes = true
+        return held
     }
 
     private mutating func register(_ name: String) {

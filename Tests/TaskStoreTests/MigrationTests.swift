@@ -94,6 +94,20 @@ struct MigrationTests {
         #expect(application.registration.submitter == Submitter(groups: groups))
     }
 
+    @Test("an application that ran before version 11 has a run that nobody knows")
+    func applicationRuns() throws {
+        try make(10)
+        try Visitor(folder.database).execute(
+            "INSERT INTO applications (owner, id, command, exits_on_suspend, background_mode, "
+                + "badge, is_running) VALUES (1000, 'a', '[\"true\"]', 0, 0, 0, 1)")
+        let store = try folder.open()
+        var application = try #require(try store.applications().first)
+        #expect(application.isRunning && application.run == nil)
+        application.run = 5
+        try store.apply([.applicationSaved(application)])
+        #expect(try store.applications() == [application])
+    }
+
     @Test("what version 2 brought is there in the present one")
     func queue() throws {
         try make(2)

@@ -51,7 +51,7 @@ struct OpeningTests {
         try Folder.write([], to: folder.database)
         try folder.open().apply([.submitted(Samples.task(1))])
         let visitor = try Visitor(folder.database)
-        #expect(try visitor.rows("PRAGMA user_version") == ["10"])
+        #expect(try visitor.rows("PRAGMA user_version") == ["11"])
         #expect(try visitor.rows("PRAGMA application_id") == ["\(0x6267_746B)"])
         #expect(try visitor.rows("PRAGMA journal_mode") == ["wal"])
     }
@@ -81,9 +81,9 @@ struct OpeningTests {
     @Test("a later version's file is refused by name")
     func newer() throws {
         try folder.open().close()
-        try Visitor(folder.database).execute("PRAGMA user_version = 11")
+        try Visitor(folder.database).execute("PRAGMA user_version = 12")
         expectRefusal(
-            .newer(11), saying: "written by a later bgtaskd (layout 11, this one knows 10)")
+            .newer(12), saying: "written by a later bgtaskd (layout 12, this one knows 11)")
     }
 
     @Test("another program's database is refused")

@@ -35,6 +35,7 @@ extension Samples {
             registration: registration(using: &random),
             badge: [0, 7, 1 << 40].randomElement(using: &random) ?? 0,
             isRunning: Bool.random(using: &random),
+            run: [nil, 1, UInt64(Int64.max)].randomElement(using: &random) ?? nil,
             units: units.filter { _ in Bool.random(using: &random) },
             lastTermination: Bool.random(using: &random) ? termination(using: &random) : nil)
     }

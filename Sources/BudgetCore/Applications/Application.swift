@@ -187,6 +187,8 @@ package struct ApplicationRecord: Equatable, Sendable {
     package var lastTermination: Termination?
     /// Whether it runs: a daemon that finds this in the record of another was interrupted.
     package var isRunning = false
+    /// By which the program that runs its command knows its run; `nil` where it has none, or was adopted.
+    package var run: UInt64?
     /// The service manager's units that it lives in, where it was adopted: a daemon after this one thaws them.
     package var units: [AdoptedUnit] = []
 

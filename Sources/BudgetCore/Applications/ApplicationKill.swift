@@ -8,6 +8,9 @@ struct ApplicationKill: Sendable {
 
     var hasBegun: Bool { first != nil }
 
+    /// When it was killed first, or is to be.
+    var begunOrDue: Instant { first ?? due }
+
     /// Plans the first kill.
     mutating func plan(at due: Instant) { self.due = due }
 

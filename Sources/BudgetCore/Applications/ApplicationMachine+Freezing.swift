@@ -45,7 +45,7 @@ extension ApplicationMachine {
         _ tasks: borrowing some HeldTaskSource & ~Copyable, _ turn: inout ApplicationTurn
     ) {
         guard let run = self[key]?.run, run.phase == .thawing(number) else { return }
-        guard !turn.isDraining else { return release(key, tasks, &turn) }
+        if turn.isDraining, run.isAdopted { return release(key, tasks, &turn) }
         update(key) { $0.run?.wasThawed() }
         if run.comesToFront {
             comeToFront(key, on: .activated, &turn)
@@ -56,7 +56,8 @@ extension ApplicationMachine {
 
     /// Somebody else has thawed a suspended application: it is in the background again for a while.
     mutating func thawedByOthers(_ key: ApplicationKey, _ turn: inout ApplicationTurn) {
-        guard self[key]?.run?.phase == .frozen, !turn.isDraining else { return }
+        guard let run = self[key]?.run, run.phase == .frozen, !(turn.isDraining && run.isAdopted)
+        else { return }
         update(key) { $0.run?.runs() }
         stayAwake(key, &turn)
     }
@@ -70,7 +71,9 @@ extension ApplicationMachine {
             run.phase == .thawing(number)
         else { return }
         if run.thawFailure != reason { turn.note(key, .notThawed(reason)) }
-        guard !turn.isDraining else { return release(key, stillFrozen: true, tasks, &turn) }
+        if turn.isDraining, run.isAdopted {
+            return release(key, stillFrozen: true, tasks, &turn)
+        }
         let lost = run.messages.pendingCount
         if lost > 0 { turn.note(key, .messagesDropped(lost)) }
         let isSuspended = application.state == .suspended

@@ -80,7 +80,8 @@ extension ApplicationMachine {
     }
 
     private mutating func start(_ key: ApplicationKey, _ turn: inout ApplicationTurn) {
-        update(key) { $0.begin(ApplicationRun()) }
+        let number = nextRun()
+        update(key) { $0.begin(ApplicationRun(number: number)) }
         save(key, .record, &turn)
         turn.note(key, .starting)
         turn.order(key, .start)

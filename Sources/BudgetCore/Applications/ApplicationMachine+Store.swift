@@ -88,27 +88,4 @@ extension ApplicationMachine {
         guard !isEmpty else { return }
         for key in keys where self[key]?.writes.isUnsaved == true { save(key, .record, &turn) }
     }
-
-    /// Takes over what an earlier daemon knew of an application: what ran then was interrupted.
-    ///
-    /// - Parameters:
-    ///   - frozen: units that could not be thawed yet; they stay on disk for the daemon after this one.
-    ///   - seenAt: when that daemon last wrote anything.
-    mutating func restore(
-        _ key: ApplicationKey, _ record: ApplicationRecord, frozen: Set<AdoptedUnit>,
-        seenAt: BootInstant?, _ turn: inout ApplicationTurn
-    ) {
-        insert(key, record, isSaved: true)
-        resumeSpan(key, record, seenAt: seenAt, turn)
-        let units = record.units.filter(frozen.contains)
-        guard record.isRunning || units != record.units else { return }
-        update(key) {
-            $0.record.units = units
-            guard record.isRunning else { return }
-            $0.record.isRunning = false
-            $0.record.lastTermination = Termination(reason: .interrupted, endedAt: turn.boot)
-        }
-        save(key, .record, &turn)
-        if record.isRunning { turn.note(key, .ended(.interrupted)) }
-    }
 }

@@ -83,20 +83,48 @@ extension ApplicationMachine {
     ) {
         guard self[key]?.run?.hasProcesses == true else { return }
         update(key) { $0.run?.exited(exit) }
-        concludeByItself(key, tasks, turn)
+        conclude(key, tasks, turn)
         kill(key, tasks, &turn)
     }
 
-    /// It has ended without an order: what it held, it held until a moment ago.
-    private mutating func concludeByItself(
+    /// The program that runs its command has told it to end, and kills it after its grace.
+    ///
+    /// - Parameter moment: when it was told.
+    mutating func stopped(
+        _ key: ApplicationKey, at moment: Instant,
+        _ tasks: borrowing some HeldTaskSource & ~Copyable, _ turn: inout ApplicationTurn
+    ) {
+        guard self[key]?.run?.isEnding == false else { return }
+        conclude(key, as: .interrupted, tasks, turn)
+        turn.note(key, .ending(.interrupted))
+        move(key, on: .ending, reason: .interrupted, &turn)
+        let grace = grace(of: key, turn)
+        update(key) { $0.run?.kill.plan(at: moment + grace) }
+    }
+
+    /// The program that ran its command is gone, and has taken it along.
+    mutating func lost(
         _ key: ApplicationKey, _ tasks: borrowing some HeldTaskSource & ~Copyable,
-        _ turn: ApplicationTurn
+        _ turn: inout ApplicationTurn
+    ) {
+        guard self[key]?.run?.hasProcesses == true else { return }
+        conclude(key, as: .interrupted, tasks, turn)
+        gone(key, tasks, &turn)
+    }
+
+    /// It ends without an order: what it held, it held until a moment ago.
+    ///
+    /// - Parameter reason: `nil` where it has ended by itself.
+    private mutating func conclude(
+        _ key: ApplicationKey, as reason: TerminationReason? = nil,
+        _ tasks: borrowing some HeldTaskSource & ~Copyable, _ turn: ApplicationTurn
     ) {
         guard let application = self[key], let run = application.run, run.verdict == nil
         else { return }
         var isCrash = false
         if case .signal = run.exit { isCrash = true }
-        var verdict = termination(of: application, isCrash ? .crashed : .exited, tasks, turn)
+        var verdict = termination(
+            of: application, reason ?? (isCrash ? .crashed : .exited), tasks, turn)
         verdict.held += run.abandonedLately(at: turn.now)
         verdict.held.sort { $0.id < $1.id }
         update(key) { $0.run?.end(verdict) }
@@ -128,15 +156,17 @@ extension ApplicationMachine {
     }
 
     /// Nothing of an application is left, which is told when the disk knows how it ended.
+    ///
+    /// - Parameter end: when that was; `nil` for now.
     mutating func gone(
-        _ key: ApplicationKey, _ tasks: borrowing some HeldTaskSource & ~Copyable,
-        _ turn: inout ApplicationTurn
+        _ key: ApplicationKey, at end: BootInstant? = nil,
+        _ tasks: borrowing some HeldTaskSource & ~Copyable, _ turn: inout ApplicationTurn
     ) {
         guard self[key]?.run?.hasProcesses == true else { return }
-        concludeByItself(key, tasks, turn)
+        conclude(key, tasks, turn)
         guard let run = self[key]?.run, var termination = run.verdict else { return }
         termination.exit = run.exit
-        termination.endedAt = turn.boot
+        termination.endedAt = min(end ?? turn.boot, turn.boot)
         record(key, .ended(termination.reason), termination, &turn)
     }
 
@@ -167,6 +197,7 @@ extension ApplicationMachine {
     mutating func endRecorded(_ key: ApplicationKey, _ turn: inout ApplicationTurn) {
         guard let application = self[key], case .recording(let end) = application.run?.phase
         else { return }
+        if let run = application.run?.number { isRecorded(run: run) }
         if case .ended(let reason) = end.how {
             move(key, on: .gone, reason: reason, &turn)
         }
@@ -192,7 +223,7 @@ extension ApplicationMachine {
 
     // MARK: The end of the daemon
 
-    /// Ends what was launched, and lets adopted applications go on thawed.
+    /// Ends what was launched, or leaves it to the next daemon, and lets adopted applications go on thawed.
     mutating func drain(
         _ tasks: borrowing some HeldTaskSource & ~Copyable, _ turn: inout ApplicationTurn
     ) {
@@ -200,6 +231,10 @@ extension ApplicationMachine {
         for key in keys {
             // One of which nothing is left waits for the disk alone.
             guard let run = self[key]?.run, run.hasProcesses else { continue }
+            if turn.leavesLaunched, !run.isAdopted {
+                dropMessages(key, &turn)
+                continue
+            }
             if run.kill.hasBegun {
                 update(key) { $0.run?.kill.hasten(at: turn.now) }
                 continue
@@ -222,7 +257,19 @@ extension ApplicationMachine {
         _ tasks: borrowing some HeldTaskSource & ~Copyable, _ turn: inout ApplicationTurn
     ) {
         guard runningCount > 0 else { return }
-        for key in keys where self[key]?.run?.phase == .ending { kill(key, tasks, &turn) }
+        for key in keys {
+            guard let run = self[key]?.run, run.phase == .ending,
+                !turn.leavesLaunched || run.isAdopted
+            else { continue }
+            kill(key, tasks, &turn)
+        }
+    }
+
+    /// Nobody keeps its messages that wait.
+    private mutating func dropMessages(_ key: ApplicationKey, _ turn: inout ApplicationTurn) {
+        var dropped: [PushMessage] = []
+        updateSilent(key) { dropped = $0.takeAll() }
+        if !dropped.isEmpty { turn.note(key, .messagesDropped(dropped.count)) }
     }
 
     /// Looks after adopted processes no longer, which go on.

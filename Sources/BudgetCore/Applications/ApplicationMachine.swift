@@ -7,6 +7,7 @@ struct ApplicationMachine: ~Copyable, Sendable {
     private var table = ApplicationTable()
     private var spans = SpanLog()
     private var settings = ApplicationRules()
+    private var recordedRuns: [UInt64] = []
 
     // MARK: What is known
 
@@ -33,6 +34,8 @@ struct ApplicationMachine: ~Copyable, Sendable {
 
     /// Those that run, or are being started.
     var runningCount: Int { table.runningCount }
+    /// The same of those that were adopted.
+    var adoptedCount: Int { table.adoptedCount }
     var frozenCount: Int { table.frozenCount }
     /// Those that would be suspended, if that was enforced.
     var heldBackCount: Int { table.heldBackCount }
@@ -42,7 +45,9 @@ struct ApplicationMachine: ~Copyable, Sendable {
     /// When a message that was deferred may be delivered; `nil` while there is none.
     var nextWake: BootInstant? { table.nextWake }
     /// When the last of those that are being ended is killed.
-    var lastKill: Instant? { table.lastKill }
+    ///
+    /// - Parameter adopted: whether launched ones are left out.
+    func lastKill(ofAdopted adopted: Bool) -> Instant? { table.lastKill(ofAdopted: adopted) }
 
     /// The live tasks of an application, by their ids.
     func tasks(of key: ApplicationKey) -> [TaskID] { table.tasks(of: key) }
@@ -167,6 +172,51 @@ struct ApplicationMachine: ~Copyable, Sendable {
 
     /// The number of the next freeze, thaw or delivery.
     mutating func nextNumber() -> UInt64 { table.nextNumber() }
+
+    /// The number of the next run of a launched application.
+    mutating func nextRun() -> UInt64 { table.nextRun() }
+
+    // MARK: Launched ones that a program runs which is told of them
+
+    /// Whether there is such a program; set before any application is there.
+    var isMirrored: Bool {
+        get { table.tracksChanges }
+        set { table.tracksChanges = newValue }
+    }
+
+    /// The launched applications that have changed since this was last called.
+    mutating func takeChanged() -> [ApplicationKey] { table.takeChanged() }
+
+    /// The runs of whose end the disk knows since this was last called: nothing of them is needed any more.
+    mutating func takeRecordedRuns() -> [UInt64] { exchange(&recordedRuns, with: []) }
+
+    mutating func isRecorded(run: UInt64) {
+        if isMirrored { recordedRuns.append(run) }
+    }
+
+    /// What that program is told of an application; `nil` where it does not run it.
+    func times(of key: ApplicationKey) -> ApplicationTimes? {
+        guard let application = table[key],
+            let notes = application.notes(numberLast: table.numberLast)
+        else { return nil }
+        return ApplicationTimes(limitAt: application.run?.kill.begunOrDue ?? .never, notes: notes)
+    }
+
+    /// Numbers that an earlier daemon has given are not given again.
+    mutating func areGiven(runs: some Sequence<UInt64>, through number: UInt64) {
+        for run in runs { table.hasHad(run: run) }
+        table.hasGiven(through: number)
+    }
+
+    /// The run of an application goes on.
+    mutating func goOn(
+        _ key: ApplicationKey, _ run: ApplicationRun, _ state: ApplicationState,
+        _ turn: ApplicationTurn
+    ) {
+        table.wasUsed(key)
+        table.update(key) { $0.goOn(run, state) }
+        spans.goOn(key, state, at: turn.boot)
+    }
 
     // MARK: Its tasks
 

@@ -33,7 +33,8 @@ package struct ApplicationRun: Sendable {
     }
 
     package private(set) var phase: Phase
-    package let isAdopted: Bool
+    /// By which the program that runs its command knows it; `nil` where it was adopted.
+    let number: UInt64?
     /// Whether it comes to the front when it is awake, rather than for a message alone.
     private(set) var comesToFront = false
     var messages = ApplicationMessages()
@@ -72,16 +73,31 @@ package struct ApplicationRun: Sendable {
     private static let thawRetry = Duration.seconds(10)
 
     /// Its command is being started.
-    init() {
-        (phase, isAdopted) = (.starting, false)
+    init(number: UInt64) {
+        (phase, self.number) = (.starting, number)
     }
 
     /// - Parameter number: of the call that takes its processes over.
     init(adoptedBy number: UInt64) {
-        (phase, isAdopted) = (.adopting(number), true)
+        (phase, self.number) = (.adopting(number), nil)
+    }
+
+    /// One that an earlier daemon has launched.
+    init(
+        number: UInt64, _ phase: Phase, _ notes: ApplicationNotes, verdict: Termination? = nil,
+        killAt: Instant = .never
+    ) {
+        (self.phase, self.number) = (phase, number)
+        comesToFront = notes.comesToFront
+        stay = notes.stay
+        wouldBeSuspended = notes.wouldBeSuspended
+        self.verdict = verdict
+        kill.plan(at: killAt)
     }
 
     // MARK: What is known
+
+    package var isAdopted: Bool { number == nil }
 
     /// Whether its end is decided.
     var isEnding: Bool { phase == .ending || !hasProcesses }

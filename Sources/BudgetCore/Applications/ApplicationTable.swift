@@ -25,7 +25,12 @@ struct ApplicationTable: ~Copyable, Sendable {
     private(set) var heldBackCount = 0
     private var useLast: UInt64 = 0
     /// Of freezes, thaws and deliveries.
-    private var numberLast: UInt64 = 0
+    private(set) var numberLast: UInt64 = 0
+    /// Of the runs of launched applications.
+    private var runLast: UInt64 = 0
+    /// Whether it is kept in mind which launched applications change.
+    var tracksChanges = false
+    private var changed = ChangedTimes<ApplicationKey>()
 
     var isEmpty: Bool { slots.isEmpty }
     /// All of them, sorted by owner and id.
@@ -44,9 +49,18 @@ struct ApplicationTable: ~Copyable, Sendable {
     }
 
     /// When the last of those that are being ended is killed.
-    var lastKill: Instant? {
+    ///
+    /// - Parameter adopted: whether launched ones are left out.
+    func lastKill(ofAdopted adopted: Bool) -> Instant? {
         guard runningCount > 0 else { return nil }
-        return entries.lazy.compactMap { $0?.run?.kill.due }.filter { $0 != .never }.max()
+        return entries.lazy.compactMap { $0?.run }.filter { !adopted || $0.isAdopted }
+            .map(\.kill.due).filter { $0 != .never }.max()
+    }
+
+    /// Adopted ones that run.
+    var adoptedCount: Int {
+        guard runningCount > 0 else { return 0 }
+        return entries.count { $0?.run.map { $0.isAdopted && $0.hasProcesses } ?? false }
     }
 
     /// How many count against the limit of an owner.
@@ -73,6 +87,21 @@ struct ApplicationTable: ~Copyable, Sendable {
         numberLast += 1
         return numberLast
     }
+
+    /// The number of the next run of a launched application.
+    mutating func nextRun() -> UInt64 {
+        runLast += 1
+        return runLast
+    }
+
+    /// A run of an earlier daemon has had this number, which no other gets.
+    mutating func hasHad(run: UInt64) { runLast = max(runLast, run) }
+
+    /// An earlier daemon has given the numbers up to this one.
+    mutating func hasGiven(through number: UInt64) { numberLast = max(numberLast, number) }
+
+    /// The launched applications that have changed since this was last called.
+    mutating func takeChanged() -> [ApplicationKey] { changed.take() }
 
     mutating func replaceAccounts(_ accounts: Accounts) { self.accounts = accounts }
 
@@ -133,7 +162,15 @@ struct ApplicationTable: ~Copyable, Sendable {
             (application.run?.wouldBeSuspended == true ? 1 : 0) - (wasHeldBack ? 1 : 0)
         setDeadline(application.run?.nextDeadline ?? .never, slot: slot)
         if application.deferred.isEmpty { setWake(.never, slot: slot) }
+        if tracksChanges, application.run?.number != nil { changed.insert(key) }
         entries[slot] = application
+    }
+
+    /// An application has been used later than all others that are there.
+    mutating func wasUsed(_ key: ApplicationKey) {
+        useLast += 1
+        let use = useLast
+        update(key) { $0.lastUse = use }
     }
 
     /// Plans the delivery of the first message that waits for its hour.

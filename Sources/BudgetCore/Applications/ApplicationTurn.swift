@@ -20,6 +20,8 @@ struct ApplicationTurn: Sendable {
     let boot: BootInstant
     /// Whether the daemon is stopping.
     let isDraining: Bool
+    /// Whether launched applications go on for the daemon after this one, which stops.
+    let leavesLaunched: Bool
     /// Why nothing can be written to disk; `nil` while it can.
     let storeFault: String?
     private let limits: RegistryLimits
@@ -30,11 +32,12 @@ struct ApplicationTurn: Sendable {
     static var drainWait: Duration { TeardownStep.drainWait }
 
     init(
-        at now: Instant, boot: BootInstant, isDraining: Bool, storeFault: String?,
-        limits: RegistryLimits, profiles: [String: Profile]
+        at now: Instant, boot: BootInstant, isDraining: Bool, leavesLaunched: Bool = false,
+        storeFault: String?, limits: RegistryLimits, profiles: [String: Profile]
     ) {
         (self.now, self.boot) = (now, boot)
-        (self.isDraining, self.storeFault) = (isDraining, storeFault)
+        (self.isDraining, self.leavesLaunched) = (isDraining, leavesLaunched)
+        self.storeFault = storeFault
         (self.limits, self.profiles) = (limits, profiles)
     }
 

@@ -1,15 +1,23 @@
 /// A stay of an application in the background, and the time that its tasks have there.
 ///
 /// A message that wakes it begins another time within the same stay.
-struct BackgroundStay: Sendable {
+struct BackgroundStay: Equatable, Sendable {
     /// When it left the front; `nil` where it is there.
     private(set) var since: BootInstant?
     /// When its time is over; `never` where it has no limit.
     private(set) var until = Instant.never
     /// Whether it was told that this time expires.
-    private var isToldOfExpiry = false
+    private(set) var isToldOfExpiry = false
     /// Whether it was noted that this time is over, where nothing is enforced.
-    private var isOverrunNoted = false
+    private(set) var isOverrunNoted = false
+
+    init() {}
+
+    /// One that began under an earlier daemon.
+    init(since: BootInstant?, until: Instant, isToldOfExpiry: Bool, isOverrunNoted: Bool) {
+        (self.since, self.until) = (since, until)
+        (self.isToldOfExpiry, self.isOverrunNoted) = (isToldOfExpiry, isOverrunNoted)
+    }
 
     mutating func enter(at boot: BootInstant) { since = boot }
 

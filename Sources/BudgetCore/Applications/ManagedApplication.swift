@@ -75,7 +75,14 @@ package struct ManagedApplication: Sendable {
     mutating func begin(_ run: ApplicationRun, units: [AdoptedUnit]? = nil) {
         self.run = run
         record.isRunning = true
+        record.run = run.number
         if let units { record.units = units }
+    }
+
+    /// Its run goes on that an earlier daemon has begun.
+    mutating func goOn(_ run: ApplicationRun, _ state: ApplicationState) {
+        self.run = run
+        self.state = state
     }
 
     /// Its run is over, of which the disk is to be told.
@@ -84,6 +91,7 @@ package struct ManagedApplication: Sendable {
         run?.record(ApplicationRun.End(how: how, before: record.lastTermination))
         if let termination { record.lastTermination = termination }
         record.isRunning = false
+        record.run = nil
     }
 
     /// It was not taken over after all.

@@ -107,6 +107,12 @@ struct SpanLog: Sendable {
         begin(key, .notRunning, reason: last?.reason, at: endedAt)
     }
 
+    /// An application is there after all, and its run goes on, in which it may have gone to another state meanwhile.
+    mutating func goOn(_ key: ApplicationKey, _ state: ApplicationState, at boot: BootInstant) {
+        guard present[key] != nil else { return begin(key, state, at: boot) }
+        move(key, to: state, reason: nil, at: boot)
+    }
+
     /// Ends what went on of applications that nobody knows any more.
     ///
     /// - Parameter isKnown: whether somebody does.

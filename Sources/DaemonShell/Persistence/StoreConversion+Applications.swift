@@ -5,7 +5,7 @@ extension StoredApplication {
     init(_ key: ApplicationKey, _ record: ApplicationRecord, _ clocks: ClockPair) {
         self.init(
             key: key, registration: record.registration, badge: record.badge,
-            isRunning: record.isRunning, units: record.units,
+            isRunning: record.isRunning, run: record.run, units: record.units,
             lastTermination: record.lastTermination.map { StoredTermination($0, clocks) })
     }
 }
@@ -44,6 +44,7 @@ extension ApplicationRecord {
         self.init(registration: stored.registration)
         badge = stored.badge
         isRunning = stored.isRunning
+        run = stored.run
         units = stored.units
         lastTermination = stored.lastTermination.map { Termination($0, clocks) }
     }

@@ -229,7 +229,7 @@ package final class Daemon {
         let frozen = processes.units.thawLeftovers(opened.found.applications.flatMap(\.units))
         storage.outputs.restore(opened.handedOver)
         try storage.store.recover(
-            opened.found, commands: processes.executor.found,
+            opened.found, left: processes.executor.found,
             executor: processes.executor.instance, frozen: frozen,
             restored: { [processes] in processes.executor.takeOver() },
             by: { changes throws(StoreError) in

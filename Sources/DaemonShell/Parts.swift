@@ -95,24 +95,26 @@ struct ProcessSide {
         runners = ProcessRunner(
             core, outfit.host, outfit.executor, output, notify, users, journal, log)
         tasks = TaskRunner(core, runners, output, notify, outfit.environment, journal, log)
-        executor = ExecutorSync(core, outfit.executor, tasks, front.replies, log)
         units = UnitFreezer(outfit.loop, user: outfit.configuration.user, log)
         applications = ApplicationRunner(
             ApplicationRunner.Parts(
                 core: core, runners: runners, output: output, applications: front.applications,
                 units: units, environment: outfit.environment,
                 subscriptions: front.subscriptions, replies: front.replies,
-                numbers: front.numbers, journal: journal, log: log))
+                journal: journal, log: log))
+        executor = ExecutorSync(
+            core, outfit.host.executor, tasks, applications, front.replies, log)
         adopter = try ApplicationAdopter(
             core, outfit.host, user: outfit.configuration.user, front.applications, units,
             front.replies, front.numbers)
-        applications.connect(
-            adoptedEnded: { [adopter] in adopter.processesEnded($0) },
-            released: { [adopter] in adopter.applicationEnded($0) })
-        adopter.connect { [pool = front.pool, origins = front.origins] owner in
+        let findAnew = { [pool = front.pool, origins = front.origins] (owner: OwnerID) in
             guard let use = pool.use(ofOwner: owner) else { return }
             origins.findAnew(use.members.all, of: owner)
         }
+        applications.connect(
+            adoptedEnded: { [adopter] in adopter.processesEnded($0) },
+            released: { [adopter] in adopter.applicationEnded($0) }, settled: findAnew)
+        adopter.connect(adopted: findAnew)
     }
 }
 
@@ -192,7 +194,7 @@ struct CallSide {
             subscriptions: front.subscriptions, replies: front.replies,
             lookups: storage.lookups, outputs: outputs, tasks: processes.tasks)
         let applications = ApplicationCalls(
-            core: core, pool: front.pool, streams: front.streams,
+            core: core, pool: front.pool, origins: front.origins, streams: front.streams,
             subscriptions: front.subscriptions, replies: front.replies,
             submitters: submitters, applications: front.applications,
             runner: processes.applications, adopter: processes.adopter, store: storage.store,

@@ -9,35 +9,8 @@ import Varlink
     "Commands outlive the daemon",
     .enabled(if: ContainmentMode.whyNoCgroup == nil, "takes cgroups"))
 struct OutlivingTests {
-    /// How a daemon ends.
-    enum Ending: CaseIterable {
-        case killed, handedOver
-    }
-
-    /// A daemon and what runs its commands, which outlives it.
-    private struct Pair {
-        let executor: ExecutorProcess
-        private(set) var daemon: DaemonProcess
-        private let settings: String
-
-        init(settings: String = "", patience: Int = 600) throws {
-            self.settings = settings
-            executor = try ExecutorProcess(patience: patience)
-            daemon = try DaemonProcess(.cgroup, settings: settings, arguments: executor.arguments)
-        }
-
-        func end(_ ending: Ending) throws {
-            switch ending {
-            case .killed: try daemon.kill()
-            case .handedOver: #expect(try daemon.stop() == .status(0))
-            }
-        }
-
-        mutating func follow() throws {
-            daemon = try DaemonProcess(
-                .cgroup, settings: settings, in: daemon.folder, arguments: executor.arguments)
-        }
-    }
+    private typealias Pair = OutlivingPair
+    typealias Ending = OutlivingPair.Ending
 
     /// Has a script run that waits for a file first; it runs when this returns.
     private func submitGated(

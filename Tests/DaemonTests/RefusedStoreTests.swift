@@ -42,7 +42,7 @@ struct RefusedStoreTests {
         #expect(Files.bytes(state + "/tasks.db") == before)
         #expect(
             Set(Files.names(state)).isSubset(
-                of: ["lock", "output.db", "supervisors", "tasks.db"]))
+                of: ["executor", "lock", "output.db", "tasks.db"]))
         return said
     }
 

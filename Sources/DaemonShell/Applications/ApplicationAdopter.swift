@@ -100,7 +100,7 @@ final class ApplicationAdopter {
         let processes: AdoptedProcesses
         do throws(AdoptionRefusal) {
             processes = try host.adopt(
-                RunnerID(ofApplication: numbers.next()).number, try answer.get(),
+                RunnerID(ofAdopted: numbers.next()).number, try answer.get(),
                 user: adoption.client.credentials.user)
         } catch {
             throw .cannotContain(error.processID ?? adoption.processIDs[0], error.reason)

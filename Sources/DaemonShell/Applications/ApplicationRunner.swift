@@ -16,7 +16,6 @@ final class ApplicationRunner {
     private let environment: TaskEnvironment
     private let subscriptions: Subscriptions
     private let replies: PendingReplies
-    private let numbers: NumberSource
     private let journal: AuditTrail
     private let log: Logger
     /// Who has ordered the launch that comes next.
@@ -27,6 +26,8 @@ final class ApplicationRunner {
     private var adoptedEnded: (RunnerID) -> Void = { _ in }
     /// Called where an application has ended: what was to become another of its name does not.
     private var released: (ApplicationKey) -> Void = { _ in }
+    /// Called where the processes of an application have a home, and may have connections already.
+    private var settled: (OwnerID) -> Void = { _ in }
 
     /// What it needs of the others.
     struct Parts {
@@ -38,7 +39,6 @@ final class ApplicationRunner {
         let environment: TaskEnvironment
         let subscriptions: Subscriptions
         let replies: PendingReplies
-        let numbers: NumberSource
         let journal: AuditTrail
         let log: Logger
     }
@@ -52,7 +52,6 @@ final class ApplicationRunner {
         environment = parts.environment
         subscriptions = parts.subscriptions
         replies = parts.replies
-        numbers = parts.numbers
         journal = parts.journal
         log = parts.log
         runners.connect(
@@ -61,10 +60,12 @@ final class ApplicationRunner {
     }
 
     func connect(
-        adoptedEnded: @escaping (RunnerID) -> Void, released: @escaping (ApplicationKey) -> Void
+        adoptedEnded: @escaping (RunnerID) -> Void,
+        released: @escaping (ApplicationKey) -> Void, settled: @escaping (OwnerID) -> Void
     ) {
         self.adoptedEnded = adoptedEnded
         self.released = released
+        self.settled = settled
     }
 
     // MARK: - Orders
@@ -104,25 +105,17 @@ final class ApplicationRunner {
     private func start(_ key: ApplicationKey) {
         let launcher = nextLauncher.flatMap { $0.key == key ? $0.submitter : nil }
         if launcher != nil { nextLauncher = nil }
-        let id = RunnerID(ofApplication: numbers.next())
-        let application: RunningApplication
-        do throws(SystemError) {
-            let (runner, processes) = try runners.make(id, for: key)
-            application = RunningApplication(key, launched: processes, runner, by: launcher)
-            applications.add(application)
-            runners.withUser(of: runner) { [unowned self] result in
-                switch result {
-                case .success(let user): startMain(of: application, runner, as: user)
-                case .failure(let error):
-                    guard runners[id] != nil else { return }
-                    notStarted(
-                        application, "its user cannot be looked up: \(error); try again")
-                }
-            }
-        } catch {
-            let advice = error.isShortage ? "; there is no room now, try again" : ""
-            return core.update { registry, now, actions in
-                registry.applicationNotStarted(key, "\(error)\(advice)", at: now, &actions)
+        guard let run = core.registry.applicationRecord(key)?.run else { return }
+        let id = RunnerID(ofApplication: run)
+        let runner = runners.make(id, for: key)
+        let application = RunningApplication(key, runner, by: launcher)
+        applications.add(application)
+        runners.withUser(of: runner) { [unowned self] result in
+            switch result {
+            case .success(let user): startMain(of: application, runner, as: user)
+            case .failure(let error):
+                guard runners[id] != nil else { return }
+                notStarted(application, "its user cannot be looked up: \(error); try again")
             }
         }
     }
@@ -131,21 +124,29 @@ final class ApplicationRunner {
     private func startMain(
         of application: RunningApplication, _ runner: Runner, as user: KnownUser
     ) {
+        let key = application.key
         guard runners[runner.id] === runner, runner.isWaitingForUser,
-            let processes = runner.launched,
-            let registration = core.registry.applicationRecord(application.key)?.registration
+            let registration = core.registry.applicationRecord(key)?.registration
         else { return }
         do {
             let submitter = registration.submitter.launched(by: application.launcher)
             let runsAs = try environment.runsAs(submitter, runner.owner, known: user)
             runner.userKnown()
-            try runners.start(
-                environment.request(for: application.key, registration, as: runsAs),
-                in: processes, of: runner)
-            applications.settle(application)
+            guard let times = core.registry.applicationTimes(of: key) else { return }
+            try runner.command.start(
+                environment.request(for: key, registration, as: runsAs), start(of: key, times))
         } catch {
             notStarted(application, (error as? LaunchError)?.advice ?? "\(error)")
         }
+    }
+
+    /// What bgtask-executor starts a command with.
+    private func start(of key: ApplicationKey, _ times: ApplicationTimes) -> ExecutedCommand.Start {
+        ExecutedCommand.Start(
+            attempt: 1, handlerSignal: SignalNumber.terminate.rawValue, handler: [],
+            times: CommandTimes(times),
+            grace: UInt64(clamping: core.registry.applicationGrace(of: key).wholeNanoseconds),
+            kept: nil)
     }
 
     /// The command of an application does not run, and never did.
@@ -208,11 +209,9 @@ final class ApplicationRunner {
                 [unowned self] in unitsAnswered(application, order, failure: $0)
             }
         }
-        guard let processes = application.runner?.launched else { return }
+        guard let runner = application.runner else { return }
         do throws(SystemError) {
-            try processes.setFrozen(order.isFreeze)
-            // What was not frozen yet tells nothing when it is thawed.
-            if !order.isFreeze, !processes.isFrozen { confirm(application) }
+            try runner.command.setFrozen(order.isFreeze)
         } catch {
             fail(application, "\(error)")
         }
@@ -270,15 +269,16 @@ final class ApplicationRunner {
 
     // MARK: - Events
 
-    private func take(_ event: ProcessEvent.What, of id: RunnerID) {
+    private func take(_ event: ProcessEvent, of id: RunnerID) {
         guard let application = applications[id] else {
-            if event == .gone { adoptedEnded(id) }
+            if event.what == .gone { adoptedEnded(id) }
             return
         }
         let key = application.key
-        switch event {
+        let moment = event.moment.map(Instant.init(nanoseconds:))
+        switch event.what {
         case .started(index: 0, _):
-            if let runner = application.runner { runners.mainStarted(runner) }
+            if let runner = application.runner { mainStarted(application, runner) }
             core.update { registry, now, actions in
                 registry.applicationStarted(key, at: now, &actions)
             }
@@ -293,13 +293,34 @@ final class ApplicationRunner {
         case .freezeFailed(let error):
             if application.order?.isFreeze == true { fail(application, "\(error)") }
         case .gone:
-            if let runner = application.runner { output.drain(runner.output) }
-            forget(application)
+            ended(application)
             core.update { registry, now, actions in
-                registry.applicationGone(key, at: now, &actions)
+                registry.applicationGone(key, moment: moment, at: now, &actions)
             }
-        case .started, .exited, .left, .warned, .limitReached, .timesTaken, .lost: break
+        case .warned(_, isStop: true):
+            core.update { registry, now, actions in
+                registry.applicationStopped(key, moment: moment, at: now, &actions)
+            }
+        case .lost:
+            ended(application)
+            core.update { registry, now, actions in
+                registry.applicationLost(key, at: now, &actions)
+            }
+        case .started, .exited, .left, .warned, .limitReached, .timesTaken: break
         }
+    }
+
+    private func mainStarted(_ application: RunningApplication, _ runner: Runner) {
+        runners.takeOutput(of: runner)
+        applications.settle(application)
+        settled(application.key.owner)
+        runners.mainStarted(runner)
+    }
+
+    /// No process of an application is left: what it has printed is taken before its end is told.
+    private func ended(_ application: RunningApplication) {
+        if let runner = application.runner { output.drain(runner.output) }
+        forget(application)
     }
 
     private func frozen(_ application: RunningApplication, _ isFrozen: Bool) {
@@ -329,6 +350,24 @@ final class ApplicationRunner {
             }
         }
     }
+
+    // MARK: - Commands that go on when this process ends
+
+    /// Goes on with an application that an earlier daemon has launched.
+    func takeOver(_ found: ListedCommand, _ id: RunnerID, of key: ApplicationKey) {
+        let command = found.command
+        let runner = runners.takeOver(command, id, for: key)
+        runner.takenOver(isStarted: found.hasStarted, nil)
+        applications.add(RunningApplication(key, runner))
+        guard found.hasStarted else { return }
+        runners.takeOutput(of: runner)
+        output.startReading(runner.output)
+        // A freeze that the earlier daemon had ordered may still come about.
+        if !core.registry.isSuspended(key) { try? command.setFrozen(false) }
+    }
+
+    /// The command of an application, while bgtask-executor runs it.
+    func executed(_ key: ApplicationKey) -> ExecutedCommand? { applications[key]?.runner?.command }
 
     /// Lets go of the processes of an application.
     private func forget(_ application: RunningApplication) {

@@ -9,7 +9,7 @@ final class RunningApplication {
     let processes: any ProcessSet
     /// Its command and what that prints; `nil` where it was adopted.
     let runner: Runner?
-    /// Who had it launched; `nil` where a message did.
+    /// Who had it launched; `nil` where a message did, or it is not known any more.
     let launcher: Submitter?
     /// Units that it lives in; empty where it was launched.
     let units: [ManagedUnit]
@@ -27,12 +27,11 @@ final class RunningApplication {
     }
 
     init(
-        _ key: ApplicationKey, launched processes: any TaskProcesses, _ runner: Runner,
-        by launcher: Submitter?
+        _ key: ApplicationKey, _ runner: Runner, by launcher: Submitter? = nil
     ) {
         self.key = key
         id = runner.id
-        self.processes = processes
+        processes = runner.command
         self.runner = runner
         self.launcher = launcher
         units = []

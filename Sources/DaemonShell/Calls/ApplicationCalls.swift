@@ -9,6 +9,7 @@ internal import Varlink
 struct ApplicationCalls {
     let core: Core
     let pool: ConnectionPool
+    let origins: OriginSearch
     let streams: ReplyStreams
     let subscriptions: Subscriptions
     let replies: PendingReplies
@@ -196,6 +197,8 @@ struct ApplicationCalls {
 
     /// Tells an application that watches itself what it has missed since its start.
     private func tellBacklog(of key: ApplicationKey, to client: Client, _ stream: EventStream) {
+        // Where its processes live may not have been known when it connected.
+        if client.origin == nil { origins.find(of: client) }
         guard let application = applications[key], client.origin == application.origin
         else { return }
         let (events, missed) = application.takeBacklog() ?? ([], 0)

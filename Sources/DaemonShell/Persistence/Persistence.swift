@@ -117,14 +117,14 @@ final class Persistence {
     /// Takes over what an earlier daemon left, and has it on disk before anybody is served.
     ///
     /// - Parameters:
-    ///   - commands: what the executor runs of it.
+    ///   - left: what the executor runs of it.
     ///   - restored: called once the core knows all of it, before anything is done that it orders then.
     ///   - frozen: units of applications that an earlier daemon froze, and that are frozen still.
     ///   - write: writes changes in one commit.
     ///   - committed: told what is on disk then.
     /// - Throws: `StoreError`, where it cannot be written.
     func recover(
-        _ found: FoundTasks, commands: [TaskID: FoundCommand] = [:],
+        _ found: FoundTasks, left: FoundCommands = FoundCommands(),
         executor: ExecutorInstance? = nil, frozen: Set<BudgetCore.AdoptedUnit>,
         restored: () -> Void = {},
         by write: ([StoreChange]) throws(StoreError) -> Applied,
@@ -146,14 +146,15 @@ final class Persistence {
                 }
                 return restored
             }
-            registry.restore(
-                live, found: commands, executor: executor, at: now, &actions)
             let applications = found.applications.map {
                 (key: $0.key, record: ApplicationRecord($0, clocks))
             }
             registry.restore(
-                applications: applications, spans: RestoredSpans(found.spans, clocks),
-                frozen: frozen, at: now, &actions)
+                applications: applications, running: left.applications,
+                spans: RestoredSpans(found.spans, clocks), frozen: frozen, at: now, &actions)
+            // Their clocks depend on where their applications are.
+            registry.restore(
+                live, found: left.tasks, executor: executor, at: now, &actions)
         }
         restored()
         var isDone = false

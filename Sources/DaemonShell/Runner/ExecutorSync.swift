@@ -3,12 +3,13 @@ internal import LinuxSystem
 internal import Logging
 internal import Systemd
 
-/// Keeps bgtask-executor and the core of one mind about the commands of tasks: their times, their ends, and which an
-/// earlier daemon has left.
+/// Keeps bgtask-executor and the core of one mind about the commands of tasks and applications: their times, their ends,
+/// and which an earlier daemon has left.
 final class ExecutorSync {
     private let core: Core
     private let link: ExecutorLink
     private let tasks: TaskRunner
+    private let applications: ApplicationRunner
     private let replies: PendingReplies
     private let log: Logger
     /// Tasks of which somebody waits for the executor to know their times.
@@ -17,12 +18,13 @@ final class ExecutorSync {
     private var instanceChanged: (ExecutorInstance) -> Void = { _ in }
 
     init(
-        _ core: Core, _ link: ExecutorLink, _ tasks: TaskRunner, _ replies: PendingReplies,
-        _ log: Logger
+        _ core: Core, _ link: ExecutorLink, _ tasks: TaskRunner,
+        _ applications: ApplicationRunner, _ replies: PendingReplies, _ log: Logger
     ) {
         self.core = core
         self.link = link
         self.tasks = tasks
+        self.applications = applications
         self.replies = replies
         self.log = log
         core.update { registry, _, _ in registry.mirrorsTimes = true }
@@ -68,15 +70,30 @@ final class ExecutorSync {
 
     /// Tells the executor what this instant has changed.
     func endInstant() {
-        let changed = core.update { registry, _, _ in registry.takeChangedTimes() }
-        for id in changed {
+        setTimes()
+        link.tellTimes()
+        for run in core.update({ registry, _, _ in registry.takeRecordedRuns() }) {
+            link.endIsStored(RunnerID(ofApplication: run).number)
+        }
+        for id in awaited { confirm(id) }
+    }
+
+    private func setTimes() {
+        let (ids, keys) = core.update { registry, _, _ in
+            (registry.takeChangedTimes(), registry.takeChangedApplications())
+        }
+        for id in ids {
             guard let command = tasks.executed(id),
                 let deadlines = core.registry.commandDeadlines(of: id)
             else { continue }
             command.setTimes(CommandTimes(deadlines))
         }
-        link.tellTimes()
-        for id in awaited { confirm(id) }
+        for key in keys {
+            guard let command = applications.executed(key),
+                let times = core.registry.applicationTimes(of: key)
+            else { continue }
+            command.setTimes(CommandTimes(times))
+        }
     }
 
     private func confirm(_ id: TaskID) {
@@ -134,28 +151,48 @@ final class ExecutorSync {
     // MARK: - One daemon after the other
 
     /// What an earlier daemon has left running, for the core to go on with.
-    var found: [TaskID: FoundCommand] {
-        let listed = link.listed.map { listed in
-            (TaskID(rawValue: listed.command.identifier), FoundCommand(listed))
+    var found: FoundCommands {
+        var found = FoundCommands()
+        for listed in link.listed {
+            let id = RunnerID(number: listed.command.identifier)
+            switch id.kind {
+            case .task(let task): found.tasks[task] = FoundCommand(listed)
+            case .application: found.applications[id.run] = FoundApplication(listed)
+            }
         }
-        return Dictionary(listed) { one, _ in one }
+        return found
     }
 
     /// Goes on with those of them that the core has taken over; ends the others.
     func takeOver() {
         var count = 0
+        let launched = core.registry.launchedApplications
         for listed in link.takeListed() {
-            let id = TaskID(rawValue: listed.command.identifier)
-            guard core.registry.hasCommand(id, attempt: listed.command.attempt),
-                let owner = core.registry.record(id)?.task.owner
-            else {
-                link.discard(listed.command)
-                continue
-            }
-            tasks.takeOver(listed, of: id, owner)
-            count += 1
+            let id = RunnerID(number: listed.command.identifier)
+            let isTaken =
+                switch id.kind {
+                case .task(let task): takeOver(listed, of: task)
+                case .application: takeOver(listed, id, of: launched[id.run])
+                }
+            if isTaken { count += 1 } else { link.discard(listed.command) }
         }
         if count > 0 { log.say(.takenOver, [.count: "\(count)"]) }
+    }
+
+    private func takeOver(_ listed: ListedCommand, of id: TaskID) -> Bool {
+        guard core.registry.hasCommand(id, attempt: listed.command.attempt),
+            let owner = core.registry.record(id)?.task.owner
+        else { return false }
+        tasks.takeOver(listed, of: id, owner)
+        return true
+    }
+
+    private func takeOver(
+        _ listed: ListedCommand, _ id: RunnerID, of key: ApplicationKey?
+    ) -> Bool {
+        guard let key else { return false }
+        applications.takeOver(listed, id, of: key)
+        return true
     }
 
     /// Leaves commands to the next daemon: nothing is ordered and heard any more.
@@ -172,6 +209,13 @@ final class ExecutorSync {
     }
 }
 
+/// What an earlier daemon has left running.
+struct FoundCommands {
+    var tasks: [TaskID: FoundCommand] = [:]
+    /// By the numbers of their runs.
+    var applications: [UInt64: FoundApplication] = [:]
+}
+
 extension ExecutorInstance {
     init(_ executor: ExecutorLink.Executor) {
         self.init(high: executor.high, low: executor.low)
@@ -185,6 +229,21 @@ extension CommandTimes {
         self.init(
             handlerAt: limitAt == 0 ? handlerAt : min(handlerAt, limitAt), limitAt: limitAt,
             notes: deadlines.notes.words)
+    }
+}
+
+extension CommandTimes {
+    init(_ times: ApplicationTimes) {
+        self.init(
+            handlerAt: 0, limitAt: times.limitAt.executorTime, notes: times.notes.words)
+    }
+}
+
+extension FoundApplication {
+    init(_ listed: ListedCommand) {
+        self.init(
+            hasStarted: listed.hasStarted, isFrozen: listed.command.isFrozen,
+            notes: ApplicationNotes(words: listed.times.notes))
     }
 }
 

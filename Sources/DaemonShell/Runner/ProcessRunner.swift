@@ -18,7 +18,7 @@ final class ProcessRunner {
     /// Who takes what happens to the processes of a task.
     private var taskEvent: (TaskID, ProcessEvent) -> Void = { _, _ in }
     /// The same for those of an application.
-    private var applicationEvent: (RunnerID, ProcessEvent.What) -> Void = { _, _ in }
+    private var applicationEvent: (RunnerID, ProcessEvent) -> Void = { _, _ in }
     /// The application whose processes have a number.
     private var applicationKey: (RunnerID) -> ApplicationKey? = { _ in nil }
 
@@ -39,7 +39,7 @@ final class ProcessRunner {
     func connect(tasks: @escaping (TaskID, ProcessEvent) -> Void) { taskEvent = tasks }
 
     func connect(
-        applications: @escaping (RunnerID, ProcessEvent.What) -> Void,
+        applications: @escaping (RunnerID, ProcessEvent) -> Void,
         key: @escaping (RunnerID) -> ApplicationKey?
     ) {
         applicationEvent = applications
@@ -54,13 +54,13 @@ final class ProcessRunner {
     var identifiers: some Collection<RunnerID> { runners.keys }
 
     /// Whether some have processes that this process would take along; tasks whose end is decided have none, and may wait
-    /// for the disk.
+    /// for the disk. Applications have them to the end.
     ///
     /// - Parameter leavesCommands: whether those that bgtask-executor runs go on.
     func haveProcesses(leavesCommands: Bool) -> Bool {
         runners.values.contains { runner in
-            switch runner.id.kind {
-            case .task where leavesCommands: false
+            if leavesCommands { return false }
+            return switch runner.id.kind {
             case .task(let task): core.registry.record(task)?.run?.conclusion == nil
             case .application: true
             }
@@ -69,28 +69,35 @@ final class ProcessRunner {
 
     /// Makes a place for the command of a task, which does not run yet.
     func make(for task: TaskID, of owner: OwnerID) -> Runner {
-        let id = RunnerID(of: task)
-        return add(.executed(executor.makeCommand(id.number)), id, .task(task), of: owner)
+        make(RunnerID(of: task), .task(task), of: owner)
     }
 
-    /// Makes a place for the processes of an application, in which none runs yet.
-    func make(
-        _ id: RunnerID, for key: ApplicationKey
-    ) throws(SystemError) -> (Runner, any TaskProcesses) {
-        let processes = try host.makeTask(id.number)
-        return (add(.launched(processes), id, .application(key), of: key.owner), processes)
+    /// Makes a place for the command of an application, which does not run yet.
+    func make(_ id: RunnerID, for key: ApplicationKey) -> Runner {
+        make(id, .application(key), of: key.owner)
+    }
+
+    private func make(_ id: RunnerID, _ printer: Printer, of owner: OwnerID) -> Runner {
+        add(executor.makeCommand(id.number), id, printer, of: owner)
     }
 
     /// Makes a place for a command that an earlier daemon has started.
     func takeOver(_ command: ExecutedCommand, of task: TaskID, _ owner: OwnerID) -> Runner {
-        add(.executed(command), RunnerID(of: task), .task(task), of: owner)
+        add(command, RunnerID(of: task), .task(task), of: owner)
+    }
+
+    /// The same of an application.
+    func takeOver(
+        _ command: ExecutedCommand, _ id: RunnerID, for key: ApplicationKey
+    ) -> Runner {
+        add(command, id, .application(key), of: key.owner)
     }
 
     private func add(
-        _ commands: Runner.Commands, _ id: RunnerID, _ printer: Printer, of owner: OwnerID
+        _ command: ExecutedCommand, _ id: RunnerID, _ printer: Printer, of owner: OwnerID
     ) -> Runner {
         let runner = Runner(
-            id: id, owner: owner, commands: commands, output: output.open(printer, of: owner))
+            id: id, owner: owner, command: command, output: output.open(printer, of: owner))
         runners[id] = runner
         return runner
     }
@@ -101,18 +108,9 @@ final class ProcessRunner {
         users.ask(runner.owner, completion: body)
     }
 
-    /// Begins to start the command of an application, and reads what it prints once the main command runs.
-    func start(
-        _ request: LaunchRequest, in processes: any TaskProcesses, of runner: Runner
-    ) throws {
-        var started = try processes.start(request)
-        let command = started.index
-        try output.add(started.takeStandardOutput(), .stdout, of: command, to: runner.output)
-        try output.add(started.takeStandardError(), .stderr, of: command, to: runner.output)
-    }
-
-    /// What a command prints that bgtask-executor has started comes from there.
-    func takeOutput(of command: ExecutedCommand, _ runner: Runner) {
+    /// What a command prints comes from bgtask-executor, with its start.
+    func takeOutput(of runner: Runner) {
+        let command = runner.command
         do throws(SystemError) {
             if let descriptor = command.takeStandardOutput() {
                 try output.add(descriptor, .stdout, of: 0, to: runner.output)
@@ -137,14 +135,14 @@ final class ProcessRunner {
 
     /// Sends a signal to all processes of a runner; those that are stopped go on with it.
     func signal(_ number: SignalNumber, _ runner: Runner) throws(SystemError) {
-        try runner.signal(number)
+        try runner.command.ask(number.rawValue)
     }
 
     /// Lets go of the processes of a runner, and of all that belongs to them.
     func forget(_ runner: Runner) {
         guard runners.removeValue(forKey: runner.id) != nil else { return }
         output.close(runner.output)
-        runner.close()
+        runner.command.close()
         if let socket = runner.takeNotifySocket() { notify.giveBack(socket) }
     }
 
@@ -177,7 +175,7 @@ final class ProcessRunner {
             case (.left(let processID, let group, let user), _):
                 logLeaver(processID, group, of: event.task, user)
             case (_, .task(let task)): taskEvent(task, event)
-            case (_, .application): applicationEvent(id, event.what)
+            case (_, .application): applicationEvent(id, event)
             }
             core.perform()
         }

@@ -7,6 +7,7 @@ struct RunnerID: Hashable {
     let number: UInt64
 
     private static let applicationMark: UInt64 = 1 << 63
+    private static let adoptedMark: UInt64 = 1 << 62
 
     /// Whose they are.
     enum Kind {
@@ -22,10 +23,18 @@ struct RunnerID: Hashable {
         number = task.rawValue
     }
 
-    /// - Parameter serial: a number that no other start of an application has.
-    init(ofApplication serial: UInt64) {
-        number = Self.applicationMark | serial
+    /// - Parameter run: the number of the run of a launched application.
+    init(ofApplication run: UInt64) {
+        number = Self.applicationMark | run
     }
+
+    /// - Parameter serial: a number that no other adopted application has had.
+    init(ofAdopted serial: UInt64) {
+        number = Self.applicationMark | Self.adoptedMark | serial
+    }
+
+    /// The number of the run of the application; not for tasks.
+    var run: UInt64 { number & ~Self.applicationMark }
 
     var kind: Kind {
         number & Self.applicationMark == 0 ? .task(TaskID(rawValue: number)) : .application

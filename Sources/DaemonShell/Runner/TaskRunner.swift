@@ -84,8 +84,8 @@ final class TaskRunner {
     /// Starts the main command of a task, whose user is known now.
     private func startMain(of id: TaskID, as user: KnownUser) {
         // A task may wait twice for its user, where an attempt was killed before the answer came.
-        guard let runner = self[id], runner.isWaitingForUser, let command = runner.executed,
-            let record = core.registry.record(id), let run = record.run
+        guard let runner = self[id], runner.isWaitingForUser, let record = core.registry.record(id),
+            let run = record.run
         else { return }
         do {
             let runsAs = try environment.runsAs(run.work.submitter, runner.owner, known: user)
@@ -97,7 +97,7 @@ final class TaskRunner {
             request.input = run.work.input.flatMap(Base64.decode)
             // It may have been given up meanwhile.
             guard let times = core.registry.commandDeadlines(of: id) else { return forget(id) }
-            try command.start(request, start(of: record.task, run, runner, times))
+            try runner.command.start(request, start(of: record.task, run, runner, times))
         } catch {
             if let scope = (error as? LaunchError)?.scope { return postpone(id, "\(error)", scope) }
             forget(id)
@@ -178,11 +178,7 @@ final class TaskRunner {
             forget(id)
             return startFailed(id, "its user could not be looked up in time")
         }
-        do {
-            try runner.kill()
-        } catch {
-            log.say(.taskNotKilled, [.taskID: "\(id)", .reason: "\(error)"])
-        }
+        runner.command.kill()
     }
 
     /// Kills all that run.
@@ -202,7 +198,7 @@ final class TaskRunner {
         let moment = event.moment.map(Instant.init(nanoseconds:))
         switch event.what {
         case .started(index: 0, let processID):
-            if let runner, let command = runner.executed { runners.takeOutput(of: command, runner) }
+            if let runner { runners.takeOutput(of: runner) }
             core.update { registry, now, actions in
                 registry.started(id, as: ProcessID(rawValue: processID), at: now, &actions)
             }
@@ -286,14 +282,14 @@ final class TaskRunner {
         runner.takenOver(isStarted: found.hasStarted, socket)
         guard found.hasStarted else { return }
         output.commandFound(id)
-        runners.takeOutput(of: command, runner)
+        runners.takeOutput(of: runner)
         output.startReading(runner.output)
         if let socket { notify.started(socket) }
     }
 
     /// How many commands bgtask-executor runs of those that are known here.
-    var executedCount: Int { runners.identifiers.count { runners[$0]?.executed != nil } }
+    var executedCount: Int { runners.identifiers.count }
 
-    /// The command of a task, where bgtask-executor runs it.
-    func executed(_ id: TaskID) -> ExecutedCommand? { self[id]?.executed }
+    /// The command of a task, while bgtask-executor runs it.
+    func executed(_ id: TaskID) -> ExecutedCommand? { self[id]?.command }
 }

@@ -144,7 +144,7 @@ final class Shutdown {
         }
         guard core.registry.awaitedCount == 0 || isHurrying,
             !runners.haveProcesses(leavesCommands: leavesCommands),
-            core.registry.runningApplicationCount == 0 || isHurrying,
+            core.registry.awaitedApplicationCount == 0 || isHurrying,
             !(leavesCommands && executor.isAwaited),
             !store.isAwaited()
         else { return }

@@ -70,8 +70,10 @@ package final class ExecutedCommand {
     private(set) var isAbandoned = false
     /// Its end is on disk: it may be forgotten once it is over.
     private(set) var isToBeForgotten = false
-    /// The number of its group; 0 before that is known.
+    /// The number of its group; 0 before that is known, and where there are no groups.
     private var group: UInt64 = 0
+    /// Its supervisor; 0 where it has a group.
+    private var supervisor: UInt32 = 0
     private var useAtEnd: ProcessUse?
 
     init(_ identifier: UInt64, link: ExecutorLink) {
@@ -85,7 +87,7 @@ package final class ExecutedCommand {
         self.link = link
         attempt = Int(message.record.attempt)
         phase = message.has(EXECUTOR_HAS_STARTED) ? .running : .starting
-        group = message.record.place
+        (group, supervisor) = (message.record.place, message.record.supervisor)
         times = MirroredTimes(told: CommandTimes(message.record))
         takeOutput(of: &message)
         kept = message.takeDescriptor()?.take() ?? -1
@@ -129,13 +131,21 @@ package final class ExecutedCommand {
     /// Whether the executor goes by the times that were set last.
     package var hasToldTimes: Bool { times.areInForce || phase.isOver }
 
-    /// Sends a signal to all its processes; those that are stopped go on with it.
-    package func signal(_ number: Int32) {
-        guard !phase.isOver else { return }
-        link.signal(self, number)
-        if ![SIGKILL, SIGCONT, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU].contains(number) {
-            link.signal(self, SIGCONT)
-        }
+    /// Sends a signal to all its processes, which are thawed for it.
+    ///
+    /// - Returns: `nil`: how many get it is not known here.
+    @discardableResult
+    package func signal(_ number: Int32) -> Int? {
+        if !phase.isOver { link.signal(self, number) }
+        return nil
+    }
+
+    /// Asks for the freeze or the thaw of all its processes; the event `frozen` tells when it is done, or that it was done
+    /// already.
+    ///
+    /// - Throws: EAGAIN while no executor is there.
+    package func setFrozen(_ frozen: Bool) throws(SystemError) {
+        if !phase.isOver { try link.setFrozen(frozen, self) }
     }
 
     /// Orders the end of all its processes; `gone` tells when.
@@ -185,6 +195,19 @@ package final class ExecutedCommand {
         guard descriptor >= 0 else { return nil }
         defer { descriptor = -1 }
         return OwnedDescriptor(descriptor)
+    }
+
+    /// Where its processes live; `nil` while that is not known, and when none is left.
+    var home: ProcessHome? {
+        if phase.isOver { return nil }
+        if supervisor != 0 { return .supervisor(Int32(bitPattern: supervisor)) }
+        return group == 0 ? nil : link.name(ofGroup: group).map(ProcessHome.group)
+    }
+
+    /// Its group, while it has one.
+    func cgroup() throws(SystemError) -> Cgroup? {
+        guard !phase.isOver, group != 0 else { return nil }
+        return try link.cgroup(group)
     }
 
     /// What all its processes have used so far, and in the end; `nil` where that is not known.
@@ -259,7 +282,7 @@ package final class ExecutedCommand {
 
     private func started(_ message: inout ExecutorMessage) -> ProcessEvent.What? {
         takeOutput(of: &message)
-        group = message.record.place
+        (group, supervisor) = (message.record.place, message.record.supervisor)
         request = nil
         switch phase {
         case .ordered, .starting:

@@ -72,7 +72,7 @@ package final class ExecutorLink: WatchOwner {
     private var absence = ExecutorAbsence()
     /// The one that was found last.
     package private(set) var executor: Executor?
-    private var tree: OwnedDescriptor?
+    private var tree: ExecutorTree?
     private var serial: UInt64 = 0
     private var commands: [UInt64: ExecutedCommand] = [:]
     /// Those that an earlier daemon had started.
@@ -87,6 +87,8 @@ package final class ExecutorLink: WatchOwner {
     /// Starts and times that are not answered.
     private var starts: [UInt64: UInt64] = [:]
     private var timesOrders: [UInt64: UInt64] = [:]
+    /// The same of freezes and thaws.
+    private var freezeOrders: [UInt64: UInt64] = [:]
     private var silence = ExecutorSilence()
     /// When everything is asked for once more, since this process had no room for descriptors; `nil`: nothing is missed.
     private var listAgainAt: Int64?
@@ -251,6 +253,7 @@ package final class ExecutorLink: WatchOwner {
         phase = .absent(retryAt: isReady ? now : absence.nextTry(after: now))
         starts = [:]
         timesOrders = [:]
+        freezeOrders = [:]
         silence = ExecutorSilence()
         listAgainAt = nil
     }
@@ -414,6 +417,17 @@ package final class ExecutorLink: WatchOwner {
 
     func kill(_ command: ExecutedCommand) { order(EXECUTOR_KILL, command) }
 
+    func setFrozen(_ frozen: Bool, _ command: ExecutedCommand) throws(SystemError) {
+        guard isReady else {
+            throw SystemError(
+                operation: frozen ? "freeze" : "thaw", errno: EAGAIN,
+                detail: "bgtask-executor is not connected; try again")
+        }
+        let serial = nextSerial()
+        freezeOrders[serial] = command.identifier
+        order(frozen ? EXECUTOR_FREEZE : EXECUTOR_THAW, command, serial: serial)
+    }
+
     /// Nobody wants to know of a command any more.
     func isAbandoned(_ command: ExecutedCommand) { forgetIfOver(command) }
 
@@ -443,10 +457,14 @@ package final class ExecutorLink: WatchOwner {
     package func exitWhenIdle() { order(EXECUTOR_EXIT) }
 
     func folder(ofGroup number: UInt64) -> OwnedDescriptor? {
-        guard let tree = tree?.rawValue else { return nil }
-        return try? OwnedDescriptor.open(
-            "command-\(number)", flags: O_RDONLY | O_DIRECTORY, relativeTo: tree)
+        tree.flatMap { try? $0.folder(ofGroup: number) }
     }
+
+    /// The name of a group of a command, as /proc/PID/cgroup shows it.
+    func name(ofGroup number: UInt64) -> String? { tree?.name(ofGroup: number) }
+
+    /// A group of a command; `nil` where there is no executor that has one.
+    func cgroup(_ number: UInt64) throws(SystemError) -> Cgroup? { try tree?.cgroup(number) }
 
     // MARK: - What it tells
 
@@ -541,7 +559,8 @@ package final class ExecutorLink: WatchOwner {
         executor = Executor(
             high: instance.0, low: instance.1, processID: message.record.pid,
             version: message.text)
-        tree = message.takeDescriptor()
+        tree = nil
+        if let folder = message.takeDescriptor() { tree = ExecutorTree(folder) }
     }
 
     private func listIsOver(_ events: inout [ProcessEvent]) {
@@ -580,6 +599,12 @@ package final class ExecutorLink: WatchOwner {
                 commands[identifier] = nil
                 emit(what, of: command, &events)
             }
+        }
+        if let identifier = freezeOrders.removeValue(forKey: answer.serial),
+            let command = commands[identifier], answer.code == 0
+        {
+            // Where it makes no change, nothing else tells.
+            emit(.frozen(command.isFrozen), of: command, &events)
         }
         if let identifier = timesOrders.removeValue(forKey: answer.serial),
             let command = commands[identifier]

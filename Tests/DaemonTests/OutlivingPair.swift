@@ -1,0 +1,31 @@
+import Testing
+
+/// A daemon and what runs its commands, which outlives it.
+struct OutlivingPair {
+    /// How a daemon ends.
+    enum Ending: CaseIterable {
+        case killed, handedOver
+    }
+
+    let executor: ExecutorProcess
+    private(set) var daemon: DaemonProcess
+    private let settings: String
+
+    init(settings: String = "", patience: Int = 600) throws {
+        self.settings = settings
+        executor = try ExecutorProcess(patience: patience)
+        daemon = try DaemonProcess(.cgroup, settings: settings, arguments: executor.arguments)
+    }
+
+    func end(_ ending: Ending) throws {
+        switch ending {
+        case .killed: try daemon.kill()
+        case .handedOver: #expect(try daemon.stop() == .status(0))
+        }
+    }
+
+    mutating func follow() throws {
+        daemon = try DaemonProcess(
+            .cgroup, settings: settings, in: daemon.folder, arguments: executor.arguments)
+    }
+}

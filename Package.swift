@@ -350,7 +350,8 @@ let package = Package(
             dependencies: [
                 "BudgetCore", "CTestUsers", "CallFuzz", "DaemonShell", "JSON", "LinuxSystem",
                 "TaskAPI", "TaskStore", "TestKit", "Varlink",
-                "bgtaskctl", "bgtaskd", "bgtask-supervisor", "process-test-child",
+                "background-tasks-check", "bgtaskctl", "bgtaskd", "bgtask-supervisor",
+                "process-test-child",
             ],
             swiftSettings: swiftSettings
         ),

@@ -10,7 +10,11 @@ internal import Varlink
     private let application = UIApplication.shared
     private let role = ProcessRole.current
     private var signals: [any DispatchSourceSignal] = []
-    private var events: ReplyReader<Applications.Watch>?
+    private var events: ApplicationEvents?
+    /// Whether a daemon has told anything, so that another one tells it now that does so from the beginning.
+    private var hasHeard = false
+    /// Where another daemon says that it is, which has told nothing else yet.
+    private var present: Applications.State?
     /// The scheduled tasks that it performs, by the tasks' numbers.
     private var performed: [Int: BGTaskScheduler.Launched] = [:]
 
@@ -27,7 +31,7 @@ internal import Varlink
         application.delegate = delegate
         application.enter(isLaunchedInBackground ? .background : .inactive)
         // Before the first line of the program, so that nothing is missed of what follows.
-        if case .application(let id) = role { events = reader(of: id) }
+        if case .application(let id) = role { events = ApplicationEvents(of: id) }
         _ = delegate.application(application, willFinishLaunchingWithOptions: nil)
         _ = delegate.application(application, didFinishLaunchingWithOptions: nil)
         post(UIApplication.didFinishLaunchingNotification)
@@ -37,7 +41,7 @@ internal import Varlink
             becomeActive()
         case .application:
             onRequestToEnd(.main) { [self] in endSoon() }
-            guard let events, events.start(tell) else { return becomeActive() }
+            guard let events, events.start(take) else { return becomeActive() }
         case .scheduledTask(let identifier, let kind): perform(identifier, kind)
         }
     }
@@ -54,33 +58,65 @@ internal import Varlink
         }
     }
 
-    private func reader(of id: String) -> ReplyReader<Applications.Watch>? {
-        var input = Applications.Watch.Input()
-        input.id = id
-        return try? Daemon.endpoint.reader(of: Applications.Watch.self, input)
-    }
-
     // MARK: - What the daemon tells
 
-    private nonisolated func tell(_ reply: Applications.Watch.Output?) {
-        guard let event = reply?.event else { return }
-        DispatchQueue.main.async { MainActor.assumeIsolated { self.take(event) } }
+    private func take(_ event: Applications.Event) {
+        if event.callback == nil, event.number == 1 { return begin(at: event.state) }
+        if present != nil {
+            // What an earlier daemon had no time to tell.
+            catchUp(to: event.previous)
+            present = nil
+        }
+        perform(event)
+        enter(event.state)
+    }
+
+    /// A daemon begins to tell: its first event is the present state, to which those lead that follow it.
+    private func begin(at state: Applications.State) {
+        defer { hasHeard = true }
+        guard hasHeard else { return }
+        present = state
+        DispatchQueue.main.asyncAfter(deadline: .now() + 1) {
+            MainActor.assumeIsolated {
+                guard let present = self.present else { return }
+                self.catchUp(to: present)
+                self.present = nil
+            }
+        }
+    }
+
+    /// Goes where it is already, as the daemon says.
+    private func catchUp(to state: Applications.State) {
+        let isBehind = application.applicationState == .background
+        switch state {
+        case .active, .inactive:
+            if isBehind { enterForeground() }
+            if state == .active, application.applicationState != .active { becomeActive() }
+            if state == .inactive, application.applicationState == .active { resignActive() }
+        case .background, .suspended:
+            if application.applicationState == .active { resignActive() }
+            if !isBehind { enterBackground() }
+        case .notRunning: return
+        }
+        enter(state)
+    }
+
+    private func enter(_ state: Applications.State) {
+        switch state {
+        case .active: application.enter(.active)
+        case .inactive: application.enter(.inactive)
+        case .background, .suspended: application.enter(.background)
+        case .notRunning: break
+        }
     }
 
     /// As in UIKit, the state changes before what it did, and after what it will do.
-    private func take(_ event: Applications.Event) {
+    private func perform(_ event: Applications.Event) {
         switch event.callback {
         case .didBecomeActive: becomeActive()
-        case .willResignActive:
-            delegate.applicationWillResignActive(application)
-            post(UIApplication.willResignActiveNotification)
-        case .didEnterBackground:
-            application.enter(.background)
-            delegate.applicationDidEnterBackground(application)
-            post(UIApplication.didEnterBackgroundNotification)
-        case .willEnterForeground:
-            delegate.applicationWillEnterForeground(application)
-            post(UIApplication.willEnterForegroundNotification)
+        case .willResignActive: resignActive()
+        case .didEnterBackground: enterBackground()
+        case .willEnterForeground: enterForeground()
         case .willTerminate: terminate()
         case .didReceiveRemoteNotification, .didReceiveRemoteNotificationFetch:
             let message = Message(event)
@@ -91,22 +127,29 @@ internal import Varlink
             UNUserNotificationCenter.current().willPresent(Message(event))
         case .didReceiveNotificationResponse:
             UNUserNotificationCenter.current().didReceiveResponse(to: Message(event))
-        case .performTask: perform(event)
+        case .performTask: performTask(event)
         case .taskExpiring: event.task.flatMap { performed[$0] }?.expire()
         case .didReceiveMemoryWarning:
             delegate.applicationDidReceiveMemoryWarning(application)
             post(UIApplication.didReceiveMemoryWarningNotification)
-        case .didFinishLaunching, .backgroundTimeExpiring, .badgeChanged: break
-        // The present state, which the first event tells, is that of a time to which the others lead.
-        case nil where event.number == 1: return
-        case nil: break
+        case .didFinishLaunching, .backgroundTimeExpiring, .badgeChanged, nil: break
         }
-        switch event.state {
-        case .active: application.enter(.active)
-        case .inactive: application.enter(.inactive)
-        case .background, .suspended: application.enter(.background)
-        case .notRunning: break
-        }
+    }
+
+    private func resignActive() {
+        delegate.applicationWillResignActive(application)
+        post(UIApplication.willResignActiveNotification)
+    }
+
+    private func enterBackground() {
+        application.enter(.background)
+        delegate.applicationDidEnterBackground(application)
+        post(UIApplication.didEnterBackgroundNotification)
+    }
+
+    private func enterForeground() {
+        delegate.applicationWillEnterForeground(application)
+        post(UIApplication.willEnterForegroundNotification)
     }
 
     private func becomeActive() {
@@ -156,7 +199,7 @@ internal import Varlink
     // MARK: - Scheduled tasks
 
     /// Performs a task for which the application was woken, or that came while it is awake.
-    private func perform(_ event: Applications.Event) {
+    private func performTask(_ event: Applications.Event) {
         guard let number = event.task, let identifier = event.identifier,
             performed[number] == nil
         else { return }

@@ -2800,8 +2800,8 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     ///   - frozen: units that could not be thawed yet; they stay on disk for the daemon after this one.
     package mutating func restore(
         applications found: [(key: ApplicationKey, record: ApplicationRecord)],
-        running: [UInt64: FoundApplication] = [:], spans: RestoredSpans = .none, frozen: Set<AdoptedUnit>, at now: Instant,
-        _ actions: inout [Action]
+        running: [UInt64: FoundApplication] = [:], spans: RestoredSpans = .none,
+        frozen: Set<AdoptedUnit>, at now: Instant, _ actions: inout [Action]
     ) {
         handle(at: now, &actions) { machine, _, turn in
             machine.restore(spans)

@@ -9,7 +9,17 @@ extension ApplicationModel {
                 ($0.deferredCount, $0.wakes) = (0, [])
             }
             guard app(name).phase != .off else { continue }
-            if app(name).isAdopted { interrupt(name) } else { goOn(name) }
+            if app(name).isAdopted { interrupt(name) } else { takeOver(name) }
+        }
+        let left = names.filter { app($0).phase != .off }
+        for name in left.sorted(by: { app($0).lastUse < app($1).lastUse }) { goOn(name) }
+    }
+
+    private mutating func takeOver(_ name: String) {
+        let now = now
+        change(name) {
+            $0.awakeUntil = now + ApplicationModel.suspendAfter
+            ($0.suspendAt, $0.freezeLimitAt, $0.freezeHasFailed) = (nil, nil, false)
         }
     }
 
@@ -24,10 +34,6 @@ extension ApplicationModel {
 
     private mutating func goOn(_ name: String) {
         let now = now
-        change(name) {
-            $0.awakeUntil = now + ApplicationModel.suspendAfter
-            ($0.suspendAt, $0.freezeLimitAt, $0.freezeHasFailed) = (nil, nil, false)
-        }
         switch app(name).phase {
         case .off, .starting, .frozen: break
         case .running: planSuspension(name, promptly: false)

@@ -94,7 +94,8 @@ struct ApplicationRestoreTests {
         let before = try stage([.home, .pass(5)])
         var stage = follow(before, seconds: 1000)
         #expect(stage.take() == [] && stage.state() == .suspended)
-        #expect(stage.clerk.registry.isSuspended(Stage.maps))
+        let isSuspended = stage.clerk.registry.isSuspended(Stage.maps)
+        #expect(isSuspended)
         try stage.activate()
         #expect(
             stage.take() == ["thaw", "willEnterForeground 1005 s", "didBecomeActive"])
@@ -193,7 +194,8 @@ struct ApplicationRestoreTests {
         let before = try stage()
         let stage = follow(before) { $0.notes = nil }
         #expect(stage.state() == .notRunning && stage.last()?.reason == .interrupted)
-        #expect(stage.clerk.registry.launchedApplications.isEmpty)
+        let launched = stage.clerk.registry.launchedApplications
+        #expect(launched.isEmpty)
         #expect(stage.application()?.saved?.run == nil)
     }
 
@@ -241,18 +243,29 @@ struct ApplicationRestoreTests {
     func mirror() throws {
         var stage = try stage()
         let run = try #require(stage.application()?.record.run)
-        #expect(stage.clerk.registry.takeChangedApplications() == [Stage.maps])
-        #expect(stage.clerk.registry.takeChangedApplications() == [])
-        let notes = stage.clerk.registry.applicationTimes(of: Stage.maps)?.notes
-        #expect(notes?.state == .active)
+        #expect(stage.takeChanged() == [Stage.maps])
+        #expect(stage.takeChanged() == [])
+        #expect(stage.times()?.notes.state == .active)
         try stage.home()
-        #expect(stage.clerk.registry.takeChangedApplications() == [Stage.maps])
-        #expect(stage.clerk.registry.applicationTimes(of: Stage.maps)?.notes.state == .background)
-        #expect(stage.clerk.registry.takeRecordedRuns() == [])
+        #expect(stage.takeChanged() == [Stage.maps])
+        #expect(stage.times()?.notes.state == .background)
+        #expect(stage.takeRecorded() == [])
         try stage.play([.exit])
-        #expect(stage.clerk.registry.takeRecordedRuns() == [run])
-        #expect(stage.clerk.registry.applicationTimes(of: Stage.maps) == nil)
+        #expect(stage.takeRecorded() == [run])
+        #expect(stage.times() == nil)
         try stage.adopt(Self.one)
-        #expect(stage.clerk.registry.applicationTimes(of: Self.one) == nil)
+        #expect(stage.times(Self.one) == nil)
     }
+}
+
+extension Stage {
+    fileprivate func times(_ key: ApplicationKey = maps) -> ApplicationTimes? {
+        clerk.registry.applicationTimes(of: key)
+    }
+
+    fileprivate mutating func takeChanged() -> [ApplicationKey] {
+        clerk.registry.takeChangedApplications()
+    }
+
+    fileprivate mutating func takeRecorded() -> [UInt64] { clerk.registry.takeRecordedRuns() }
 }

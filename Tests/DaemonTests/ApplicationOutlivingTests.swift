@@ -1,5 +1,6 @@
 import Glibc
 import TaskAPI
+import TestKit
 import Testing
 import Varlink
 
@@ -57,7 +58,7 @@ struct ApplicationOutlivingTests {
         #expect(found.state == .active && found.pids.contains(process) && !found.frozen)
         // What it was before is one span with what it is now.
         let later = try client.ask(Applications.History.self) { $0.id = "app" }.spans
-        #expect(later.map(\.state) == spans.map(\.state))
+        #expect(later?.map(\.state) == spans?.map(\.state))
         try client.suspend("app")
         try client.order(Applications.Activate.self, "app")
         try waitForCounting(pair.daemon)
@@ -189,5 +190,46 @@ struct ApplicationOutlivingTests {
         try pair.executor.start()
         let last = try client.waitForState(.notRunning, of: "app").lastTermination
         #expect(last?.reason == .interrupted && last?.status == 3)
+    }
+
+    @Test("a program that listens to itself hears the next daemon", arguments: Ending.allCases)
+    func listens(ending: OutlivingPair.Ending) throws {
+        var pair = try OutlivingPair(settings: "applications.suspendAfter = \"1h\"\n")
+        let home = pair.daemon.folder.path
+        let lines = home + "/lines"
+        // Each line is written to what is opened anew.
+        let script = """
+            mkfifo $HOME/pipe; exec 3<>$HOME/pipe
+            (trap '' TERM; exec cat <&3 >$HOME/lines) &
+            exec "$0" lifecycle $HOME/pipe 3>&-
+            """
+        let program = Programs.path("background-tasks-check")
+        try pair.daemon.connect().register("app", ["sh", "-c", script, program]) {
+            $0.environment = ["HOME": home]
+        }
+        try pair.daemon.connect().order(Applications.Launch.self, "app")
+        try waitForLine("posted UIApplicationDidBecomeActiveNotification", in: lines)
+        for number in 1...2 {
+            try pair.end(ending)
+            try pair.follow()
+            let client = try pair.daemon.connect()
+            try client.order(Applications.EnterBackground.self, "app")
+            try waitForLine("didEnterBackground background", in: lines, count: number)
+            try client.order(Applications.Activate.self, "app")
+            try waitForLine("didBecomeActive active", in: lines, count: number + 1)
+        }
+        let client = try pair.daemon.connect()
+        try client.order(Applications.Terminate.self, "app")
+        #expect(try client.application("app").lastTermination?.status == 0)
+        let all = Files.text(lines).split(separator: "\n")
+        // Nothing is told twice.
+        #expect(all.count { $0 == "willEnterForeground background" } == 2)
+        #expect(all.count { $0 == "didBecomeActive active" } == 3)
+    }
+
+    private func waitForLine(_ line: String, in path: String, count: Int = 1) throws {
+        try eventually("\(path) has \(line); it has \(Files.text(path))") {
+            Files.text(path).split(separator: "\n").count { $0 == line } >= count
+        }
     }
 }

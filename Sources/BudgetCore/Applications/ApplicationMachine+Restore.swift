@@ -22,8 +22,10 @@ extension ApplicationMachine {
                 restore(key, record, frozen: frozen, seenAt: seenAt, &turn)
             }
         }
-        // In the order of their last use, as they were.
-        for one in left.sorted(by: { $0.notes.lastUse < $1.notes.lastUse }) { goOn(one, &turn) }
+        // In the order of their last use, as they were; all are there before one comes to the front.
+        left.sort { $0.notes.lastUse < $1.notes.lastUse }
+        for one in left { takeOver(one, &turn) }
+        for one in left { goOn(one, &turn) }
     }
 
     /// A launched application that goes on.
@@ -68,7 +70,7 @@ extension ApplicationMachine {
 
     // MARK: What goes on
 
-    private mutating func goOn(_ left: Left, _ turn: inout ApplicationTurn) {
+    private mutating func takeOver(_ left: Left, _ turn: inout ApplicationTurn) {
         let (key, notes) = (left.key, left.notes)
         insert(key, left.record, isSaved: true)
         goOn(key, run(of: left, turn), notes.state, turn)
@@ -76,8 +78,11 @@ extension ApplicationMachine {
         // It has lost its connections, and gets the time to come back with them.
         let until = turn.now + rules.suspendAfter
         update(key) { $0.run?.staysAwake(until: until) }
-        switch notes.course {
-        case .starts: if left.found.hasStarted { started(key, &turn) }
+    }
+
+    private mutating func goOn(_ left: Left, _ turn: inout ApplicationTurn) {
+        switch left.notes.course {
+        case .starts: if left.found.hasStarted { started(left.key, &turn) }
         case .ends: break
         case .goesOn, .freezes, .frozen, .thaws: goOn(left, isFrozen: left.found.isFrozen, &turn)
         }

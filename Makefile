@@ -20,7 +20,7 @@ SWIFT_FILES := $(wildcard Package.swift Sources Tests Examples Benchmarks)
 .PHONY: build completions install uninstall files deb test test-python test-metrics test-cockpit test-shipped test-long demo
 .PHONY: fuzz fuzz-live sanitize torture torture-vm bench microbenchmark instruction-counts format lint deps
 
-PROGRAMS := bgtaskd bgtaskctl bgtask-executor bgtask-supervisor
+PROGRAMS := bgtaskd bgtaskctl bgtask-executor
 
 # The folder of the programs to install.
 BUILD := .build/stripped
@@ -63,12 +63,10 @@ define FILES
 program  $(BUILD)/bgtaskd                      $(PREFIX)/bin/bgtaskd
 program  $(BUILD)/bgtaskctl                    $(PREFIX)/bin/bgtaskctl
 program  $(BUILD)/bgtask-executor              $(PREFIX)/libexec/bgtaskd/bgtask-executor
-program  $(BUILD)/bgtask-supervisor            $(PREFIX)/libexec/bgtaskd/bgtask-supervisor
 program  $(BUILD)/swift-backtrace              $(PREFIX)/libexec/bgtaskd/swift-backtrace
 debug    $(BUILD)/bgtaskd.debug                $(DEBUG)$(PREFIX)/bin/bgtaskd.debug
 debug    $(BUILD)/bgtaskctl.debug              $(DEBUG)$(PREFIX)/bin/bgtaskctl.debug
 debug    $(BUILD)/bgtask-executor.debug        $(DEBUG)$(PREFIX)/libexec/bgtaskd/bgtask-executor.debug
-debug    $(BUILD)/bgtask-supervisor.debug      $(DEBUG)$(PREFIX)/libexec/bgtaskd/bgtask-supervisor.debug
 settings config/bgtaskd.toml                   $(SYSCONFDIR)/bgtaskd/bgtaskd.toml
 unit     systemd/system/bgtaskd.socket         $(UNITS)/system/bgtaskd.socket
 unit     systemd/system/bgtaskd.service        $(UNITS)/system/bgtaskd.service
@@ -263,10 +261,10 @@ fuzz-live: deps
 
 # The tests with AddressSanitizer, then with ThreadSanitizer; each has a build of its own. Memory is not
 # bounded then as it is otherwise, and a tenth of the seeds is gone through, which the tests know by
-# BGTASK_SANITIZED. The supervisor is the usual one, and so is the program that stands for commands: what they do
-# between clone or vfork and execve is nothing for a sanitizer's run-time library.
+# BGTASK_SANITIZED. The program that stands for commands is the usual one: what it does between clone
+# or vfork and execve is nothing for a sanitizer's run-time library.
 SANITIZERS ?= address thread
-UNSANITIZED := bgtask-supervisor process-test-child
+UNSANITIZED := process-test-child
 
 sanitize: deps $(VARLINK_ENV)/ready
 	for program in $(UNSANITIZED); do $(SWIFT) build --product $$program || exit 1; done

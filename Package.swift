@@ -23,19 +23,6 @@ let cSettings: [CSetting] =
 /// Whether the tests are built with a sanitizer (`make sanitize`), whose run-time library is shared.
 let isSanitized = Context.environment["BGTASK_SANITIZED"] != nil
 
-/// The supervisor runs once for each task: static, and without the Swift runtime that the linker
-/// driver would bring.
-let supervisorLinkerSettings: [LinkerSetting] =
-    isSanitized
-    ? []
-    : [
-        .unsafeFlags([
-            "-nostartfiles", "-static-stdlib", "-Xlinker", "--gc-sections",
-            "-Xclang-linker", "-static",
-            "-Xclang-linker", "-Wno-unused-command-line-argument",
-        ])
-    ]
-
 /// There is one executor, which shares the C library with all others; without the Swift runtime too.
 let executorLinkerSettings: [LinkerSetting] =
     isSanitized
@@ -72,7 +59,6 @@ let package = Package(
         .executable(name: "bgtaskd", targets: ["bgtaskd"]),
         .executable(name: "bgtaskctl", targets: ["bgtaskctl"]),
         .executable(name: "bgtask-executor", targets: ["bgtask-executor"]),
-        .executable(name: "bgtask-supervisor", targets: ["bgtask-supervisor"]),
         .library(name: "BackgroundTime", targets: ["BackgroundTime"]),
         .library(name: "BackgroundTasksKit", targets: ["BackgroundTasksKit"]),
         .library(name: "BackgroundTimeLifecycle", targets: ["BackgroundTimeLifecycle"]),
@@ -136,12 +122,6 @@ let package = Package(
             name: "TaskStore",
             dependencies: ["BudgetCore", "CSQLite", "JSON"],
             swiftSettings: swiftSettings
-        ),
-        .executableTarget(
-            name: "bgtask-supervisor",
-            dependencies: ["CLinux"],
-            cSettings: cSettings,
-            linkerSettings: supervisorLinkerSettings
         ),
         .executableTarget(
             name: "bgtask-executor",
@@ -284,7 +264,7 @@ let package = Package(
             name: "LinuxSystemTests",
             dependencies: [
                 "CExecutor", "CLinux", "LinuxSystem", "TestKit", "bgtask-executor",
-                "bgtask-supervisor", "process-test-child", "process-test-daemon",
+                "process-test-child", "process-test-daemon",
             ],
             swiftSettings: swiftSettings
         ),
@@ -350,7 +330,7 @@ let package = Package(
             dependencies: [
                 "BudgetCore", "CTestUsers", "CallFuzz", "DaemonShell", "JSON", "LinuxSystem",
                 "TaskAPI", "TaskStore", "TestKit", "Varlink",
-                "background-tasks-check", "bgtaskctl", "bgtaskd", "bgtask-supervisor",
+                "background-tasks-check", "bgtask-executor", "bgtaskctl", "bgtaskd",
                 "process-test-child",
             ],
             swiftSettings: swiftSettings
@@ -360,8 +340,7 @@ let package = Package(
             dependencies: [
                 "TaskAPI", "TestKit", "Varlink", "background-tasks-check",
                 "background-time-check", "badge-example",
-                "bgtask-supervisor",
-                "bgtaskctl", "bgtaskd", "countdown-example", "hold-example", "poller-example",
+                "bgtask-executor", "bgtaskctl", "bgtaskd", "countdown-example", "hold-example", "poller-example",
                 "task-scheduler-check", "upload-example",
             ],
             swiftSettings: swiftSettings

@@ -7,7 +7,7 @@ import tempfile
 from harness.row import AtMost, Failure, Row
 from harness.run import ROOT
 
-PROGRAMS = ("bgtaskd", "bgtaskctl", "bgtask-executor", "bgtask-supervisor")
+PROGRAMS = ("bgtaskd", "bgtaskctl", "bgtask-executor")
 MEGABYTE = 1e6
 # What `make build` leaves to be installed.
 STRIPPED = f"{ROOT}/.build/stripped"

@@ -198,18 +198,6 @@ int clx_known_identity(int folder, const char *path, struct clx_identity *identi
     return 0;
 }
 
-bool clx_has_children(void) {
-    siginfo_t info = {0};
-    const int options = WEXITED | WNOHANG | WNOWAIT;
-    return syscall(SYS_waitid, P_ALL, 0, &info, options, NULL) == 0 || errno != ECHILD;
-}
-
-bool clx_has_ended(pid_t pid) {
-    siginfo_t info = {0};
-    const int options = WEXITED | WNOHANG | WNOWAIT;
-    return syscall(SYS_waitid, P_PID, pid, &info, options, NULL) == 0 && info.si_pid == pid;
-}
-
 int clx_watch_children(void) {
     sigset_t child;
     sigemptyset(&child);

@@ -212,13 +212,6 @@ bool clx_process_is_dead(const struct clx_process *process) {
     return process->state == 'Z' || process->state == 'X';
 }
 
-bool clx_is_dead(pid_t pid) {
-    struct clx_process process;
-    // One that there was no room to look at may live.
-    if (!read_process(pid, &process)) return errno == ENOENT || errno == ESRCH;
-    return clx_process_is_dead(&process);
-}
-
 bool clx_process_is_stopped(const struct clx_process *process) {
     return process->state == 'T' || process->state == 't';
 }

@@ -26,7 +26,7 @@ package struct Configuration {
     /// The group whose members are operators.
     package var operatorsGroup: UInt32?
     package var access = AccessSettings()
-    /// The socket of bgtask-executor, which runs commands; `nil`: the daemon starts one.
+    /// The socket of bgtask-executor, which runs commands; `nil`: the daemon starts one of its own.
     package var executorPath: String?
 
     /// A place that cannot be found out.

@@ -135,9 +135,6 @@ package final class Daemon {
             try processes.runners.takeEvents()
             processes.executor.takeNews()
         }
-        if let children = host.childDescriptor {
-            try add(children, .clients) { try processes.runners.takeChildren() }
-        }
         try add(front.poll.descriptor, .clients) { [unowned self] in try serve() }
         try add(storage.thread.descriptor, .processes) {
             let stored = storage.store.takeProgress().stored
@@ -253,7 +250,7 @@ package final class Daemon {
         processes.notify.open(outfit.configuration)
         processes.units.retryLeftovers()
         try service.status.ready()
-        outfit.log.say(.serving, outfit.configuration.fields(outfit.host.containment))
+        outfit.log.say(.serving, outfit.configuration.fields(outfit.executor.containment))
         // What the executor told of commands that an earlier daemon had started.
         try core.turn { try processes.runners.takeEvents() }
         return try outfit.loop.run()
@@ -310,9 +307,9 @@ package final class Daemon {
         outfit.log.say(.stopped)
     }
 
-    /// Removes the control group that holds all tasks, once none is left.
+    /// Removes the control group that holds all commands, once none is left.
     package func removeGroup() {
-        guard case .cgroup(let tree) = outfit.host.containment else { return }
+        guard let tree = outfit.tree else { return }
         do {
             try tree.remove()
             try TreeRecord(stateFolder: outfit.configuration.stateFolder).write(nil)

@@ -13,13 +13,15 @@ package struct Outfit {
     let journal: AuditTrail
     let log: Logger
     let host: ProcessHost
+    /// Where this process starts its executor, and that makes groups.
+    let tree: CgroupTree?
     let executor: ExecutorLink
     let environment: TaskEnvironment
 
     package init(
         configuration: Configuration, loaded: LoadedSettings, loop: EventLoop,
-        writer: JournalWriter, log: Logger, host: ProcessHost, executor: ExecutorLink,
-        openFilesSoft: UInt64
+        writer: JournalWriter, log: Logger, host: ProcessHost, tree: CgroupTree?,
+        executor: ExecutorLink, openFilesSoft: UInt64
     ) {
         self.configuration = configuration
         settings = CurrentSettings(loaded)
@@ -27,6 +29,7 @@ package struct Outfit {
         journal = AuditTrail(writer, loaded.settings.limits)
         self.log = log
         self.host = host
+        self.tree = tree
         self.executor = executor
         environment = TaskEnvironment(
             socketPath: configuration.socketPath, changesUser: configuration.servesEverybody,
@@ -52,7 +55,7 @@ struct FrontEnd {
         refusals = RefusalLog(core, accounts, outfit.log)
         pool = ConnectionPool(core, poll, outfit.settings, accounts, refusals, outfit.log)
         origins = OriginSearch(
-            core, applications, withAncestors: outfit.host.containment.hasSupervisors)
+            core, applications, withAncestors: outfit.executor.containment == .supervisor)
         streams = ReplyStreams(core, pool, refusals, origins)
         subscriptions = Subscriptions(core, pool, streams)
         replies = PendingReplies(pool, numbers)
@@ -103,7 +106,7 @@ struct ProcessSide {
                 subscriptions: front.subscriptions, replies: front.replies,
                 journal: journal, log: log))
         executor = ExecutorSync(
-            core, outfit.host.executor, tasks, applications, front.replies, log)
+            core, outfit.executor, tasks, applications, front.replies, log)
         adopter = try ApplicationAdopter(
             core, outfit.host, user: outfit.configuration.user, front.applications, units,
             front.replies, front.numbers)
@@ -153,8 +156,7 @@ struct Service {
         status = try ServiceStatus(core, loop, configuration, log)
         reloader = SettingsReloader(
             core: core, configuration: configuration, settings: outfit.settings,
-            accounts: accounts, containment: outfit.host.containment,
-            executor: outfit.executor, store: store,
+            accounts: accounts, executor: outfit.executor, store: store,
             status: status, journal: outfit.journal, log: log)
         conditions = ConditionMonitor(core, loop, configuration, log)
         pressure = MemoryPressureMonitor(core, loop, configuration, log)
@@ -201,13 +203,13 @@ struct CallSide {
             lookups: storage.lookups)
         let manager = ManagerCalls(
             core: core, configuration: outfit.configuration,
-            containment: outfit.host.containment, executor: processes.executor,
+            containment: outfit.executor.containment, executor: processes.executor,
             settings: outfit.settings, reloader: service.reloader,
             statistics: Statistics(
                 core: core, pool: front.pool, listener: listener, streams: front.streams,
                 refusals: front.refusals, pressure: service.pressure, output: processes.output,
                 disk: storage.thread,
-                build: Statistics.Build(outfit.configuration, outfit.host.containment)),
+                build: Statistics.Build(outfit.configuration, outfit.executor.containment)),
             journal: journal, log: log)
         scheduler = CallScheduler(
             core, front.pool, front.streams,

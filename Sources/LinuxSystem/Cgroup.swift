@@ -11,24 +11,6 @@ final class Cgroup {
     /// Its cgroup.events file, EPOLLPRI after each change until it is read.
     private let eventsFile: OwnedDescriptor
 
-    /// Whether it was ever killed. Such a group cannot be used again: from Linux 6.13 on a process
-    /// cloned into it is killed at once (its kill sequence is compared with that of the group
-    /// that the caller of clone3 is in; seen on 6.18).
-    private(set) var wasKilled = false
-
-    /// What the tasks of the group use.
-    private let meter: CgroupAccounting
-
-    /// How many processes and threads may be in the group and below, where the kernel counts them.
-    var processesMax: Int? {
-        didSet {
-            if processesMax == oldValue { return }
-            // Fails where there is no such controller.
-            try? writeText(
-                processesMax.map(String.init) ?? "max", to: "pids.max", relativeTo: descriptor)
-        }
-    }
-
     /// What cgroup.events says.
     struct State: Equatable {
         /// Whether a living process is in the group or below; zombies do not count.
@@ -57,7 +39,6 @@ final class Cgroup {
             flags: O_RDONLY,
             relativeTo: folderDescriptor.rawValue
         )
-        meter = CgroupAccounting(folder: folderDescriptor.rawValue)
     }
 
     var descriptor: Int32 { folderDescriptor.rawValue }
@@ -76,38 +57,9 @@ final class Cgroup {
         return try State(of: file.rawValue, in: folder)
     }
 
-    /// A task begins in the group: what is used from now on is its own.
-    func beginTask() { meter.begin() }
-
-    /// What the task has used so far; `nil` where it cannot be read.
-    func readUse() -> ProcessUse? { meter.read() }
-
-    /// The processes of the task are gone.
-    ///
-    /// - Returns: what they used.
-    func endTask() -> ProcessUse? { meter.end() }
-
-    /// Lets the counts begin anew for another task.
-    ///
-    /// - Returns: whether they do; where not, the next task needs another group.
-    func prepareForNext() -> Bool { hasNoProcesses && meter.prepareForNext() }
-
-    /// Whether the kernel counts no process in the group, where it counts them.
-    ///
-    /// Zombies are in it until they are reaped, which for those that have entered another pid namespace is the
-    /// business of its first process. They would count in what the next task may have.
-    private var hasNoProcesses: Bool {
-        do throws(SystemError) {
-            return try readText("pids.current", relativeTo: descriptor) == "0\n"
-        } catch {
-            return error.errno == ENOENT
-        }
-    }
-
     /// Sends SIGKILL to every process in the group and below, also to those being forked
     /// (cgroup.kill, Linux 5.14). Returns before they are gone.
     func kill() throws(SystemError) {
-        wasKilled = true
         try writeText("1", to: "cgroup.kill", relativeTo: descriptor)
     }
 

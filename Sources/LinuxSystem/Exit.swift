@@ -13,15 +13,14 @@ package enum Exit: Equatable, Sendable {
 
     /// Reaps a child of ours, without waiting (waitid(2), P_PIDFD).
     ///
-    /// - Returns: how it ended, and what it and those that it waited for had used, whose peak memory may
-    ///   be ours (see `InheritedPeak`); `nil` while it runs.
+    /// - Returns: `nil` while it runs.
     /// - Throws: ECHILD where somebody else has reaped it.
     static func reap(
         _ process: borrowing OwnedDescriptor
-    ) throws(SystemError) -> (Exit, clx_use)? {
+    ) throws(SystemError) -> Exit? {
         var end = clx_exit()
         let descriptor = process.rawValue
         let reaped = try systemCall("waitid") { clx_reap_pidfd(descriptor, &end) }
-        return reaped == 0 ? nil : (Exit(end), end.use)
+        return reaped == 0 ? nil : Exit(end)
     }
 }

@@ -15,10 +15,8 @@ package struct LaunchError: Error, Equatable, Sendable {
         case directory
         case descriptors
         case exec
-        /// It was started, and cannot be watched.
-        case watch
-        /// The supervisor program that should have started it.
-        case supervisor
+        /// The program that should have started it.
+        case executor
     }
 
     package let stage: Stage
@@ -60,14 +58,13 @@ extension LaunchError {
         case own
     }
 
-    /// `nil` where it is no shortage, or where the command was started all the same.
+    /// `nil` where it is no shortage of room.
     package var shortage: Shortage? {
         switch stage {
-        case .prepare, .clone, .session, .limits, .user, .descriptors, .supervisor:
+        case .prepare, .clone, .session, .limits, .user, .descriptors, .executor:
             SystemError(operation: "", errno: errno).isShortage ? .general : nil
         case .directory, .exec:
             [EAGAIN, ENOMEM, EMFILE, ENFILE].contains(errno) ? .own : nil
-        case .watch: nil
         }
     }
 }
@@ -88,8 +85,7 @@ extension LaunchError: CustomStringConvertible {
             case .directory: "enter \"\(subject)\""
             case .descriptors: "hand the output to \"\(subject)\""
             case .exec: "run \"\(subject)\""
-            case .watch: "watch process \(subject)"
-            case .supervisor: "run the supervisor \"\(subject)\""
+            case .executor: "have \(subject) run it"
             }
         return "cannot \(attempt): \(errorText(errno))"
     }

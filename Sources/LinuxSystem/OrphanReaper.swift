@@ -1,28 +1,18 @@
 internal import CLinux
 internal import Glibc
 
-/// Kills and reaps what a killed supervisor left behind: its processes have become children of this one.
+/// Kills and reaps what an executor has left that was a child of this process and was killed: its processes have become
+/// children of this one.
 ///
 /// It sweeps every few milliseconds until none is left, so that a process that does not die at once does not hold up
-/// the loop. The pause doubles, for a process that cannot die at all. A client waits only for orphans that have come
-/// since it asked.
+/// the loop. The pause doubles, for a process that cannot die at all.
 final class OrphanReaper: WatchOwner {
-    /// A command whose supervisor was killed.
-    protocol Client: AnyObject {
-        /// An orphan has ended; it may be the client's command.
-        func orphanEnded(_ processID: Int32, _ exit: Exit, _ events: inout [ProcessEvent])
-        func orphansAreGone(_ events: inout [ProcessEvent])
-    }
-
     private static let pauseMin = 5_000_000
     private static let pauseMax = 640_000_000
     /// How often one turn of the loop goes through /proc.
     private static let sweepsMax: Int32 = 4
 
     private unowned let host: ProcessHost
-    private var clients: [(client: any Client, before: Set<Int32>)] = []
-    /// The orphans that were still there after the last sweep.
-    private var left: Set<Int32> = []
     private var pause = OrphanReaper.pauseMin
     private var timer: OwnedDescriptor?
     private var token: WatchList.Token?
@@ -31,16 +21,10 @@ final class OrphanReaper: WatchOwner {
         self.host = host
     }
 
-    /// Begins to look for orphans, or goes on; tells the client, if there is one, when there are no more.
-    func begin(for client: (any Client)?, _ events: inout [ProcessEvent]) {
-        if let client { clients.append((client, left)) }
+    /// Begins to look for orphans, or goes on.
+    func begin() {
         pause = Self.pauseMin
-        do {
-            try startTimer()
-        } catch {
-            // Without a timer one sweep is made now, and the end of the next supervisor brings another.
-            sweep(&events)
-        }
+        sweep()
     }
 
     func ready(role: Int, _ events: inout [ProcessEvent]) {
@@ -48,38 +32,34 @@ final class OrphanReaper: WatchOwner {
             var expirations: UInt64 = 0
             _ = read(timer, &expirations, MemoryLayout<UInt64>.size)
         }
-        sweep(&events)
+        sweep()
     }
 
-    private func sweep(_ events: inout [ProcessEvent]) {
-        let known = Array(host.childIDs)
-        _ = clx_descendants_kill(known, known.count, Self.sweepsMax)
-        guard let orphans = try? adoptedOrphans(known: host.childIDs) else { return }
-        var hasReaped = false
-        left = []
-        for orphan in orphans {
-            var end = clx_exit()
-            guard clx_reap(orphan, &end) == 1 else {
-                left.insert(orphan)
-                continue
+    private func sweep() {
+        var isLeft = true
+        if let children = try? ProcessTable().children(of: getpid()) {
+            let own = children.filter(isOwn)
+            _ = clx_descendants_kill(own, own.count, Self.sweepsMax)
+            let orphans = Set(children).subtracting(own)
+            let reaped = orphans.filter { orphan in
+                var end = clx_exit()
+                return clx_reap(orphan, &end) == 1
             }
-            hasReaped = true
-            for (client, _) in clients { client.orphanEnded(orphan, Exit(end), &events) }
+            // Those that were reaped may have left children of their own to this process.
+            if !reaped.isEmpty { pause = Self.pauseMin }
+            isLeft = !orphans.isEmpty
         }
-        // Reaped orphans may have left children of their own to this process.
-        if hasReaped {
-            pause = Self.pauseMin
-        } else {
-            let finished = clients.filter { left.isSubset(of: $0.before) }
-            clients.removeAll { left.isSubset(of: $0.before) }
-            for (client, _) in finished { client.orphansAreGone(&events) }
-        }
-        if left.isEmpty, clients.isEmpty {
-            stopTimer()
-        } else {
-            // Without a timer the end of the next supervisor brings another sweep.
+        if isLeft {
+            // Without a timer the end of the next executor brings another sweep.
             try? startTimer()
+        } else {
+            stopTimer()
         }
+    }
+
+    /// Whether a child is this process's own. All that an executor has started is in other sessions, which is no way back.
+    private func isOwn(_ child: Int32) -> Bool {
+        host.hasChild(child) || getsid(child) == getsid(0)
     }
 
     /// Arms the next sweep after the pause, and doubles the pause.

@@ -1,71 +1,34 @@
 internal import CLinux
 internal import Glibc
 
-/// Runs the processes of all tasks, and tells what happens to them.
+/// Has the commands of tasks and applications run by bgtask-executor, watches processes that others have started, and tells
+/// what happens to them.
 ///
 /// One descriptor stands for all: watch it (readable), and call `poll` when it is ready. For one
 /// thread.
 package final class ProcessHost {
-    package let containment: Containment
-    /// The lock on the state folder, which every supervisor inherits and so holds for as long as it lives.
-    let stateLock: Int32?
     let watches: WatchList
-    let launches: PendingLaunches
+    let sweeps: SignalSweeps
     /// The children that this host started and has not reaped.
     private var children: [Int32: WatchedChild] = [:]
-    private var inheritedPeak = InheritedPeak()
-    private(set) lazy var orphans = OrphanReaper(host: self)
-    let sweeps: SignalSweeps
-    /// With cgroups alone: finds the processes that have left the group of their task.
-    private(set) var strays: StrayTracker?
-    private(set) var reaper: ChildReaper?
-    private let freezes: FreezeRecord
-    /// Where commands of tasks are run, from `connect` on.
-    package private(set) var executor: ExecutorLink?
+    private lazy var orphans = OrphanReaper(host: self)
+    private var executor: ExecutorLink?
 
     /// Makes this process a child subreaper (PR_SET_CHILD_SUBREAPER): processes become its children when their parents
-    /// end. With cgroups, that is how those are found that have left their task's group. Without, the descendants of a
-    /// supervisor that was killed become children here and are killed, and so is any other child that this host did
-    /// not start.
+    /// end. That is how those are found that an executor leaves which was a child of this process and was killed.
     ///
-    /// To be called in the process's first thread, before others are started that have SIGCHLD open.
-    ///
-    /// - Parameters:
-    ///   - stateLock: the descriptor of the lock on the state folder, which outlives this host.
-    ///   - freezes: writes down which group is frozen for a moment; without it nothing is written down.
-    package init(
-        _ containment: Containment, stateLock: Int32? = nil, freezes: FreezeRecord? = nil
-    ) throws(SystemError) {
-        self.containment = containment
-        self.freezes = freezes ?? FreezeRecord(stateFolder: nil)
-        self.stateLock = stateLock
+    /// To be called in the process's first thread.
+    package init() throws(SystemError) {
         watches = try WatchList()
-        launches = try PendingLaunches(watches: watches)
         sweeps = try SignalSweeps(watches: watches)
         clx_keep_ended_children()
-        try becomeSubreaper()
-        guard let tree = containment.tree else { return }
-        let (strays, reaper) = (
-            try StrayTracker(host: self, tree: tree.name, record: self.freezes),
-            try ChildReaper(host: self)
-        )
-        try strays.begin()
-        try reaper.begin()
-        (self.strays, self.reaper) = (strays, reaper)
+        try systemCall("prctl", "PR_SET_CHILD_SUBREAPER") { clx_become_subreaper() }
     }
 
     /// Readable while there is something for `poll` to tell.
     package var descriptor: Int32 { watches.descriptor }
 
-    /// A place for the processes of one task. The identifier comes back with its events.
-    package func makeTask(_ identifier: UInt64) throws(SystemError) -> any TaskProcesses {
-        switch containment {
-        case .cgroup(let tree): try CgroupTask(identifier, tree: tree, host: self)
-        case .supervisor(let path): SupervisedTask(identifier, supervisor: path, host: self)
-        }
-    }
-
-    /// Has commands run by bgtask-executor from now on, those that `ExecutorLink.makeCommand` makes.
+    /// Has commands run by bgtask-executor, those that `ExecutorLink.makeCommand` makes; once.
     ///
     /// - Throws: as `ExecutorLink`.
     package func connect(
@@ -81,11 +44,8 @@ package final class ProcessHost {
         return link
     }
 
-    /// An executor that was a child of this process is gone: what it left has become this process's.
-    func executorEnded(_ events: inout [ProcessEvent]) {
-        // With groups, strays are looked for again and again, and the next executor kills all in its groups.
-        if strays == nil { orphans.begin(for: nil, &events) }
-    }
+    /// An executor that was a child of this process is gone: what it has left has become this process's.
+    func executorEnded() { orphans.begin() }
 
     /// Watches processes that others have started, and what those have started. The identifier comes back with
     /// their events.
@@ -112,18 +72,6 @@ package final class ProcessHost {
     /// Appends what has come about without anything being ready, such as that an executor was waited for in vain.
     package func takeHeld(into events: inout [ProcessEvent]) { executor?.takeHeld(&events) }
 
-    /// Readable while there is something for `pollChildren` to do; `nil` where there never is.
-    package var childDescriptor: Int32? { reaper?.descriptor }
-
-    /// Reaps children that tasks have left to this process, for a millisecond or so, and appends the events of that.
-    /// A call of its own, because one task may leave thousands, and `poll` must not wait for them.
-    package func pollChildren(into events: inout [ProcessEvent]) throws(SystemError) {
-        try reaper?.poll(&events)
-    }
-
-    /// Those of the children that this host started and has not reaped.
-    var childIDs: Set<Int32> { Set(children.keys) }
-
     func hasChild(_ processID: Int32) -> Bool { children[processID] != nil }
 
     /// Keeps a child until it is reaped.
@@ -132,24 +80,6 @@ package final class ProcessHost {
     /// Lets go of a child that was reaped.
     func leave(_ child: WatchedChild) { children[child.processID] = nil }
 
-    /// What of a child's peak of memory is its own; see `InheritedPeak`.
-    func excludingInherited(from peakBytes: UInt64) -> UInt64? {
-        inheritedPeak.exclude(from: peakBytes)
-    }
-
-    /// Kills whatever descends from this process; to be called at its end, when no task is to go on.
-    package func killAll() {
-        freezes.close()
-        _ = clx_descendants_kill(nil, 0, 8)
-    }
-}
-
-/// Makes this process the parent of descendants whose own parent ends (prctl(2)).
-package func becomeSubreaper() throws(SystemError) {
-    try systemCall("prctl", "PR_SET_CHILD_SUBREAPER") { clx_become_subreaper() }
-}
-
-/// The children of this process that are not among the `known`: their own parents have ended.
-package func adoptedOrphans(known: Set<Int32>) throws(SystemError) -> [Int32] {
-    try ProcessTable().children(of: getpid()).filter { !known.contains($0) }
+    /// Kills whatever descends from this process; to be called at its end.
+    package func killAll() { _ = clx_descendants_kill(nil, 0, 8) }
 }

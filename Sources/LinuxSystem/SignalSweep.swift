@@ -10,14 +10,12 @@ internal import Glibc
 final class SignalSweep {
     let number: Int32
     private let group: Cgroup
-    private let user: UInt32?
-    /// Those that had the signal, or get it in another way.
-    private(set) var seen: Set<Int32>
+    private let user: UInt32
+    /// Those that had the signal.
+    private var seen: Set<Int32> = []
     /// When those of them got it that did, in clock ticks since boot; 0 for those that are spared.
-    private var signalledAt: [Int32: Int64]
+    private var signalledAt: [Int32: Int64] = [:]
     private var rest: ArraySlice<Int32> = []
-    /// Whether those were there before anybody in the group had the signal.
-    private var wereBefore = false
     /// A group that forks for ever must not keep us busy for ever.
     private var looksLeft = 8
     private(set) var signalled = 0
@@ -27,16 +25,11 @@ final class SignalSweep {
     /// Two of these no process can handle, and the third does nothing to what runs: all get them.
     private static let unhandled = [SIGKILL, SIGSTOP, SIGCONT]
 
-    /// - Parameters:
-    ///   - user: where it is given, only processes with that real uid get it.
-    ///   - excluded: processes that do not get it.
-    init(_ number: Int32, to group: Cgroup, ofUser user: UInt32?, except excluded: [Int32] = []) {
+    /// - Parameter user: only processes with that real uid get it.
+    init(_ number: Int32, to group: Cgroup, ofUser user: UInt32) {
         self.number = number
         self.group = group
         self.user = user
-        seen = Set(excluded)
-        let now = Int64(clamping: BootTimeClock.ticks())
-        signalledAt = Dictionary(excluded.map { ($0, now) }, uniquingKeysWith: { $1 })
     }
 
     /// Signals up to so many processes.
@@ -59,16 +52,8 @@ final class SignalSweep {
         }
     }
 
-    /// Looks who is to get the signal, before anybody in the group gets it in another way: what is started in answer to
-    /// that is none of them.
-    func lookBefore() throws(SystemError) {
-        try look()
-        wereBefore = true
-    }
-
     /// Lists the processes that have come since the last look.
     private func look() throws(SystemError) {
-        wereBefore = false
         guard looksLeft > 0 else { return isDone = true }
         looksLeft -= 1
         rest = try group.processIDs().filter { !seen.contains($0) }[...]
@@ -81,7 +66,7 @@ final class SignalSweep {
     /// One that was started in the same tick of the clock as its parent got the signal may have been there before it.
     /// That is rare, and its limit is kept all the same; what comes after is what each shell script does that cleans up.
     private func mayBeAnswer(_ processID: Int32) -> Bool {
-        guard !wereBefore, !Self.unhandled.contains(number),
+        guard !Self.unhandled.contains(number),
             let stat = try? ProcessStat(of: processID), let sentAt = signalledAt[stat.parent]
         else { return false }
         return stat.startTime >= sentAt
@@ -99,7 +84,7 @@ final class SignalSweep {
         guard group.holds(processID) else { return }
         guard !mayBeAnswer(processID) else { return signalledAt[processID] = 0 }
         // A process that cannot be read is gone.
-        if let user, (try? realUser(of: processID)) != user { return }
+        guard (try? realUser(of: processID)) == user else { return }
         let sentAt = Int64(clamping: BootTimeClock.ticks())
         if clx_pidfd_send_signal(process.rawValue, number) == 0 {
             signalledAt[processID] = sentAt
@@ -160,15 +145,12 @@ final class SignalSweeps: WatchOwner {
         }
     }
 
-    /// How many go on, or wait for their turn.
-    var count: Int { sweeps.count }
-
     /// Whether a sweep of a group goes on, which another one would wait for.
-    func areUnderWay(in group: Cgroup) -> Bool {
+    private func areUnderWay(in group: Cgroup) -> Bool {
         sweeps.contains { $0.group == ObjectIdentifier(group) }
     }
 
-    /// Ends the sweeps of a group: all of it is killed, or it is another task's.
+    /// Ends the sweeps of a group, of which nobody wants to know any more.
     func end(of group: Cgroup) {
         if !sweeps.isEmpty { sweeps.removeAll { $0.group == ObjectIdentifier(group) } }
     }

@@ -1,23 +1,12 @@
 internal import CLinux
-internal import CLinux
 internal import Glibc
 
 /// Keeps a state folder to one process, for as long as this value lives (flock(2)).
 ///
 /// The kernel lets go of the lock when the process ends, however it ends, so that no stale lock
 /// ever needs to be cleared away. The file stays.
-///
-/// A second lock, `folder/supervisors`, is held by the supervisors for as long as they live: the next daemon waits for
-/// it, and so starts with none of their processes left. Where one of those cannot end, the file is replaced.
 package struct StateLock: ~Copyable {
     private let file: OwnedDescriptor
-    private let supervisors: OwnedDescriptor
-
-    /// For supervisors: a process that inherits it holds the second lock.
-    package var descriptor: Int32 { supervisors.rawValue }
-
-    /// The processes under supervisors of an earlier daemon that could not be ended.
-    package let unkillable: [Int32]
 
     /// How long to wait for processes of a dead owner that still hold the locks.
     private static let timeoutMilliseconds = 5000
@@ -47,50 +36,7 @@ package struct StateLock: ~Copyable {
         }
         try systemCall("truncate", path) { ftruncate(descriptor, 0) }
         try writeText("\(getpid())\n", of: descriptor, path)
-        var unkillable: [Int32] = []
-        supervisors = try Self.lockSupervisors(folder, &unkillable)
-        self.unkillable = unkillable
         self.file = file
-    }
-
-    /// Waits until no supervisor of an earlier daemon is left. Those that hold the lock after that have been
-    /// killed or told to kill: nothing below them runs its program again.
-    private static func lockSupervisors(
-        _ folder: String, _ unkillable: inout [Int32]
-    ) throws(SystemError) -> OwnedDescriptor {
-        let path = folder + "/supervisors"
-        let flags = O_RDWR | O_CREAT | O_NOFOLLOW
-        let file = try OwnedDescriptor.open(path, flags: flags, mode: 0o600)
-        for _ in 0..<(timeoutMilliseconds / pauseMilliseconds) {
-            if flock(file.rawValue, LOCK_EX | LOCK_NB) == 0 { return file }
-            guard errno == EWOULDBLOCK else {
-                throw SystemError(operation: "lock", errno: errno, subject: path)
-            }
-            poll(nil, 0, Int32(pauseMilliseconds))
-        }
-        unkillable = processes(below: holders(of: file.rawValue))
-        try systemCall("unlink", path) { unlink(path) }
-        let new = try OwnedDescriptor.open(path, flags: flags, mode: 0o600)
-        let descriptor = new.rawValue
-        try systemCall("lock", path) { flock(descriptor, LOCK_EX | LOCK_NB) }
-        return new
-    }
-
-    /// The processes besides this one that hold the second lock, by the descriptor at which supervisors have it.
-    private static func holders(of file: Int32) -> Set<Int32> {
-        var wanted = stat()
-        guard fstat(file, &wanted) == 0, let table = try? ProcessTable() else { return [] }
-        let place = CLX_SUPERVISOR_LOCK.rawValue
-        return Set(
-            table.processIDs.filter { processID in
-                var status = stat()
-                return processID != getpid() && stat("/proc/\(processID)/fd/\(place)", &status) == 0
-                    && status.st_ino == wanted.st_ino && status.st_dev == wanted.st_dev
-            })
-    }
-
-    private static func processes(below supervisors: Set<Int32>) -> [Int32] {
-        (try? ProcessTable())?.descendants(of: supervisors) ?? []
     }
 
     /// A zombie holds nothing any more, though it can be signalled.

@@ -4,8 +4,6 @@ internal import Glibc
 /// A child of ours that is watched until it is reaped.
 final class WatchedChild {
     let processID: Int32
-    /// What it and the children that it waited for used; `nil` until it is reaped, and where somebody else reaped it.
-    private(set) var use: ProcessUse?
     private let process: OwnedDescriptor
     private let token: WatchList.Token
     private unowned let host: ProcessHost
@@ -43,12 +41,8 @@ final class WatchedChild {
     func reap() -> Exit? {
         let exit: Exit
         do {
-            guard let (end, used) = try Exit.reap(process) else { return nil }
+            guard let end = try Exit.reap(process) else { return nil }
             exit = end
-            use = ProcessUse(
-                cpuMicroseconds: used.cpu_us,
-                memoryPeakBytes: host.excludingInherited(from: used.memory_peak_bytes)
-            )
         } catch {
             // Somebody else has reaped it: all that is known is that it ended.
             exit = .signal(SIGKILL)

@@ -105,8 +105,8 @@ package enum Manager {
     }
 
     /// containment: how processes are kept together (cgroup, supervisor). scope: whom the daemon serves (system: all
-    /// users; user: its own user). executor: the program that runs the commands of tasks, so that they go on while the
-    /// daemon is restarted, in words; null where the daemon runs them itself.
+    /// users; user: its own user). executor: the program that runs commands, in words: whether they go on while the
+    /// daemon is restarted, or end with it; null in daemons before it.
     package enum Describe: Method {
         package static let name = "org.bgtaskd.Manager.Describe"
         package typealias Input = Empty

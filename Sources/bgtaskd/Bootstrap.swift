@@ -41,15 +41,16 @@ enum Bootstrap {
         defer { report(writer.close(within: journalEnd)) }
         let log = Logger(label: "bgtaskd") { _ in JournalLogHandler(writer: writer) }
         try makeFolder(configuration.stateFolder)
-        let lock = try lock(configuration.stateFolder, log)
+        let lock = try lock(configuration.stateFolder)
         let openFilesSoft = raiseOpenFiles()
         try endLeftovers(configuration.stateFolder, log)
         let opened = try openStore(configuration.stateFolder, loaded.settings)
-        let host = try makeHost(configuration, loaded, log, lock.descriptor)
-        let executor = try connectExecutor(host, configuration, loaded, opened)
+        let tree = try makeTree(configuration, loaded, log)
+        let host = try makeHost()
+        let executor = try connectExecutor(host, tree, configuration, loaded, opened)
         let outfit = Outfit(
             configuration: configuration, loaded: loaded, loop: loop, writer: writer, log: log,
-            host: host, executor: executor, openFilesSoft: openFilesSoft)
+            host: host, tree: tree, executor: executor, openFilesSoft: openFilesSoft)
         let made = try Daemon(outfit, opened)
         daemon = made
         do {
@@ -98,11 +99,9 @@ enum Bootstrap {
         }
     }
 
-    private static func lock(_ folder: String, _ log: Logger) throws -> StateLock {
+    private static func lock(_ folder: String) throws -> StateLock {
         do {
-            let lock = try StateLock(folder: folder)
-            say(Leftovers(unkillable: lock.unkillable), log)
-            return lock
+            return try StateLock(folder: folder)
         } catch {
             throw StartFailure(
                 "cannot use the state folder: \(error); name another with --state-dir",
@@ -133,7 +132,6 @@ enum Bootstrap {
     /// watches its budgets.
     private static func endLeftovers(_ folder: String, _ log: Logger) throws(StartFailure) {
         do {
-            try FreezeRecord(stateFolder: folder).thawLeftover()
             say(try TreeRecord(stateFolder: folder).killLeftovers(), log)
             say(try ExecutorFolder(stateFolder: folder).waitForEarlier(), log)
         } catch {
@@ -151,19 +149,15 @@ enum Bootstrap {
             [.count: "\(leftovers.unkillable.count)", .reason: "processes \(named)"])
     }
 
-    /// Finds how processes are kept together, and ends what an earlier daemon left.
-    private static func makeHost(
-        _ configuration: Configuration, _ loaded: LoadedSettings, _ log: Logger, _ lock: Int32
-    ) throws -> ProcessHost {
+    /// Makes the group for those of commands, where there is to be one here, and ends what an earlier daemon left in it.
+    private static func makeTree(
+        _ configuration: Configuration, _ loaded: LoadedSettings, _ log: Logger
+    ) throws -> CgroupTree? {
         do {
-            let containment = try containment(configuration, loaded, log)
-            if let tree = containment.tree {
-                say(try tree.killLeftovers(), log)
-                tree.processesPerTaskMax = loaded.settings.limits.processesPerTaskMax
-            }
-            try TreeRecord(stateFolder: configuration.stateFolder).write(containment.tree)
-            let freezes = FreezeRecord(stateFolder: configuration.stateFolder)
-            return try ProcessHost(containment, stateLock: lock, freezes: freezes)
+            let tree = try chooseTree(configuration, loaded, log)
+            if let tree { say(try tree.killLeftovers(), log) }
+            try TreeRecord(stateFolder: configuration.stateFolder).write(tree)
+            return tree
         } catch let error as SystemError {
             throw StartFailure("cannot keep processes together: \(error)", ExitStatus.system)
         } catch let refusal as ContainmentRefusal {
@@ -173,18 +167,45 @@ enum Bootstrap {
         }
     }
 
+    private static func chooseTree(
+        _ configuration: Configuration, _ loaded: LoadedSettings, _ log: Logger
+    ) throws(ContainmentRefusal) -> CgroupTree? {
+        // An executor that others have started has a group of its own.
+        guard configuration.executorPath == nil else { return nil }
+        switch loaded.settings.daemon.containment {
+        case .cgroup: return try CgroupTree(stateFolder: configuration.stateFolder)
+        case .supervisor: return nil
+        case .auto:
+            enterScope(configuration, log)
+            do throws(ContainmentRefusal) {
+                return try CgroupTree(stateFolder: configuration.stateFolder)
+            } catch {
+                log.say(.supervisorEach, [.reason: "\(error)"])
+                return nil
+            }
+        }
+    }
+
+    private static func makeHost() throws(StartFailure) -> ProcessHost {
+        do {
+            return try ProcessHost()
+        } catch {
+            throw StartFailure("cannot watch processes: \(error)", ExitStatus.system)
+        }
+    }
+
     /// Finds or starts the program that runs commands, and finds what it has of an earlier daemon's.
     private static func connectExecutor(
-        _ host: ProcessHost, _ configuration: Configuration, _ loaded: LoadedSettings,
-        _ opened: OpenedStore
+        _ host: ProcessHost, _ tree: CgroupTree?, _ configuration: Configuration,
+        _ loaded: LoadedSettings, _ opened: OpenedStore
     ) throws(StartFailure) -> ExecutorLink {
         do {
             let executor = try host.connect(
-                try executorSource(host, configuration), owner: opened.executorOwner)
+                try executorSource(configuration, tree), owner: opened.executorOwner)
             executor.processesPerCommandMax = loaded.settings.limits.processesPerTaskMax
             return executor
         } catch {
-            try? host.containment.tree?.remove()
+            try? tree?.remove()
             let advice =
                 configuration.executorPath == nil ? "" : "; see: systemctl status bgtask-executor"
             throw StartFailure(
@@ -193,37 +214,20 @@ enum Bootstrap {
     }
 
     private static func executorSource(
-        _ host: ProcessHost, _ configuration: Configuration
+        _ configuration: Configuration, _ tree: CgroupTree?
     ) throws(SystemError) -> ExecutorSource {
         if let path = configuration.executorPath { return .socket(path: path) }
         let program = ExecutorProgram(
             path: try installedProgram(ExecutorProgram.name),
-            groupFolder: host.containment.tree?.folder,
+            groupFolder: tree?.folder,
             stateFolder: ExecutorFolder(stateFolder: configuration.stateFolder).path)
         return .program(program)
-    }
-
-    private static func containment(
-        _ configuration: Configuration, _ loaded: LoadedSettings, _ log: Logger
-    ) throws -> Containment {
-        switch loaded.settings.daemon.containment {
-        case .cgroup: return .cgroup(try CgroupTree(stateFolder: configuration.stateFolder))
-        case .supervisor: return .supervisor(path: try Containment.supervisorPath())
-        case .auto:
-            enterScope(configuration, log)
-            let (containment, refusal) = try Containment.choose(
-                stateFolder: configuration.stateFolder)
-            if let refusal {
-                log.say(.supervisorEach, [.reason: "\(refusal)"])
-            }
-            return containment
-        }
     }
 
     /// Asks the service manager for a group where a shell started the daemon, since that shell's group
     /// is not ours to divide.
     private static func enterScope(_ configuration: Configuration, _ log: Logger) {
-        guard Containment.lacksGroup(), !DelegatedScope.isService(configuration.environment)
+        guard CgroupTree.isLackedHere(), !DelegatedScope.isService(configuration.environment)
         else { return }
         do {
             let scope = try DelegatedScope.enter(

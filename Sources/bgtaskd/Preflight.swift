@@ -123,12 +123,6 @@ struct Preflight {
                 "\(refusal); set daemon.containment to \"auto\" or \"supervisor\"",
                 ExitStatus.system)
         }
-        guard settings.daemon.containment == .supervisor else { return }
-        do throws(SystemError) {
-            _ = try Containment.supervisorPath()
-        } catch {
-            throw StartFailure("cannot keep processes together: \(error)", ExitStatus.system)
-        }
     }
 
     private func checkExecutor() throws {
@@ -142,7 +136,9 @@ struct Preflight {
 
     /// Why a daemon that must have cgroups would get none in this process's own group.
     private func cgroupRefusal() -> ContainmentRefusal? {
-        settings.daemon.containment == .cgroup ? Containment.cgroupRefusal() : nil
+        let makesGroups =
+            configuration.executorPath == nil && settings.daemon.containment == .cgroup
+        return makesGroups ? CgroupTree.refusal() : nil
     }
 
     private func safe(_ what: String, _ check: () throws(UnsafePath) -> Void) throws {

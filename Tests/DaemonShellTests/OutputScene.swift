@@ -36,7 +36,7 @@ final class OutputScene {
             var ends: [Int32] = [-1, -1]
             try #require(pipe(&ends) == 0)
             for end in ends { #expect(fcntl(end, F_SETFL, O_NONBLOCK) == 0) }
-            try pump.add(OwnedDescriptor(ends[0]), stream, of: 0, to: output)
+            try pump.add(OwnedDescriptor(ends[0]), stream, to: output)
             return Command.Stream(descriptor: ends[1])
         }
         pump.startReading(output)

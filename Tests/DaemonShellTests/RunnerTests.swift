@@ -12,14 +12,20 @@ struct RunnerTests {
             .signal(TaskID(rawValue: 3), .terminate), .signal(TaskID(rawValue: 3), .kill),
         ]
         #expect(start.isWaitingForUser)
-        #expect(start.postpones(orders[0]))
-        #expect(start.started().isEmpty, "its user is not known yet")
+        let isFirstPostponed = start.postpones(orders[0])
+        #expect(isFirstPostponed)
+        let before = start.started()
+        #expect(before.isEmpty, "its user is not known yet")
         start.userKnown()
         #expect(!start.isWaitingForUser)
-        #expect(start.postpones(orders[1]))
-        #expect(start.started() == orders)
-        #expect(start.started().isEmpty)
-        #expect(!start.postpones(orders[0]))
+        let isSecondPostponed = start.postpones(orders[1])
+        #expect(isSecondPostponed)
+        let waiting = start.started()
+        #expect(waiting == orders)
+        let again = start.started()
+        #expect(again.isEmpty)
+        let isPostponedThen = start.postpones(orders[0])
+        #expect(!isPostponedThen)
     }
 
     @Test("the ids of tasks and applications are never taken for each other")

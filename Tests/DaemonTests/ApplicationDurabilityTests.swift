@@ -5,9 +5,6 @@ import Varlink
 
 @Suite("What of applications outlives the daemon, and what does not")
 struct ApplicationDurabilityTests {
-    /// Those in which launched applications end with the daemon.
-    private static let ending = ContainmentMode.available.filter { $0 != .executor }
-
     private static let settings = """
         applications.suspendAfter = "20ms"
         applications.foreground = "multiple"
@@ -15,7 +12,7 @@ struct ApplicationDurabilityTests {
 
     @Test(
         "registration, badge and how the last run ended are there after a stop and after a crash",
-        arguments: Self.ending, [false, true])
+        arguments: ContainmentMode.available, [false, true])
     func restart(mode: ContainmentMode, crashes: Bool) throws {
         let first = try DaemonProcess(mode, settings: Self.settings)
         try fill(first)
@@ -128,7 +125,7 @@ struct ApplicationDurabilityTests {
 
     @Test(
         "a stop ends what runs, which is told, and what is suspended, in bounded time",
-        arguments: Self.ending)
+        arguments: ContainmentMode.available)
     func stop(mode: ContainmentMode) throws {
         let daemon = try DaemonProcess(mode, settings: Self.settings)
         let client = try daemon.connect()
@@ -154,7 +151,7 @@ struct ApplicationDurabilityTests {
         }
     }
 
-    @Test("who ignores the stop is killed after the grace", arguments: Self.ending)
+    @Test("who ignores the stop is killed after the grace", arguments: ContainmentMode.available)
     func stopIgnored(mode: ContainmentMode) throws {
         let daemon = try DaemonProcess(
             mode, settings: Self.settings + "\napplications.grace = \"50ms\"\n")

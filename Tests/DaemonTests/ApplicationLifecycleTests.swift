@@ -25,7 +25,7 @@ struct ApplicationLifecycleTests {
 
         let launched = try client.order(Applications.Launch.self, "app")
         #expect(launched.state == .active)
-        #expect(launched.freezer == (mode == .supervisor ? .signals : .cgroup))
+        #expect(launched.freezer == (mode == .cgroup ? .cgroup : .signals))
         #expect(!launched.pids.isEmpty && !launched.frozen)
         #expect(try watch.steps(until: "didBecomeActive active") == Self.launched)
 

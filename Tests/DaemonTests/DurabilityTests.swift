@@ -59,7 +59,7 @@ struct DurabilityTests {
         #expect(try daemon.stop() == .status(0))
         #expect(
             Files.names(daemon.statePath).sorted()
-                == ["lock", "output.db", "supervisors", "tasks.db"])
+                == ["executor", "lock", "output.db", "tasks.db"])
 
         let next = try DaemonProcess(.supervisor, in: daemon.folder)
         let other = try next.connect()

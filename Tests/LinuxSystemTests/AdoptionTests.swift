@@ -20,7 +20,7 @@ extension LinuxTests {
         private func start(
             _ arguments: String..., in group: String, user: LaunchRequest.User? = nil,
             processes count: Int = 1
-        ) throws -> (task: any TaskProcesses, processIDs: [Int32]) {
+        ) throws -> (task: TestTask, processIDs: [Int32]) {
             let task = try harness.makeTask()
             _ = try task.start(LaunchRequest(arguments: arguments, user: user))
             try harness.waitFor {
@@ -31,7 +31,7 @@ extension LinuxTests {
             return (task, processIDs)
         }
 
-        private func end(_ tasks: any TaskProcesses...) throws {
+        private func end(_ tasks: TestTask...) throws {
             for task in tasks {
                 try task.kill()
                 try harness.waitUntilGone(task)
@@ -272,7 +272,7 @@ extension LinuxTests {
 
 extension Harness {
     /// Of the first command of a task that has been told to run.
-    fileprivate func processID(of task: any TaskProcesses) -> Int32? {
+    fileprivate func processID(of task: TestTask) -> Int32? {
         for event in events where event.task == task.identifier {
             if case .started(_, let processID) = event.what { return processID }
         }

@@ -31,9 +31,9 @@ extension LinuxTests {
             #expect(output.text == "ready\n")
 
             #expect(try group.processes() == [])
-            #expect(try group.processes(in: "/daemon").count == 1)
+            #expect(try group.processes(in: "/daemon").count == 2)
             let tree = CgroupTree.name(stateFolder: state.path)
-            #expect(try group.processes(in: tree + "/task-1").count == 1)
+            #expect(try group.processes(in: tree + "/command-1").count == 1)
             try task.kill()
             try harness.waitUntilGone(task)
             task.close()
@@ -57,26 +57,22 @@ extension LinuxTests {
 
         @Test("what is left in a tree is found by what was written down of it, and killed")
         func record() throws {
-            let state = try TemporaryFolder()
-            let tree = try CgroupTree(stateFolder: state.path)
+            let harness = try Harness(.cgroup)
+            let tree = try #require(harness.tree)
+            let state = harness.stateFolder
             let record = TreeRecord(stateFolder: state.path)
             #expect(try record.killLeftovers().count == 0)
             try record.write(tree)
-            let host = try ProcessHost(.cgroup(tree))
-            let task = try host.makeTask(1)
+            let task = try harness.makeTask()
             _ = try task.start(LaunchRequest(arguments: ["sleep", "1000"]))
-            var events: [ProcessEvent] = []
-            while !events.contains(where: { if case .started = $0.what { true } else { false } }) {
-                var ready = pollfd(fd: host.descriptor, events: Int16(POLLIN), revents: 0)
-                poll(&ready, 1, -1)
-                try host.poll(into: &events)
-            }
+            try harness.waitFor { harness.startedProcessID != nil }
 
             #expect(try record.killLeftovers().count == 1)
             #expect(access(tree.folder, F_OK) != 0)
             #expect(try record.killLeftovers().count == 0)
             try record.write(nil)
             #expect(access(state.path + "/group", F_OK) != 0)
+            task.close()
         }
 
         @Test("a record that names another's group is not followed")

@@ -1,6 +1,7 @@
 import Glibc
-import LinuxSystem
 import Testing
+
+@testable import LinuxSystem
 
 /// Which containment a test runs with.
 enum Kind: String, CaseIterable, CustomTestStringConvertible {
@@ -40,23 +41,26 @@ final class TemporaryFolder {
     }
 
     deinit {
-        for name in ["lock", "supervisors", "group", "held", "socket", "file", "a/b/socket"] {
-            unlink("\(path)/\(name)")
-        }
-        for name in ["a/b", "a", ""] { rmdir("\(path)/\(name)") }
+        let names = [
+            "lock", "group", "socket", "file", "a/b/socket", "executor/lock", "executor/ends",
+        ]
+        for name in names { unlink("\(path)/\(name)") }
+        for name in ["executor", "a/b", "a", ""] { rmdir("\(path)/\(name)") }
     }
 }
 
 /// A program that the build put beside the tests.
 func builtProgram(_ name: String) throws -> String {
-    let supervisor = try Containment.supervisorPath()
-    return supervisor.dropLast("bgtask-supervisor".count) + name
+    try installedProgram("bgtask-executor").dropLast("bgtask-executor".count) + name
 }
 
-/// A host with its events, waited for with a bound.
+/// A host and an executor of its own, with their events, waited for with a bound.
 final class Harness {
     let host: ProcessHost
-    let stateFolder = try? TemporaryFolder()
+    let stateFolder: TemporaryFolder
+    /// Where its commands have their groups; `nil` where they have supervisors.
+    let tree: CgroupTree?
+    private let executor: ExecutorLink
     var events: [ProcessEvent] = []
     private var taskCount: UInt64 = 0
 
@@ -64,26 +68,26 @@ final class Harness {
     static let millisecondsMax: Int64 = 60_000
 
     init(_ kind: Kind) throws {
-        switch kind {
-        case .cgroup:
-            host = try ProcessHost(
-                .cgroup(try CgroupTree(stateFolder: stateFolder?.path ?? "/tmp"))
-            )
-        case .supervisor:
-            host = try ProcessHost(.supervisor(path: try Containment.supervisorPath()))
-        }
+        stateFolder = try TemporaryFolder()
+        tree = kind == .cgroup ? try CgroupTree(stateFolder: stateFolder.path) : nil
+        host = try ProcessHost()
+        executor = try host.connect(
+            .program(
+                ExecutorProgram(
+                    path: try builtProgram("bgtask-executor"), groupFolder: tree?.folder,
+                    stateFolder: ExecutorFolder(stateFolder: stateFolder.path).path)),
+            owner: ExecutorLink.Owner(high: 1, low: 2))
     }
 
     deinit {
-        if case .cgroup(let tree) = host.containment {
-            _ = try? tree.killLeftovers()
-            try? tree.remove()
-        }
+        executor.close()
+        _ = try? tree?.killLeftovers()
+        try? tree?.remove()
     }
 
-    func makeTask() throws -> any TaskProcesses {
+    func makeTask() throws -> TestTask {
         taskCount += 1
-        return try host.makeTask(taskCount)
+        return TestTask(executor.makeCommand(taskCount), self)
     }
 
     /// Lets events come until one of them is meant.
@@ -97,9 +101,8 @@ final class Harness {
         return nil
     }
 
-    func waitUntilGone(_ task: any TaskProcesses) throws {
-        let gone = ProcessEvent(task: task.identifier, what: .gone)
-        try wait { $0 == gone }
+    func waitUntilGone(_ task: TestTask) throws {
+        try wait { $0.task == task.identifier && $0.what == .gone }
     }
 
     /// Waits until something is so, and polls meanwhile where it is not to be left alone.
@@ -111,7 +114,6 @@ final class Harness {
             poll(&ready, polls ? 1 : 0, 5)
             guard polls else { continue }
             try host.poll(into: &events)
-            try host.pollChildren(into: &events)
         }
     }
 
@@ -125,7 +127,7 @@ final class Harness {
         try waitFor {
             outcome.output += try readAvailable(output)
             outcome.error += try readAvailable(error)
-            return events.contains(ProcessEvent(task: task.identifier, what: .gone))
+            return events.contains(where: task.isOver)
         }
         outcome.output += try readAvailable(output)
         outcome.error += try readAvailable(error)
@@ -143,7 +145,7 @@ final class Harness {
         } catch {
             return error
         }
-        try waitUntilGone(task)
+        try wait { task.isOver($0) }
         defer { events = [] }
         for case .startFailed(_, let error) in events.map(\.what) { return error }
         return nil
@@ -151,6 +153,78 @@ final class Harness {
 
     func run(_ arguments: String...) throws -> Outcome {
         try run(LaunchRequest(arguments: arguments))
+    }
+}
+
+/// A command of a harness.
+final class TestTask {
+    private let command: ExecutedCommand
+    private unowned let harness: Harness
+
+    init(_ command: ExecutedCommand, _ harness: Harness) {
+        self.command = command
+        self.harness = harness
+    }
+
+    var identifier: UInt64 { command.identifier }
+    var freezer: FreezeMethod { command.freezer }
+    var homes: [ProcessHome] { command.homes }
+    var isFrozen: Bool { command.isFrozen }
+
+    func start(_ request: LaunchRequest) throws(LaunchError) -> TestProcess {
+        let never = CommandTimes(handlerAt: 0, limitAt: 0, notes: [])
+        try command.start(
+            request,
+            ExecutedCommand.Start(
+                attempt: 1, handlerSignal: nil, handler: [], times: never, grace: 0, kept: nil))
+        return TestProcess(self)
+    }
+
+    func processIDs() throws -> [Int32] { try command.processIDs() }
+    func signal(_ number: Int32) throws { command.signal(number) }
+    func ask(_ number: Int32) throws { try command.ask(number) }
+    func kill() throws { command.kill() }
+    func setFrozen(_ frozen: Bool) throws { try command.setFrozen(frozen) }
+    func readUse() -> ProcessUse? { command.readUse() }
+    func close() { command.close() }
+
+    /// Whether it is over by an event.
+    func isOver(_ event: ProcessEvent) -> Bool {
+        guard event.task == identifier else { return false }
+        if case .startFailed = event.what { return true }
+        return event.what == .gone
+    }
+
+    /// What comes with the start of its program; nothing where that fails.
+    fileprivate func takeOutput(
+        _ take: (ExecutedCommand) -> OwnedDescriptor?
+    ) -> OwnedDescriptor {
+        try? harness.waitFor {
+            harness.events.contains { event in
+                guard event.task == identifier else { return false }
+                if case .started = event.what { return true }
+                return isOver(event)
+            }
+        }
+        return take(command) ?? OwnedDescriptor(-1)
+    }
+}
+
+/// A command that has been ordered to start.
+struct TestProcess {
+    private let task: TestTask
+    private var outputsTaken = 0
+
+    init(_ task: TestTask) { self.task = task }
+
+    mutating func takeStandardOutput() -> OwnedDescriptor {
+        outputsTaken += 1
+        return task.takeOutput { $0.takeStandardOutput() }
+    }
+
+    mutating func takeStandardError() -> OwnedDescriptor {
+        outputsTaken += 1
+        return task.takeOutput { $0.takeStandardError() }
     }
 }
 
@@ -177,7 +251,7 @@ func readAvailable(_ descriptor: borrowing OwnedDescriptor) throws -> String {
         let count = read(descriptor.rawValue, &bytes, bytes.count)
         if count > 0 {
             text += String(decoding: bytes.prefix(count), as: UTF8.self)
-        } else if count == 0 || errno == EAGAIN {
+        } else if count == 0 || errno == EAGAIN || descriptor.rawValue < 0 {
             return text
         } else if errno != EINTR {
             throw SystemError(operation: "read", errno: errno)

@@ -51,11 +51,11 @@ extension LinuxTests {
             #expect(read(output.rawValue, &bytes, bytes.count) == 0)
         }
 
-        @Test("more commands than threads are kept for start at once, and again")
+        @Test("several commands start at once, and again")
         func startsAtOnce() throws {
             let harness = try Harness(Kind.available[0])
             for _ in 0..<2 {
-                var tasks: [any TaskProcesses] = []
+                var tasks: [TestTask] = []
                 for _ in 0..<9 {
                     tasks.append(try harness.makeTask())
                     _ = try tasks[tasks.count - 1].start(LaunchRequest(arguments: ["true"]))
@@ -160,10 +160,8 @@ extension LinuxTests {
             let script = "\(folder.path)/file"
             close(open(script, O_CREAT | O_WRONLY, 0o755))
             let harness = try Harness(kind)
-            // The first task makes the group that the others find in the pool.
             #expect(try harness.run("true").exit == .status(0))
             harness.events = []
-            let children = Set(try adoptedOrphans(known: []))
             let descriptors = try contents(ofFolder: "/proc/self/fd").count
             func failure(_ request: LaunchRequest) throws -> LaunchError? {
                 try harness.failure(of: request)
@@ -191,23 +189,29 @@ extension LinuxTests {
             #expect(try failure(request)?.stage == .prepare)
             #expect(try failure(LaunchRequest(arguments: []))?.errno == EINVAL)
             #expect(try failure(LaunchRequest(arguments: [""]))?.errno == ENOENT)
-            // A look for strays, on a thread of its own, has some open for a moment.
             try harness.waitFor {
                 try contents(ofFolder: "/proc/self/fd").count <= descriptors
             }
-            #expect(Set(try adoptedOrphans(known: [])).isSubset(of: children))
         }
 
-        @Test("a missing supervisor is said to be missing")
-        func missingSupervisor() throws {
-            let host = try ProcessHost(.supervisor(path: "/nonexistent/bgtask-supervisor"))
-            let task = try host.makeTask(1)
-            let expected = LaunchError(
-                stage: .supervisor,
-                errno: ENOENT,
-                subject: "/nonexistent/bgtask-supervisor"
-            )
-            #expect(throws: expected) { _ = try task.start(LaunchRequest(arguments: ["true"])) }
+        @Test("a missing executor is said to be missing, and one that ends at once is told of")
+        func missingExecutor() throws {
+            let folder = try TemporaryFolder()
+            let host = try ProcessHost()
+            func connect(_ path: String) throws(SystemError) {
+                let program = ExecutorProgram(
+                    path: path, groupFolder: nil, stateFolder: folder.path + "/executor")
+                _ = try host.connect(
+                    .program(program), owner: ExecutorLink.Owner(high: 1, low: 2))
+            }
+            let missing = "/nonexistent/bgtask-executor"
+            #expect(throws: SystemError(operation: "start", errno: ENOENT, subject: missing)) {
+                try connect(missing)
+            }
+            let ended = SystemError(
+                operation: "start", errno: EPIPE, subject: "/bin/false",
+                detail: "it has ended with status 1")
+            #expect(throws: ended) { try connect("/bin/false") }
         }
     }
 }

@@ -44,10 +44,6 @@ extension LinuxTests {
         func marked() {
             let group = "/t/task-1/\(Self.mark)x"
             #expect(ProcessOrigin.nested(group) == [group, "/t/task-1", "/t"])
-            #expect(StrayScan.taskGroup(of: group, in: "/t") == "/t/task-1")
-            #expect(StrayScan.taskGroup(of: "/t/\(Self.mark)x", in: "/t") == "/t/\(Self.mark)x")
-            let slice = "/user.slice/user-5.slice"
-            #expect(GroupFreeze.place(of: "\(slice)/\(Self.mark)x", user: 6) == slice)
             #expect(UnitPath(group: "/x.service/\(Self.mark)x")?.name == "x.service")
             #expect(unifiedGroup(in: "0::/\(Self.mark)x\n").map(String.init) == "/\(Self.mark)x")
         }

@@ -131,42 +131,5 @@ extension LinuxTests {
         private func realUser(_ processID: Int32) throws -> UInt32? {
             try LinuxSystem.realUser(of: processID)
         }
-
-        @Test(
-            "whoever starts another user's command is closed to tracing from then on",
-            arguments: Kind.available
-        )
-        func undumpable(kind: Kind) throws {
-            let folder = try TemporaryFolder()
-            let harness = try Harness(.supervisor)
-            let task = try harness.makeTask()
-            var process = try task.start(
-                LaunchRequest(
-                    arguments: [
-                        "setpriv", "--regid", "34", "--clear-groups",
-                        try builtProgram("process-test-daemon"), "as", kind.rawValue, folder.path,
-                        "5", "sh", "-c", "echo $PPID; exec sleep 1000",
-                    ]))
-            let output = Reader(process.takeStandardOutput())
-            let error = Reader(process.takeStandardError())
-            try harness.waitFor { try output.read().contains("\n") }
-            // The daemon or the supervisor, which has done now what it does for a start.
-            try harness.waitFor { try error.read().contains("started") }
-            let starter = try #require(Int32(output.text.prefix { $0 != "\n" }))
-            // The files of a process are its own user's and group's, here 0 and 34, unless it is
-            // undumpable (proc(5)).
-            var status = stat()
-            #expect(stat("/proc/\(starter)/mem", &status) == 0)
-            #expect(status.st_uid == 0)
-            #expect(status.st_gid == 0)
-            try task.kill()
-            try harness.waitUntilGone(task)
-            task.close()
-            if kind == .cgroup {
-                let tree = try CgroupTree(stateFolder: folder.path)
-                #expect(try tree.killLeftovers().count == 0)
-                try tree.remove()
-            }
-        }
     }
 }

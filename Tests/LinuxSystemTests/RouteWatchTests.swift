@@ -9,7 +9,7 @@ extension LinuxTests {
         /// A process that prints each state of the routes in a network namespace of its own.
         private final class Namespace {
             let harness: Harness
-            private let task: any TaskProcesses
+            private let task: TestTask
             private let output: OwnedDescriptor
             private var text = ""
 

@@ -9,7 +9,7 @@ extension LinuxTests {
         private func startDaemonized(
             _ mode: String,
             _ harness: Harness
-        ) throws -> (any TaskProcesses, Int32, Reader) {
+        ) throws -> (TestTask, Int32, Reader) {
             let task = try harness.makeTask()
             var process = try task.start(
                 LaunchRequest(arguments: [try builtProgram("process-test-child"), mode])
@@ -107,26 +107,6 @@ extension LinuxTests {
             task.close()
         }
 
-        @Test(
-            "a second command runs beside the first, and gone comes after both",
-            arguments: Kind.available
-        )
-        func secondCommand(kind: Kind) throws {
-            let harness = try Harness(kind)
-            let task = try harness.makeTask()
-            #expect(try task.start(LaunchRequest(arguments: ["sleep", "1000"])).index == 0)
-            let second = try task.start(LaunchRequest(arguments: ["sh", "-c", "exit 3"]))
-            #expect(second.index == 1)
-            try harness.wait { $0.what == .exited(index: 1, .status(3)) }
-            #expect(!harness.events.contains { $0.what == .gone })
-            try task.kill()
-            try harness.waitUntilGone(task)
-            #expect(harness.events.last?.what == .gone)
-            let late = LaunchError(stage: .prepare, errno: ECANCELED, subject: "true")
-            #expect(throws: late) { _ = try task.start(LaunchRequest(arguments: ["true"])) }
-            task.close()
-        }
-
         @Test("a fork bomb is ended", arguments: Kind.available)
         func forkBomb(kind: Kind) throws {
             let harness = try Harness(kind)
@@ -150,7 +130,6 @@ extension LinuxTests {
             harness.events = []
             task.close()
             try harness.waitFor { !isAlive(processID) }
-            try harness.waitFor { try processes(running: "bgtask-supervisor").isEmpty }
             #expect(harness.events.isEmpty)
         }
 
@@ -190,23 +169,6 @@ extension LinuxTests {
             #expect(try processes(running: "process-test-child").isEmpty)
         }
 
-        @Test(
-            "a start that hangs holds nobody up, and can be killed",
-            .enabled(if: Kind.refusal == nil)
-        )
-        func hangingStart() throws {
-            let harness = try Harness(.cgroup)
-            let hanging = try harness.makeTask()
-            // Frozen before its execve, as it would hang on a file system that does not answer.
-            try hanging.setFrozen(true)
-            _ = try hanging.start(LaunchRequest(arguments: ["true"]))
-            #expect(try harness.run("true").exit == .status(0))
-            #expect(!harness.events.contains { $0.task == hanging.identifier && $0.what == .gone })
-            try hanging.kill()
-            try harness.waitUntilGone(hanging)
-            hanging.close()
-        }
-
         @Test("what runs after a kill is not killed with it", arguments: Kind.available)
         func afterKill(kind: Kind) throws {
             let harness = try Harness(kind)
@@ -218,26 +180,6 @@ extension LinuxTests {
                 task.close()
                 #expect(try harness.run("true").exit == .status(0))
             }
-        }
-
-        @Test("groups are used again, and the pool stays small", .enabled(if: Kind.refusal == nil))
-        func pool() throws {
-            let folder = try TemporaryFolder()
-            let tree = try CgroupTree(stateFolder: folder.path, idleMax: 2)
-            let host = try ProcessHost(.cgroup(tree))
-            func groups() throws -> Set<String> {
-                Set(try contents(ofFolder: tree.folder).filter { $0.hasPrefix("task-") })
-            }
-            let tasks = try (1...5).map { try host.makeTask(UInt64($0)) }
-            #expect(try groups().count == 5)
-            for task in tasks { task.close() }
-            let kept = try groups()
-            #expect(kept.count == 2)
-            let again = try (1...2).map { try host.makeTask(UInt64($0)) }
-            #expect(try groups() == kept)
-            for task in again { task.close() }
-            try tree.remove()
-            #expect(access(tree.folder, F_OK) != 0)
         }
     }
 }

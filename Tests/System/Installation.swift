@@ -18,7 +18,7 @@ enum Installation {
                 find /usr/local /etc/fish /etc/systemd /etc/needrestart -depth -type d -empty -delete 2>/dev/null
                 mkdir -p /usr/local/bin /usr/local/lib /usr/local/share/man
                 rm -rf \(programs) && mkdir \(programs) && cd \(Programs.folder) &&
-                for program in bgtaskd bgtaskctl bgtask-executor bgtask-supervisor; do
+                for program in bgtaskd bgtaskctl bgtask-executor; do
                     ln -s "$PWD"/$program \(programs) && touch \(programs)/$program.debug || exit
                 done
                 touch \(programs)/swift-backtrace

@@ -4,7 +4,7 @@ internal import Glibc
 package enum Programs {
     /// What is installed.
     private static let shipped: Set<String> = [
-        "bgtaskd", "bgtaskctl", "bgtask-executor", "bgtask-supervisor",
+        "bgtaskd", "bgtaskctl", "bgtask-executor",
     ]
 
     /// The test program itself.

@@ -35,7 +35,6 @@ enum ImportTable {
             "ArgumentParser",
             "Glibc",
         ],
-        "bgtask-supervisor": [],
         "CExecutor": [],
         "bgtask-executor": [],
         "CEpoll": [],

@@ -1,15 +1,13 @@
-// The few system calls that Swift cannot make safely, and the C half of the task supervisor.
+// The few system calls that Swift cannot make safely, and what programs in C share with it.
 #ifndef CLINUX_H
 #define CLINUX_H
 
 #include "clinux_calls.h"
-#include "clinux_launch.h"
 #include "clinux_memory.h"
 #include "clinux_netlink.h"
 #include "clinux_processes.h"
 #include "clinux_spawn.h"
 #include "clinux_strings.h"
-#include "clinux_supervisor.h"
 #include "clinux_thread.h"
 
 #endif

@@ -100,12 +100,6 @@ struct clx_identity {
 /// Reads the identity of a file without asking the server of its file system, which may never answer.
 int clx_known_identity(int folder, const char *path, struct clx_identity *identity);
 
-/// Whether this process has a child, be it one that has ended.
-bool clx_has_children(void);
-
-/// Whether a child has ended and can be reaped: one whose tracer keeps its end to itself cannot.
-bool clx_has_ended(pid_t pid);
-
 /// A descriptor that is readable when children have ended (signalfd(2)), as long as every thread has SIGCHLD
 /// blocked, which the calling one has from then on; close-on-exec.
 int clx_watch_children(void);

@@ -78,10 +78,6 @@ bool clx_process_is_stopped(const struct clx_process *process);
 /// Whether nothing is left of a process but its entry.
 bool clx_process_is_dead(const struct clx_process *process);
 
-/// Whether nothing is left of a process but its entry, or not even that: one whose end a tracer keeps to itself is
-/// dead and cannot be reaped.
-bool clx_is_dead(pid_t pid);
-
 /// Sends a signal to every descendant of the caller, those included that appear meanwhile; but for SIGKILL, SIGSTOP and
 /// SIGCONT not to what is started by one that had it, as far as ticks of the clock tell. Returns how many got it, or minus
 /// an errno.

@@ -153,9 +153,6 @@ extension DaemonMessage {
     /// The signal was refused; the hard limit still holds.
     static let taskNotSignalled = DaemonMessage(
         "b5c6f72611b2f9dc4ee36012794d1075", .error, "a task cannot be signalled")
-    /// The kill was refused; it is tried again.
-    static let taskNotKilled = DaemonMessage(
-        "7aa6ff3a752d2bca574fdbc3a8b72c27", .error, "a task cannot be killed")
     /// Nothing is started for a while; whoever waits keeps their turn.
     static let noRoom = DaemonMessage(
         "c4e1a90b7d264f58a3f60d92be71c845", .warning, "the machine has no room to start commands")

@@ -15,8 +15,6 @@ final class OutputPipe: DescriptorHandler {
     let number: UInt64
     /// What it is one of.
     unowned let output: RunnerOutput
-    /// Which of the commands it is of, in the order of their start.
-    let command: Int
     let stream: OutputStream
     /// What it shares with the others of its owner.
     private let owner: OwnerOutput
@@ -37,12 +35,11 @@ final class OutputPipe: DescriptorHandler {
     private var isWithinLine = false
 
     init(
-        number: UInt64, of output: RunnerOutput, command: Int, stream: OutputStream,
+        number: UInt64, of output: RunnerOutput, stream: OutputStream,
         _ descriptor: consuming OwnedDescriptor
     ) {
         self.number = number
         self.output = output
-        self.command = command
         owner = output.share
         self.stream = stream
         self.descriptor = descriptor

@@ -101,12 +101,10 @@ final class OutputPump {
 
     /// Adds a stream of a command.
     func add(
-        _ descriptor: consuming OwnedDescriptor, _ stream: OutputStream, of command: Int,
-        to output: RunnerOutput
+        _ descriptor: consuming OwnedDescriptor, _ stream: OutputStream, to output: RunnerOutput
     ) throws(SystemError) {
         numberLast += 1
-        let pipe = OutputPipe(
-            number: numberLast, of: output, command: command, stream: stream, descriptor)
+        let pipe = OutputPipe(number: numberLast, of: output, stream: stream, descriptor)
         output.pipes.append(pipe)
         if output.isReading { try follow(pipe) }
     }
@@ -125,10 +123,9 @@ final class OutputPump {
         try pipe.follow(in: poll) { [unowned self] in ready.append($0) }
     }
 
-    /// Reads what is left once no process is, or of a single command once that has ended: what a handler's command
-    /// leaves behind does not keep the daemon's descriptors.
-    func drain(_ output: RunnerOutput, command: Int? = nil) {
-        for pipe in output.pipes where command == nil || command == pipe.command {
+    /// Reads what is left once no process is.
+    func drain(_ output: RunnerOutput) {
+        for pipe in output.pipes {
             // What waits now, and no more: somebody outside the task may have the pipe and go on.
             for _ in stride(from: 0, to: pipe.waitingCount, by: OutputPipe.readMax) {
                 guard case .bytes(let complete) = pipe.read(into: poll.buffer) else { break }

@@ -113,10 +113,10 @@ final class ProcessRunner {
         let command = runner.command
         do throws(SystemError) {
             if let descriptor = command.takeStandardOutput() {
-                try output.add(descriptor, .stdout, of: 0, to: runner.output)
+                try output.add(descriptor, .stdout, to: runner.output)
             }
             if let descriptor = command.takeStandardError() {
-                try output.add(descriptor, .stderr, of: 0, to: runner.output)
+                try output.add(descriptor, .stderr, to: runner.output)
             }
         } catch {
             log.say(.outputNotRead, [.reason: "\(error)"])
@@ -159,12 +159,6 @@ final class ProcessRunner {
     /// Takes what is known already, without a look at what is ready.
     func takeHeldEvents() {
         host.takeHeld(into: &events)
-        passEvents()
-    }
-
-    /// Takes that children have ended which tasks have left to this process, or are being counted.
-    func takeChildren() throws(SystemError) {
-        try host.pollChildren(into: &events)
         passEvents()
     }
 

@@ -12,7 +12,6 @@ struct SettingsReloader {
     let configuration: Configuration
     let settings: CurrentSettings
     let accounts: AccountSource
-    let containment: Containment
     let executor: ExecutorLink
     let store: Persistence
     let status: ServiceStatus
@@ -68,7 +67,6 @@ struct SettingsReloader {
             journal.writer.level = JournalLevel(new.daemon.logLevel)
         }
         core.update { registry, now, actions in registry.limitsChanged(at: now, &actions) }
-        containment.tree?.processesPerTaskMax = new.limits.processesPerTaskMax
         executor.processesPerCommandMax = new.limits.processesPerTaskMax
         accounts.readIfChanged()
         store.keep(HistoryBounds(new, accounts.accounts))

@@ -214,9 +214,7 @@ package final class ExecutedCommand {
     package func readUse() -> ProcessUse? {
         if let useAtEnd { return useAtEnd }
         guard group != 0, let folder = link.folder(ofGroup: group) else { return nil }
-        let meter = CgroupAccounting(folder: folder.rawValue, resetsPeak: false)
-        meter.beginUnused()
-        return meter.read()
+        return ProcessUse(ofGroup: folder.rawValue)
     }
 
     // MARK: - What it is told

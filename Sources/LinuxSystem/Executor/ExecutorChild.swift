@@ -48,7 +48,7 @@ final class ExecutorChild: WatchOwner {
     }
 
     func ready(role: Int, _ events: inout [ProcessEvent]) {
-        if reap() { host.executorEnded(&events) }
+        if reap() { host.executorEnded() }
     }
 
     /// - Returns: whether it has ended.

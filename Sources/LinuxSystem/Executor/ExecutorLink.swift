@@ -151,8 +151,8 @@ package final class ExecutorLink: WatchOwner {
     /// Whether its commands go on when this process ends.
     package var outlivesProcess: Bool { if case .socket = way { true } else { false } }
 
-    /// The process of one that is a child of this process, while it is there.
-    var childID: Int32? { if case .child(let child) = way { child.processID } else { nil } }
+    /// What holds the processes of its commands together.
+    package var containment: Containment { tree == nil ? .supervisor : .cgroup }
 
     private var path: String {
         switch way {
@@ -356,7 +356,7 @@ package final class ExecutorLink: WatchOwner {
         let subject = request.arguments.first ?? ""
         guard case .ready(let connection, let token) = phase, !silence.isLong,
             connection.waitingCount < Self.waitingMax, commands[command.identifier] == nil
-        else { throw LaunchError(stage: .supervisor, errno: EAGAIN, subject: "bgtask-executor") }
+        else { throw LaunchError(stage: .executor, errno: EAGAIN, subject: "bgtask-executor") }
         let descriptors = OutgoingDescriptors()
         descriptors.add(
             try CommandWork.file(
@@ -382,7 +382,7 @@ package final class ExecutorLink: WatchOwner {
             throw LaunchError(stage: .prepare, errno: error.errno, subject: subject)
         }
         guard send(record, descriptors, connection, token) else {
-            throw LaunchError(stage: .supervisor, errno: EAGAIN, subject: "bgtask-executor")
+            throw LaunchError(stage: .executor, errno: EAGAIN, subject: "bgtask-executor")
         }
         commands[command.identifier] = command
         starts[record.serial] = command.identifier

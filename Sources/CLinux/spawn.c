@@ -129,8 +129,8 @@ static void end_without_return(void) {
 ///
 /// Until then a signal of which there would be a core dump ends the process without one: it would show
 /// the caller's memory, and the execve(2) may take as long as the user's own file system likes.
-static void reset_signals(void) {
-    for (int number = 1; number <= SIGNALS_MAX; number++) {
+static void reset_signals(bool are_default) {
+    for (int number = 1; !are_default && number <= SIGNALS_MAX; number++) {
         syscall(SYS_rt_sigaction, number, &default_action, NULL, SIGNALS_MAX / 8);
     }
     const struct kernel_action ending = {
@@ -191,7 +191,7 @@ static enum clx_stage set_up_and_execute(struct child_context *context) {
     if (follow_parent_death(context) < 0) return CLX_STAGE_SESSION;
     if (refuse_new_privileges(request) < 0) return CLX_STAGE_SESSION;
     if (enter_directory(request) < 0) return CLX_STAGE_DIRECTORY;
-    reset_signals();
+    reset_signals(request->signals_are_default);
     execute(context);
     return CLX_STAGE_EXEC;
 }

@@ -5,14 +5,16 @@ extension ProcessUse {
     /// What the processes of a control group have used so far: the CPU time is counted in every group of cgroup v2
     /// (cpu.stat), the memory where the group has the memory controller (memory.peak, Linux 5.19).
     ///
-    /// - Parameter folder: of the group; borrowed.
+    /// - Parameters:
+    ///   - folder: of the group; borrowed.
+    ///   - cpuBefore: the microseconds that others have used in it before.
     /// - Returns: `nil` where it cannot be read.
-    init?(ofGroup folder: Int32) {
-        guard let time = Self.number(after: "usage_usec ", in: "cpu.stat", of: folder) else {
-            return nil
-        }
+    init?(ofGroup folder: Int32, after cpuBefore: UInt64) {
+        guard let time = Self.number(after: "usage_usec ", in: "cpu.stat", of: folder),
+            time >= cpuBefore
+        else { return nil }
         self.init(
-            cpuMicroseconds: time,
+            cpuMicroseconds: time - cpuBefore,
             memoryPeakBytes: Self.number(after: "", in: "memory.peak", of: folder))
     }
 

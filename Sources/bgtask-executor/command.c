@@ -39,7 +39,8 @@ void close_both(int ends[2]) {
 /// Of those that may be open, a quarter or 320 stay free.
 long descriptors_max(void) {
     enum { SPARE = 320 };
-    const long all = sysconf(_SC_OPEN_MAX);
+    static long all;
+    if (all == 0) all = sysconf(_SC_OPEN_MAX);
     if (all < 0) return LONG_MAX;
     return all - (all / 4 < SPARE ? all / 4 : SPARE);
 }
@@ -52,7 +53,7 @@ static int open_output(struct command *command, const struct executor_work_heade
         command->writing[i] = ends[1];
         // The kernel gives the lowest that is free. The others are for the daemon, for signals and for the limits.
         if (ends[0] >= descriptors_max() || ends[1] >= descriptors_max()) return EMFILE;
-        if ((header->flags & EXECUTOR_CHANGES_USER) != 0
+        if (command->changes_user
             // To open /dev/stderr or /proc/self/fd/1, as scripts do, needs the right to open the pipe itself.
             && fchown(ends[1], header->user, header->group) < 0) return errno;
         if (fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0) return errno;
@@ -106,8 +107,7 @@ static struct command *make(const struct executor_record *order) {
     command->limit_at = order->limit_at;
     command->grace = order->grace;
     memcpy(command->notes, order->notes, sizeof command->notes);
-    command->group = (struct group){.folder = -1, .events = -1};
-    command->group_source = command->supervisor.reports = (struct source){.descriptor = -1};
+    command->supervisor.reports = (struct source){.descriptor = -1};
     command->output[0] = command->output[1] = command->writing[0] = command->writing[1] = command->kept = -1;
     command->place = -1;
     prepare_child(command, &command->supervisor.process);
@@ -122,7 +122,7 @@ static void drop(struct command *command) {
     close_both(command->writing);
     if (command->kept >= 0) close(command->kept);
     home->close(command);
-    group_close(&command->group);
+    if (command->group != NULL) group_abandon(command->group);
     free(command);
 }
 
@@ -131,7 +131,8 @@ static int start(struct command *command, int work, int input) {
     command->began_at = process_ticks();
     int error = work_take(&command->work, work);
     const struct executor_work_header *header = &command->work.read.header;
-    command->user = (header->flags & EXECUTOR_CHANGES_USER) != 0 ? header->user : geteuid();
+    command->changes_user = (header->flags & EXECUTOR_CHANGES_USER) != 0;
+    command->user = command->changes_user ? header->user : geteuid();
     command->has_handler = header->handler_argument_count > 0;
     if (error == 0) error = open_output(command, header);
     return error == 0 ? home->begin(command, input) : error;

@@ -68,9 +68,8 @@ struct command {
     enum phase phase;
     /// It is of an earlier executor, and on disk.
     bool is_restored;
-    /// One of the two is its home.
-    struct group group;
-    struct source group_source;
+    /// One of the two is its home. The group is NULL where it has none any more, and its number stays.
+    struct group *group;
     struct supervisor supervisor;
     struct child main, handler;
     /// The handler as it was when its end became something to tell: it may run again before that is told. It has no command
@@ -106,6 +105,9 @@ struct command {
     uint64_t answer_by;
     struct clx_use use;
     uint64_t gone_at;
+
+    uint64_t group_number;
+    bool changes_user;
 
     // What its processes are looked for by that have left its group (strays.h).
     uint32_t user;

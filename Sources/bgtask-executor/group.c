@@ -8,8 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "command.h"
 
 enum {
     /// A command may make groups below its own, and must not keep us busy with too many.
@@ -18,10 +21,16 @@ enum {
     /// Processes that are looked at together.
     BATCH = 256,
     LEFTOVER_WAIT_MS = 10000,
+    /// Groups that wait to be used again.
+    POOL_MAX = 32,
 };
 
 static int tree = -1;
 static uint64_t number_last;
+/// Whether the kernel counts the memory of groups there.
+static bool has_memory, is_memory_known;
+static struct group *pool;
+static int pool_count;
 
 // MARK: - Files
 
@@ -33,14 +42,10 @@ int group_write(int folder, const char *name, const char *text) {
     return error;
 }
 
-/// The number behind a word in a file of a group; 0 where there is none.
-static uint64_t read_number(const struct group *group, const char *name, const char *word) {
+/// The number behind a word in an open file of a group; 0 where there is none.
+static uint64_t read_number(int file, const char *word) {
     uint64_t number = 0;
-    const int file = openat(group->folder, name, O_RDONLY | O_CLOEXEC);
-    if (file < 0) return 0;
-    if (clx_number_after(file, word, &number) != 1) number = 0;
-    close(file);
-    return number;
+    return file >= 0 && clx_number_after(file, word, &number) == 1 ? number : 0;
 }
 
 /// Calls for a folder and each below it, those below first. Returns the first errno that is not ENOENT.
@@ -90,7 +95,7 @@ int groups_open(const char *folder) {
     if (error != 0) return error;
     const int events = openat(tree, "cgroup.events", O_RDONLY | O_CLOEXEC);
     if (events < 0) return errno;
-    const struct group all = {.folder = tree, .events = events};
+    const struct group all = {.folder = tree, .events.descriptor = events};
     for (int waited = 0; group_read(&all).is_populated && waited < LEFTOVER_WAIT_MS; waited += 10) {
         struct pollfd change = {.fd = events, .events = POLLPRI};
         poll(&change, 1, 10);
@@ -112,9 +117,27 @@ static void name_of(uint64_t number, char name[32]) {
     snprintf(name, 32, "command-%llu", (unsigned long long)number);
 }
 
-int group_make(struct group *group, uint32_t processes_max) {
-    char name[32], limit[16];
-    *group = (struct group){.folder = -1, .events = -1};
+/// Closes what is open of it.
+static void close_group(struct group *group) {
+    const int events = group->events.descriptor;
+    loop_forget(&group->events);
+    if (events >= 0) close(events);
+    if (group->cpu >= 0) close(group->cpu);
+    if (group->folder >= 0) close(group->folder);
+    free(group);
+}
+
+static int remove_group(const struct group *group) {
+    char name[32];
+    name_of(group->number, name);
+    if (unlinkat(tree, name, AT_REMOVEDIR) == 0 || errno == ENOENT) return 0;
+    // Its processes may have made groups below it.
+    if (group->folder >= 0) for_each(group->folder, 0, remove_folder, NULL);
+    return unlinkat(tree, name, AT_REMOVEDIR) < 0 && errno != ENOENT ? errno : 0;
+}
+
+static int make_folder(struct group *group) {
+    char name[32];
     do {
         group->number = ++number_last;
         name_of(group->number, name);
@@ -122,54 +145,122 @@ int group_make(struct group *group, uint32_t processes_max) {
     } while (mkdirat(tree, name, 0755) < 0 && errno == EEXIST);
     if (errno != 0) return errno;
     group->folder = openat(tree, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int error = group->folder < 0 ? errno : 0;
-    if (error == 0) group->events = openat(group->folder, "cgroup.events", O_RDONLY | O_CLOEXEC);
-    if (error == 0 && group->events < 0) error = errno;
-    if (error == 0 && processes_max > 0) {
-        snprintf(limit, sizeof limit, "%u", processes_max);
-        error = group_write(group->folder, "pids.max", limit);
-        // Where the kernel does not count them there is nothing to bound.
-        if (error == ENOENT) error = 0;
-    }
-    if (error != 0) group_remove(group);
+    const int events = group->folder < 0 ? -1 : openat(group->folder, "cgroup.events", O_RDONLY | O_CLOEXEC);
+    int error = events < 0 ? errno : loop_watch(&group->events, events, EPOLLPRI);
+    if (error == 0) return 0;
+    if (events >= 0) close(events);
+    remove_group(group);
     return error;
+}
+
+static int make_group(struct group **made, void (*changed)(struct source *source, uint32_t events)) {
+    struct group *group = calloc(1, sizeof *group);
+    if (group == NULL) return ENOMEM;
+    *group = (struct group){.folder = -1, .events = {.ready = changed, .descriptor = -1}, .cpu = -1};
+    const int error = make_folder(group);
+    if (error != 0) {
+        close_group(group);
+        return error;
+    }
+    *made = group;
+    // It is the same of all that are made.
+    if (!is_memory_known) has_memory = faccessat(group->folder, "memory.peak", F_OK, 0) == 0;
+    is_memory_known = true;
+    return 0;
+}
+
+/// One that was used before, or NULL.
+static struct group *take_from_pool(void) {
+    for (struct group *group; (group = pool) != NULL;) {
+        pool = group->next;
+        pool_count--;
+        const struct group_state state = group_read(group);
+        if (!state.is_populated && !state.is_frozen) {
+            group->cpu_before_us = read_number(group->cpu, "usage_usec ");
+            return group;
+        }
+        // Somebody was moved there.
+        close_group(group);
+    }
+    return NULL;
+}
+
+static int limit_processes(const struct group *group, uint32_t processes_max) {
+    char limit[16];
+    snprintf(limit, sizeof limit, "%u", processes_max);
+    const int error = group_write(group->folder, "pids.max", limit);
+    // Where the kernel does not count them there is nothing to bound.
+    return error == ENOENT ? 0 : error;
+}
+
+int group_take(
+    struct command *command, uint32_t processes_max, void (*changed)(struct source *source, uint32_t events)) {
+    struct group *group = processes_max > 0 ? NULL : take_from_pool();
+    int error = group == NULL ? make_group(&group, changed) : 0;
+    if (error == 0 && processes_max > 0) {
+        group->is_worn = true;
+        error = limit_processes(group, processes_max);
+        if (error != 0) {
+            remove_group(group);
+            close_group(group);
+        }
+    }
+    if (error != 0) return error;
+    // What is in memory is charged to a group beyond the end of its processes.
+    group->is_worn |= has_memory;
+    group->command = command;
+    command->group = group;
+    return 0;
+}
+
+int group_give_back(struct group *group) {
+    struct stat status;
+    // Each folder below would be a link.
+    const bool is_clean = !group->is_worn && group->cpu >= 0 && pool_count < POOL_MAX
+                          && fstat(group->folder, &status) == 0 && status.st_nlink == 2
+                          && !group_read(group).is_populated;
+    if (!is_clean) {
+        const int error = remove_group(group);
+        if (error == 0) close_group(group);
+        return error;
+    }
+    group->command = NULL;
+    group->next = pool;
+    pool = group;
+    pool_count++;
+    return 0;
+}
+
+void group_abandon(struct group *group) {
+    close_group(group);
 }
 
 struct group_state group_read(const struct group *group) {
     struct group_state state;
-    if (group->events < 0) return (struct group_state){0};
-    const int result = clx_group_events(group->events, &state.is_populated, &state.is_frozen);
+    if (group->events.descriptor < 0) return (struct group_state){0};
+    const int result = clx_group_events(group->events.descriptor, &state.is_populated, &state.is_frozen);
     return result < 0 ? (struct group_state){0} : state;
 }
 
-int group_freeze(const struct group *group, bool is_frozen) {
+int group_freeze(struct group *group, bool is_frozen) {
+    group->is_worn |= is_frozen;
     return group_write(group->folder, "cgroup.freeze", is_frozen ? "1" : "0");
 }
 
-int group_kill(const struct group *group) {
+int group_kill(struct group *group) {
+    // From Linux 6.13 on a process that is cloned into a group that was killed before may be killed.
+    group->is_worn = true;
     return group_write(group->folder, "cgroup.kill", "1");
 }
 
-struct clx_use group_use(const struct group *group) {
-    return (struct clx_use){
-        .cpu_us = read_number(group, "cpu.stat", "usage_usec "),
-        .memory_peak_bytes = read_number(group, "memory.peak", ""),
-    };
-}
-
-void group_close(struct group *group) {
-    if (group->events >= 0) close(group->events);
-    if (group->folder >= 0) close(group->folder);
-    group->events = group->folder = -1;
-}
-
-int group_remove(struct group *group) {
-    char name[32];
-    name_of(group->number, name);
-    if (group->folder >= 0) for_each(group->folder, 0, remove_folder, NULL);
-    if (unlinkat(tree, name, AT_REMOVEDIR) < 0 && errno != ENOENT) return errno;
-    group_close(group);
-    return 0;
+struct clx_use group_use(struct group *group) {
+    if (group->cpu < 0) group->cpu = openat(group->folder, "cpu.stat", O_RDONLY | O_CLOEXEC);
+    const uint64_t cpu_us = read_number(group->cpu, "usage_usec ");
+    struct clx_use use = {.cpu_us = cpu_us > group->cpu_before_us ? cpu_us - group->cpu_before_us : 0};
+    const int peak = has_memory ? openat(group->folder, "memory.peak", O_RDONLY | O_CLOEXEC) : -1;
+    use.memory_peak_bytes = read_number(peak, "");
+    if (peak >= 0) close(peak);
+    return use;
 }
 
 // MARK: - Signals

@@ -7,13 +7,23 @@
 #include <sys/types.h>
 
 #include "CLinux.h"
+#include "loop.h"
+
+struct command;
 
 struct group {
     uint64_t number;
-    /// -1 where there is none.
     int folder;
     /// cgroup.events, in which a change makes EPOLLPRI.
-    int events;
+    struct source events;
+    /// Whose it is; NULL while it waits to be used again.
+    struct command *command;
+    /// cpu.stat, or -1 before that was read; and what it told when the command began.
+    int cpu;
+    uint64_t cpu_before_us;
+    /// Whether it cannot be used again, since something of the command would show.
+    bool is_worn;
+    struct group *next;
 };
 
 struct group_state {
@@ -34,17 +44,26 @@ int groups_open(const char *folder);
 /// That folder, for the daemon to look into.
 int groups_folder(void);
 
-/// Makes a group. Returns 0 or an errno.
-int group_make(struct group *group, uint32_t processes_max);
+/// Gives a command a group of its own, which may have been others' before. `changed` is called for what becomes of it. Returns
+/// 0 or an errno.
+int group_take(
+    struct command *command, uint32_t processes_max, void (*changed)(struct source *source, uint32_t events));
+
+/// Takes it back from its command, to be used again or removed with what processes made below it. Returns 0 or an errno; it
+/// stays the command's where that fails.
+int group_give_back(struct group *group);
+
+/// Lets go of one that cannot be given back.
+void group_abandon(struct group *group);
 
 /// Reads how it is, which takes its readiness away. A group that is gone is empty.
 struct group_state group_read(const struct group *group);
 
 /// Writes to cgroup.freeze. Returns 0 or an errno.
-int group_freeze(const struct group *group, bool is_frozen);
+int group_freeze(struct group *group, bool is_frozen);
 
 /// Sends SIGKILL to all in it and below (cgroup.kill). Returns 0 or an errno.
-int group_kill(const struct group *group);
+int group_kill(struct group *group);
 
 /// Sends a signal to all in it and below, and to `first` before the others. What a process starts after it got the signal
 /// is spared: it may be what handles it. Returns 0 or an errno; `signalled` is how many got it, and `had_first` whether `first`
@@ -52,12 +71,6 @@ int group_kill(const struct group *group);
 int group_signal(const struct group *group, int number, pid_t first, uint32_t *signalled, bool *had_first);
 
 /// What its processes have used so far; zero where the kernel does not count it.
-struct clx_use group_use(const struct group *group);
-
-/// Removes it, and what its processes made below it. Returns 0 or an errno; it stays open where that fails.
-int group_remove(struct group *group);
-
-/// Closes what is open of it.
-void group_close(struct group *group);
+struct clx_use group_use(struct group *group);
 
 #endif

@@ -16,7 +16,7 @@
 
 /// Looks how its group is. Returns whether nobody of it is left there, and no child.
 static bool is_empty(struct command *command) {
-    const struct group_state state = group_read(&command->group);
+    const struct group_state state = group_read(command->group);
     command_is_frozen(command, state.is_frozen, 0);
     return !command->main.is_there && !command->handler.is_there && !state.is_populated;
 }
@@ -24,12 +24,12 @@ static bool is_empty(struct command *command) {
 static void settle(struct command *command) {
     if (command_is_over(command) || !is_empty(command)) return;
     // What has never run has left nobody elsewhere.
-    if (!command->main.has_started || strays_are_gone(command)) command_end(command, group_use(&command->group));
+    if (!command->main.has_started || strays_are_gone(command)) command_end(command, group_use(command->group));
 }
 
 void command_strays_are_gone(struct command *command) {
     // Somebody may have come back into its group.
-    if (!command_is_over(command) && is_empty(command)) command_end(command, group_use(&command->group));
+    if (!command_is_over(command) && is_empty(command)) command_end(command, group_use(command->group));
 }
 
 /// The program of a child runs, or has failed to.
@@ -38,7 +38,8 @@ static void started(struct child *child) {
     loop_forget(&child->starting);
     close(child->fork.report);
     child->fork.report = -1;
-    if (child->stage == CLX_STAGE_NONE) child->session = strays_session(child->fork.pid);
+    // Others have this process's.
+    if (child->stage == CLX_STAGE_NONE && child->command->changes_user) child->session = strays_session(child->fork.pid);
     command_child_started(child);
 }
 
@@ -70,7 +71,13 @@ static void child_ended(struct source *source, uint32_t events) {
 
 static void group_changed(struct source *source, uint32_t events) {
     (void)events;
-    settle(OWNER(source, struct command, group_source));
+    struct group *group = OWNER(source, struct group, events);
+    // One that waits to be used again: a look takes its readiness away.
+    if (group->command == NULL) {
+        group_read(group);
+    } else {
+        settle(group->command);
+    }
 }
 
 static int begin_child(struct command *command, struct child *child, char **arguments, int input) {
@@ -78,7 +85,7 @@ static int begin_child(struct command *command, struct child *child, char **argu
     if (input < 0 && empty < 0) return errno;
     const int descriptors[] = {input >= 0 ? input : empty, command->writing[0], command->writing[1]};
     struct clx_spawn_request request = work_request(&command->work, arguments, descriptors);
-    request.cgroup = command->group.folder;
+    request.cgroup = command->group->folder;
     int error = clx_fork_begin(&request, &child->fork, &child->stage);
     if (empty >= 0) close(empty);
     if (error != 0) return error;
@@ -101,12 +108,11 @@ static int begin_child(struct command *command, struct child *child, char **argu
 // MARK: - The home
 
 static int begin(struct command *command, int input) {
-    int error = group_make(&command->group, command->work.read.header.processes_max);
+    int error = group_take(command, command->work.read.header.processes_max, group_changed);
     if (error != 0) return error;
+    command->group_number = command->group->number;
     table_enter_group(command);
-    command->group_source.ready = group_changed;
-    error = loop_watch(&command->group_source, command->group.events, EPOLLPRI);
-    if (error == 0) error = begin_child(command, &command->main, command->work.read.arguments, input);
+    error = begin_child(command, &command->main, command->work.read.arguments, input);
     // The child has a copy, and nothing else needs it.
     if (error == 0 && !command->has_handler) work_drop(&command->work);
     return error;
@@ -118,12 +124,12 @@ static int begin_handler(struct command *command) {
 
 static int signal_all(struct command *command, int number, uint32_t *signalled) {
     // Frozen processes handle no signal but SIGKILL.
-    int error = group_freeze(&command->group, false);
+    int error = group_freeze(command->group, false);
     if (error != 0) return error;
     strays_freeze(command, false);
     const pid_t first = command->main.is_there ? command->main.fork.pid : 0;
     bool had_first;
-    error = group_signal(&command->group, number, first, signalled, &had_first);
+    error = group_signal(command->group, number, first, signalled, &had_first);
     // It may have left its group, as others that get it when they are found.
     const bool has_left = error == 0 && first != 0 && !had_first;
     if (has_left && clx_pidfd_send_signal(command->main.fork.pidfd, number) == 0) (*signalled)++;
@@ -132,7 +138,7 @@ static int signal_all(struct command *command, int number, uint32_t *signalled) 
 }
 
 static int kill_all(struct command *command) {
-    const int error = group_kill(&command->group);
+    const int error = group_kill(command->group);
     // A child that was being forked may not be in the group yet.
     if (command->main.is_there) clx_pidfd_send_signal(command->main.fork.pidfd, SIGKILL);
     if (command->handler.is_there) clx_pidfd_send_signal(command->handler.fork.pidfd, SIGKILL);
@@ -141,7 +147,7 @@ static int kill_all(struct command *command) {
 }
 
 static int freeze(struct command *command, bool is_frozen) {
-    const int error = group_freeze(&command->group, is_frozen);
+    const int error = group_freeze(command->group, is_frozen);
     strays_freeze(command, is_frozen);
     // The kernel holds changes back for some milliseconds; a look tells the truth at once.
     if (error == 0) settle(command);
@@ -154,8 +160,10 @@ static void give_up(struct command *command) {
 }
 
 static void close_home(struct command *command) {
-    loop_forget(&command->group_source);
-    if (command->group.folder >= 0 && group_remove(&command->group) == 0) command->group.folder = -1;
+    if (command->group == NULL || group_give_back(command->group) != 0) return;
+    // From here on it may be another's.
+    table_leave_group(command);
+    command->group = NULL;
 }
 
 const struct home home_in_group = {

@@ -74,14 +74,16 @@ static void reap_orphans(void) {
 
 static void take_signals(struct source *source, uint32_t events) {
     (void)events;
-    struct signalfd_siginfo signal;
-    while (read(source->descriptor, &signal, sizeof signal) == sizeof signal) {
-        if (signal.ssi_signo == SIGTERM || signal.ssi_signo == SIGINT) {
+    // One of each that is watched, and room for one more, so that one read takes all.
+    struct signalfd_siginfo signals[4];
+    const ssize_t length = read(source->descriptor, signals, sizeof signals);
+    for (size_t i = 0; length > 0 && i < (size_t)length / sizeof signals[0]; i++) {
+        if (signals[i].ssi_signo != SIGCHLD) {
             is_ending = true;
             brain_start_no_more();
         }
-        may_have_ended = true;
     }
+    may_have_ended = true;
 }
 
 /// Ends the commands of a daemon that does not come back, or where this process is to end.
@@ -164,9 +166,12 @@ static int set_up(const char *tree, uint64_t patience) {
     sigaddset(&watched, SIGCHLD);
     sigaddset(&watched, SIGTERM);
     sigaddset(&watched, SIGINT);
-    if (sigprocmask(SIG_SETMASK, &watched, NULL) < 0) return errno;
-    signal(SIGPIPE, SIG_IGN);
-    clx_keep_ended_children();
+    // Nobody takes that one; it is not ignored, since no signal is for the commands (`signals_are_default`).
+    sigset_t blocked = watched;
+    sigaddset(&blocked, SIGPIPE);
+    if (sigprocmask(SIG_SETMASK, &blocked, NULL) < 0) return errno;
+    // The library refuses those that it uses itself.
+    for (int number = 1; number <= EXECUTOR_SIGNAL_MAX; number++) signal(number, SIG_DFL);
     if (clx_become_subreaper() < 0) return errno;
     int error = loop_open();
     if (error == 0) error = brain_begin(patience);

@@ -90,9 +90,9 @@ static struct executor_record entry(const struct command *command) {
     record.handler_at = command->handler_at;
     record.limit_at = command->limit_at;
     record.grace = command->grace;
-    record.cpu_us = command->use.cpu_us;
+    record.cpu_us = command->group != NULL ? command->group->cpu_before_us : command->use.cpu_us;
     record.memory_peak_bytes = command->use.memory_peak_bytes;
-    record.place = command->group.number;
+    record.place = command->group_number;
     if (command->supervisor.process.is_there) record.supervisor = (uint32_t)command->supervisor.process.fork.pid;
     memcpy(record.notes, command->notes, sizeof record.notes);
     return record;
@@ -101,8 +101,9 @@ static struct executor_record entry(const struct command *command) {
 static struct executor_record start(const struct command *command) {
     struct executor_record record = record_of(command, EXECUTOR_STARTED, command->main.started_at);
     record.pid = command->main.fork.pid;
-    record.place = command->group.number;
+    record.place = command->group_number;
     record.supervisor = (uint32_t)command->supervisor.process.fork.pid;
+    if (command->group != NULL) record.cpu_us = command->group->cpu_before_us;
     return record;
 }
 

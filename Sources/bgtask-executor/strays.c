@@ -23,8 +23,8 @@ enum {
     PAUSE_MAX_MS = 640,
     /// How often a command's end waits for another look because orphans came and went during one.
     ROUNDS_MAX = 3,
-    /// Children of this process that are told apart without a look.
-    CHILDREN_MAX = 4096,
+    /// Of the list of the children of this process, which is read to tell them apart without a look.
+    CHILDREN_BYTES_MAX = 32768,
     UNTOLD_MAX = 32,
 };
 
@@ -48,6 +48,8 @@ struct list {
 };
 
 static pid_t self;
+/// The list of the children of this process, or -1.
+static int children = -1;
 static char own_group[GROUP_NAME_BYTES], tree_name[GROUP_NAME_BYTES];
 static uint32_t own_session = UINT32_MAX;
 
@@ -80,7 +82,10 @@ static size_t untold_first, untold_count;
 // MARK: - What is known
 
 int strays_begin(void) {
+    char path[64];
     self = getpid();
+    snprintf(path, sizeof path, "/proc/self/task/%d/children", self);
+    children = open(path, O_RDONLY | O_CLOEXEC);
     own_session = process_session(self);
     return process_group(self, own_group) ? 0 : ENOENT;
 }
@@ -88,7 +93,7 @@ int strays_begin(void) {
 void strays_learn(const struct command *command, pid_t process) {
     char name[GROUP_NAME_BYTES], end[32];
     if (tree_name[0] != '\0' || !process_group(process, name)) return;
-    const int length = snprintf(end, sizeof end, "/command-%llu", (unsigned long long)command->group.number);
+    const int length = snprintf(end, sizeof end, "/command-%llu", (unsigned long long)command->group_number);
     const size_t rest = strlen(name) - (size_t)length;
     if (strlen(name) <= (size_t)length || strcmp(name + rest, end) != 0) return;
     memcpy(tree_name, name, rest);
@@ -148,18 +153,25 @@ static bool may_be_of(const struct command *command, pid_t child) {
 
 /// Whether a command may have left processes behind: the oldest of them are children of this process then.
 static bool may_have_some(const struct command *command) {
-    char path[64];
     siginfo_t child;
     if (waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT) < 0 && errno == ECHILD) return false;
-    snprintf(path, sizeof path, "/proc/self/task/%d/children", self);
-    FILE *stream = fopen(path, "re");
-    // A kernel without CONFIG_PROC_CHILDREN, or no descriptor for it: a look tells.
-    if (stream == NULL) return true;
-    bool may_have = false;
-    int count = 0, pid;
-    while (!may_have && fscanf(stream, "%d", &pid) == 1) may_have = ++count > CHILDREN_MAX || may_be_of(command, pid);
-    fclose(stream);
-    return may_have;
+    // Numbers, each with a space behind it.
+    char text[1024];
+    off_t at = 0;
+    pid_t pid = 0;
+    for (ssize_t length; (length = pread(children, text, sizeof text, at)) != 0; at += length) {
+        // A kernel without CONFIG_PROC_CHILDREN has no such file: a look tells.
+        if (length < 0 || at > CHILDREN_BYTES_MAX) return true;
+        for (ssize_t i = 0; i < length; i++) {
+            if (text[i] != ' ') {
+                pid = pid * 10 + (text[i] - '0');
+                continue;
+            }
+            if (may_be_of(command, pid)) return true;
+            pid = 0;
+        }
+    }
+    return false;
 }
 
 // MARK: - What is asked

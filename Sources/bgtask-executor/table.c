@@ -44,22 +44,26 @@ void table_enter(struct command *command) {
 
 static struct command **place_of_group(uint64_t number) {
     struct command **place = &group_chains[number % (sizeof group_chains / sizeof group_chains[0])];
-    while (*place != NULL && (*place)->group.number != number) place = &(*place)->next_in_group;
+    while (*place != NULL && (*place)->group_number != number) place = &(*place)->next_in_group;
     return place;
 }
 
 void table_enter_group(struct command *command) {
     command->next_in_group = NULL;
-    *place_of_group(command->group.number) = command;
+    *place_of_group(command->group_number) = command;
 }
 
 struct command *command_in_group(uint64_t number) {
     return *place_of_group(number);
 }
 
-void table_leave(struct command *command) {
-    struct command **place = place_of_group(command->group.number);
+void table_leave_group(struct command *command) {
+    struct command **place = place_of_group(command->group_number);
     if (*place == command) *place = command->next_in_group;
+}
+
+void table_leave(struct command *command) {
+    table_leave_group(command);
     *place_of(command->key) = command->next;
     command_total--;
 }

@@ -13,8 +13,9 @@ void table_leave(struct command *command);
 
 struct command *command_find(uint64_t key);
 
-/// A command has a group. It can be found by that until it leaves.
+/// A command has a group. It can be found by that until it leaves that, or the table.
 void table_enter_group(struct command *command);
+void table_leave_group(struct command *command);
 struct command *command_in_group(uint64_t number);
 
 /// Calls for each that is not forgotten.

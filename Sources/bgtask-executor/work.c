@@ -2,8 +2,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/mman.h>
+#include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL };
 
@@ -13,18 +14,21 @@ int work_take(struct work *work, int file) {
     if (seals < 0 || (seals & SEALS) != SEALS) return EPERM;
     if (fstat(file, &status) < 0) return errno;
     if (status.st_size <= 0 || status.st_size > EXECUTOR_WORK_BYTES_MAX) return EBADMSG;
-    work->length = (size_t)status.st_size;
-    work->bytes = mmap(NULL, work->length, PROT_READ, MAP_PRIVATE, file, 0);
-    if (work->bytes == MAP_FAILED) {
-        work->bytes = NULL;
-        return errno;
+    const size_t length = (size_t)status.st_size;
+    // Not mapped: that costs more than to copy what most have.
+    work->bytes = malloc(length);
+    if (work->bytes == NULL) return ENOMEM;
+    for (size_t at = 0; at < length;) {
+        const ssize_t more = pread(file, (char *)work->bytes + at, length - at, (off_t)at);
+        if (more <= 0) return more < 0 ? errno : EBADMSG;
+        at += (size_t)more;
     }
-    return executor_work_read(work->bytes, work->length, &work->read);
+    return executor_work_read(work->bytes, length, &work->read);
 }
 
 void work_drop(struct work *work) {
     executor_work_free(&work->read);
-    if (work->bytes != NULL) munmap(work->bytes, work->length);
+    free(work->bytes);
     work->bytes = NULL;
 }
 
@@ -39,6 +43,7 @@ struct clx_spawn_request work_request(const struct work *work, char **arguments,
         .descriptors = descriptors,
         .descriptor_count = 3,
         .cgroup = -1,
+        .signals_are_default = true,
         .file_mode_mask = read->header.file_mode_mask,
         .open_files_soft = read->header.open_files_soft,
         .no_new_privileges = (read->header.flags & EXECUTOR_NO_NEW_PRIVILEGES) != 0,

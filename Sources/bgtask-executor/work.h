@@ -8,7 +8,6 @@
 struct work {
     struct executor_work read;
     void *bytes;
-    size_t length;
 };
 
 /// Takes it out of a memory file that nobody can change any more. Returns 0 or an errno; what was taken has to be dropped in

@@ -127,8 +127,9 @@ struct executor_record {
     /// START: nanoseconds between a handler that fires early and the limit after it. HELLO, WELCOME: how long commands go on
     /// without a daemon, in nanoseconds.
     uint64_t grace;
-    /// GONE and ENTRY.
+    /// GONE, and ENTRY then: what the command has used. STARTED, and ENTRY before: what its group had used before it.
     uint64_t cpu_us;
+    /// GONE, and ENTRY then.
     uint64_t memory_peak_bytes;
     /// WELCOME: differs between any two executors, and any two owners of one. HELLO: the owner, not 0.
     uint64_t instance[2];

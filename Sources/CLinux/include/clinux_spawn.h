@@ -50,6 +50,8 @@ struct clx_spawn_request {
     bool no_new_privileges;
     /// The signal the child gets when the calling thread ends, or 0.
     int parent_death_signal;
+    /// Whether the caller has no signal that it handles or ignores, so that none has to be reset.
+    bool signals_are_default;
     /// Whether the child becomes the user below (needs CAP_SETUID and CAP_SETGID). The caller is
     /// undumpable from then on (PR_SET_DUMPABLE), and has to stay so: with its memory the
     /// children of other threads would be open to their users.

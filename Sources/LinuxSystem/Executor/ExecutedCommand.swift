@@ -72,6 +72,8 @@ package final class ExecutedCommand {
     private(set) var isToBeForgotten = false
     /// The number of its group; 0 before that is known, and where there are no groups.
     private var group: UInt64 = 0
+    /// What that had used before the command began, which the kernel counts on.
+    private var cpuBefore: UInt64 = 0
     /// Its supervisor; 0 where it has a group.
     private var supervisor: UInt32 = 0
     private var useAtEnd: ProcessUse?
@@ -88,6 +90,7 @@ package final class ExecutedCommand {
         attempt = Int(message.record.attempt)
         phase = message.has(EXECUTOR_HAS_STARTED) ? .running : .starting
         (group, supervisor) = (message.record.place, message.record.supervisor)
+        cpuBefore = message.record.cpu_us
         times = MirroredTimes(told: CommandTimes(message.record))
         takeOutput(of: &message)
         kept = message.takeDescriptor()?.take() ?? -1
@@ -214,7 +217,7 @@ package final class ExecutedCommand {
     package func readUse() -> ProcessUse? {
         if let useAtEnd { return useAtEnd }
         guard group != 0, let folder = link.folder(ofGroup: group) else { return nil }
-        return ProcessUse(ofGroup: folder.rawValue)
+        return ProcessUse(ofGroup: folder.rawValue, after: cpuBefore)
     }
 
     // MARK: - What it is told
@@ -281,6 +284,7 @@ package final class ExecutedCommand {
     private func started(_ message: inout ExecutorMessage) -> ProcessEvent.What? {
         takeOutput(of: &message)
         (group, supervisor) = (message.record.place, message.record.supervisor)
+        cpuBefore = message.record.cpu_us
         request = nil
         switch phase {
         case .ordered, .starting:

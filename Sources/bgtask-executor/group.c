@@ -117,11 +117,16 @@ static void name_of(uint64_t number, char name[32]) {
     snprintf(name, 32, "command-%llu", (unsigned long long)number);
 }
 
-/// Closes what is open of it.
-static void close_group(struct group *group) {
+/// Nobody asks any more what becomes of it.
+static void stop_watch(struct group *group) {
     const int events = group->events.descriptor;
     loop_forget(&group->events);
     if (events >= 0) close(events);
+}
+
+/// Closes what is open of it.
+static void close_group(struct group *group) {
+    stop_watch(group);
     if (group->cpu >= 0) close(group->cpu);
     if (group->folder >= 0) close(group->folder);
     free(group);
@@ -220,6 +225,7 @@ int group_give_back(struct group *group) {
                           && fstat(group->folder, &status) == 0 && status.st_nlink == 2
                           && !group_read(group).is_populated;
     if (!is_clean) {
+        stop_watch(group);
         const int error = remove_group(group);
         if (error == 0) close_group(group);
         return error;
@@ -233,6 +239,14 @@ int group_give_back(struct group *group) {
 
 void group_abandon(struct group *group) {
     close_group(group);
+}
+
+void groups_end(void) {
+    for (struct group *group; (group = pool) != NULL;) {
+        pool = group->next;
+        remove_group(group);
+        close_group(group);
+    }
 }
 
 struct group_state group_read(const struct group *group) {

@@ -41,6 +41,9 @@ void group_pass_controllers(int folder);
 /// errno; EBUSY where something does not end.
 int groups_open(const char *folder);
 
+/// Removes those that wait to be used again.
+void groups_end(void);
+
 /// That folder, for the daemon to look into.
 int groups_folder(void);
 

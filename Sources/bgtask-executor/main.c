@@ -284,6 +284,7 @@ int main(int count, char **arguments) {
     if (error != 0) return complain("descriptor 3, its socket", error);
     notify_ready();
     run();
+    groups_end();
     error = ends_write();
     if (error != 0) return complain(state, error);
     return brain_wants_another() ? run_again(arguments, environment) : 0;

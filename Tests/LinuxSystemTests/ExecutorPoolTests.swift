@@ -49,6 +49,10 @@ extension LinuxTests {
             #expect(try start(3, ExecutorWork("true")).place != second.place)
             #expect(try peer.code(EXECUTOR_KILL, 2) == 0)
             #expect(try peer.wait(EXECUTOR_GONE, of: 2).record.cpu_us < first.gone.cpu_us)
+            // None is left at its end.
+            kill(peer.processID, SIGTERM)
+            #expect(peer.end() == 0)
+            for place in 1...4 { #expect(!exists("command-\(place)")) }
         }
 
         @Test("a group is not used again that was killed or frozen, or has others below")

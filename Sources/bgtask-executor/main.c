@@ -152,7 +152,8 @@ static int open_socket(void) {
 static int open_homes(const char *tree) {
     if (strcmp(tree, "none") != 0) {
         home_choose(&home_in_group);
-        return groups_open(tree);
+        const int error = strays_begin();
+        return error == 0 ? groups_open(tree) : error;
     }
     home_choose(&home_below_supervisor);
     const int lock = ends_lock_for_children();
@@ -175,7 +176,6 @@ static int set_up(const char *tree, uint64_t patience) {
     if (clx_become_subreaper() < 0) return errno;
     int error = loop_open();
     if (error == 0) error = brain_begin(patience);
-    if (error == 0) error = strays_begin();
     if (error == 0) error = open_homes(tree);
     if (error != 0) return error;
     const int descriptor = signalfd(-1, &watched, SFD_NONBLOCK | SFD_CLOEXEC);

@@ -152,7 +152,11 @@ static void obey(const struct supervisor_order *order) {
         if (!is_frozen) begin_task(TASK_FREEZE);
         return;
     case ORDER_THAW: thaw(); return;
-    case ORDER_HANDLER: begin(&handler, work->read.handler_arguments, NOTHING); return;
+    case ORDER_HANDLER:
+        begin(&handler, work->read.handler_arguments, NOTHING);
+        // It stands still with the others.
+        if (is_frozen) begin_task(TASK_FREEZE);
+        return;
     }
 }
 

@@ -198,6 +198,29 @@ extension LinuxTests {
         }
 
         @Test(
+            "a handler's command that begins in a frozen one goes on with it",
+            arguments: ExecutorPeer.Home.possible)
+        func frozenHandler(home: ExecutorPeer.Home) throws {
+            let peer = try ExecutorPeer(home)
+            var work = ExecutorWork("sleep", "1000")
+            work.handler = ["echo", "handles"]
+            // No signal, which would thaw it.
+            #expect(try peer.start(1, work) { $0.number = 0 } == 0)
+            let started = try peer.wait(EXECUTOR_STARTED, of: 1)
+            #expect(try peer.code(EXECUTOR_FREEZE, 1) == 0)
+            #expect(try peer.wait(EXECUTOR_FROZEN, of: 1).has(EXECUTOR_IS_FROZEN))
+            let now = UInt64(MonotonicClock.now())
+            #expect(try peer.code(EXECUTOR_SET_DEADLINES, 1) { $0.handler_at = now } == 0)
+            _ = try peer.wait(EXECUTOR_HANDLER_FIRED, of: 1)
+            #expect(try #require(peer.list().first).has(EXECUTOR_IS_FROZEN))
+            #expect(try peer.code(EXECUTOR_THAW, 1) == 0)
+            #expect(try !peer.wait(EXECUTOR_FROZEN, of: 1).has(EXECUTOR_IS_FROZEN))
+            let ended = try peer.wait(EXECUTOR_EXITED, of: 1)
+            #expect(ended.has(EXECUTOR_OF_HANDLER) && ended.record.code == 0)
+            #expect(try started.text() == "handles\n")
+        }
+
+        @Test(
             "the daemonized are in the group, and end with it",
             arguments: ExecutorPeer.Home.possible)
         func daemonized(home: ExecutorPeer.Home) throws {

@@ -48,6 +48,8 @@ struct supervisor {
     struct child process;
     /// The socket to it.
     struct source reports;
+    /// Whether it has told that it kills, since it was asked last.
+    bool has_answered;
     /// Whether it has told that nothing of the command is left; and whether it has ended before.
     bool has_told_end, is_lost;
 };

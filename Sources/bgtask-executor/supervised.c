@@ -19,7 +19,7 @@ enum {
     ROUND_PAUSE_MAX_MS = 512,
 };
 
-/// How long a supervisor may take to answer that it kills.
+/// How long a supervisor may take to answer that it kills, again and again until all are gone.
 #define ANSWER_NS UINT64_C(5000000000)
 
 #define OWNER(source, type, field) ((type *)(void *)((char *)(source) - offsetof(type, field)))
@@ -52,10 +52,7 @@ static void take_report(struct command *command, const struct supervisor_report 
         command_child_started(child);
         return;
     case TOLD_ENDED: take_end(child, &report->end); return;
-    case TOLD_KILLING:
-        command->answer_by = 0;
-        deadlines_update(command);
-        return;
+    case TOLD_KILLING: command->supervisor.has_answered = true; return;
     case TOLD_FROZEN: command_is_frozen(command, true, 0); return;
     case TOLD_THAWED: command_is_frozen(command, false, 0); return;
     case TOLD_FREEZE_FAILED: command_is_frozen(command, false, report->error); return;
@@ -71,7 +68,9 @@ static void read_reports(struct command *command) {
     struct source *source = &command->supervisor.reports;
     for (ssize_t length; source->descriptor >= 0;) {
         length = recv(source->descriptor, &report, sizeof report, MSG_DONTWAIT);
-        if (length < 0 && (errno == EAGAIN || errno == EINTR)) return;
+        if (length < 0 && errno == EAGAIN) return;
+        // It has left an order unread: told once, and then comes what it had told.
+        if (length < 0 && (errno == EINTR || errno == ECONNRESET)) continue;
         if (length == sizeof report) {
             take_report(command, &report);
             continue;
@@ -101,6 +100,7 @@ static void lose(struct command *command, const struct clx_exit *end) {
         take_end(child, &killed);
     }
     command->use = end->use;
+    deadlines_update(command);
     command->supervisor.is_lost = has_lost = true;
     next_round_at = loop_now();
     pause_ms = ROUND_PAUSE_MIN_MS;
@@ -213,7 +213,7 @@ static int order(struct command *command, enum supervisor_order_kind kind, int n
     if (command->supervisor.reports.descriptor < 0) return ESRCH;
     const int flags = MSG_DONTWAIT | MSG_NOSIGNAL;
     if (send(command->supervisor.reports.descriptor, &order, sizeof order, flags) >= 0) return 0;
-    return errno == EPIPE ? ESRCH : errno;
+    return errno == EPIPE || errno == ECONNRESET ? ESRCH : errno;
 }
 
 static int begin_handler(struct command *command) {
@@ -228,25 +228,30 @@ static int signal_all(struct command *command, int number, uint32_t *signalled) 
     return order(command, ORDER_SIGNAL, number);
 }
 
-/// What has no supervisor any more is killed as soon as it is found.
-static void give_up(struct command *command) {
-    command->answer_by = 0;
-    if (command->supervisor.process.is_there) kill(command->supervisor.process.fork.pid, SIGKILL);
-}
-
 static int kill_all(struct command *command) {
+    const pid_t supervisor = command->supervisor.process.fork.pid;
     if (!command->supervisor.process.is_there) return 0;
     // Somebody may have stopped it.
-    kill(command->supervisor.process.fork.pid, SIGCONT);
+    kill(supervisor, SIGCONT);
     const int error = order(command, ORDER_KILL, 0);
     if (error == ESRCH) return 0;
-    if (error != 0) {
-        give_up(command);
-    } else if (command->answer_by == 0) {
-        command->answer_by = loop_now() + ANSWER_NS;
-    }
+    // What has no supervisor any more is killed as soon as it is found.
+    if (error != 0) kill(supervisor, SIGKILL);
+    if (command->answer_by != 0) return 0;
+    command->answer_by = loop_now() + ANSWER_NS;
+    command->supervisor.has_answered = false;
     deadlines_update(command);
     return 0;
+}
+
+/// It kills since the last time, and is asked whether it goes on with that; or it does nothing.
+static void give_up(struct command *command) {
+    command->answer_by = 0;
+    if (command->supervisor.has_answered) {
+        kill_all(command);
+    } else if (command->supervisor.process.is_there) {
+        kill(command->supervisor.process.fork.pid, SIGKILL);
+    }
 }
 
 static int freeze(struct command *command, bool is_frozen) {

@@ -14,7 +14,7 @@
 enum supervisor_order_kind {
     /// Send the signal `number` to all; those that were frozen go on before.
     ORDER_SIGNAL,
-    /// Kill all, and whoever comes after them. Answered by TOLD_KILLING.
+    /// Kill all, and whoever comes after them. Answered by TOLD_KILLING each time.
     ORDER_KILL,
     /// Stop all. Answered by TOLD_FROZEN or TOLD_FREEZE_FAILED, and by nothing where another order comes before that.
     ORDER_FREEZE,

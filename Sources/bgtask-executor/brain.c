@@ -275,8 +275,7 @@ static void answer(struct executor_record record) {
 static bool tell_commands(void) {
     for (struct command *command; (command = reports_take()) != NULL;) {
         if (tell_command(command)) continue;
-        // It comes after the others then; what is told of one stays in order.
-        reports_add(command, 0);
+        reports_put_back(command);
         return false;
     }
     for (const struct executor_record *left; (left = strays_untold()) != NULL; strays_told()) {

@@ -27,6 +27,13 @@ struct command *reports_take(void) {
     return command;
 }
 
+void reports_put_back(struct command *command) {
+    if (first == NULL) last = command;
+    command->next_untold = first;
+    first = command;
+    command->is_queued = true;
+}
+
 void reports_drop(struct command *command) {
     if (!command->is_queued) return;
     struct command *before = NULL;

@@ -25,6 +25,10 @@ void reports_add(struct command *command, unsigned reports);
 /// The next command that has something untold, which is not queued any more; NULL where there is none.
 struct command *reports_take(void);
 
+/// One that was taken comes next again: what is told keeps its order, also that of several commands, since a group may be
+/// another's after the end of one.
+void reports_put_back(struct command *command);
+
 /// A command is to be forgotten: nothing is told of it any more.
 void reports_drop(struct command *command);
 

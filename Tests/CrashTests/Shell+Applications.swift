@@ -195,7 +195,7 @@ extension Shell {
             expected.units = left[stored.key] ?? []
             if stored.isRunning {
                 ledger.count("applications cut off")
-                expected.isRunning = false
+                (expected.isRunning, expected.run) = (false, nil)
                 expected.lastTermination = Termination(
                     reason: .interrupted, endedAt: machine.boot)
             }

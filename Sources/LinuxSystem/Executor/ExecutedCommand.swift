@@ -58,7 +58,7 @@ package final class ExecutedCommand {
     private var standardOutput: Int32 = -1
     private var standardError: Int32 = -1
     private var kept: Int32 = -1
-    var times = MirroredTimes(told: CommandTimes(handlerAt: 0, limitAt: 0, notes: []))
+    private var times = MirroredTimes(told: CommandTimes(handlerAt: 0, limitAt: 0, notes: []))
     /// Its output has come.
     private var hasOutput = false
     /// What was told of it, so that nothing is told twice.
@@ -130,6 +130,17 @@ package final class ExecutedCommand {
         times.warn()
         link.timesChanged(of: self)
     }
+
+    /// - Returns: what the executor is to be told of the times with this serial; `nil` where nothing is.
+    func nextTimesOrder(serial: UInt64) -> MirroredTimes.Order? { times.nextOrder(serial: serial) }
+
+    /// - Returns: whether it is the answer to the newest order.
+    func timesAnswered(_ serial: UInt64, isTaken: Bool) -> Bool {
+        times.answered(serial, isTaken: isTaken)
+    }
+
+    /// The connection is another one: nobody knows which times have come.
+    func tellTimesAgain() { times.tellAgain() }
 
     /// Whether the executor goes by the times that were set last.
     package var hasToldTimes: Bool { times.areInForce || phase.isOver }

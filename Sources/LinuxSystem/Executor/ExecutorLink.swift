@@ -398,7 +398,7 @@ package final class ExecutorLink: WatchOwner {
         guard !changed.isEmpty, isReady else { return }
         for command in changed.values where !command.phase.isOver {
             let serial = nextSerial()
-            guard let wanted = command.times.nextOrder(serial: serial) else { continue }
+            guard let wanted = command.nextTimesOrder(serial: serial) else { continue }
             timesOrders[serial] = command.identifier
             order(EXECUTOR_SET_DEADLINES, command, serial: serial) { record in
                 record.set(wanted.times)
@@ -570,7 +570,7 @@ package final class ExecutorLink: WatchOwner {
         absence.end()
         loseCommands(but: known)
         for command in commands.values where !command.phase.isOver {
-            command.times.tellAgain()
+            command.tellTimesAgain()
             changed[command.identifier] = command
             if command.isAbandoned { command.kill() }
             for number in command.takeOwed() { signal(command, number) }
@@ -610,7 +610,7 @@ package final class ExecutorLink: WatchOwner {
             let command = commands[identifier]
         {
             let isTaken = answer.code != EAGAIN
-            guard command.times.answered(answer.serial, isTaken: isTaken) else { return }
+            guard command.timesAnswered(answer.serial, isTaken: isTaken) else { return }
             if isTaken { emit(.timesTaken, of: command, &events) }
         }
     }

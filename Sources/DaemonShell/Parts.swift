@@ -159,7 +159,8 @@ struct Service {
             accounts: accounts, executor: outfit.executor, store: store,
             status: status, journal: outfit.journal, log: log)
         conditions = ConditionMonitor(core, loop, configuration, log)
-        pressure = MemoryPressureMonitor(core, loop, configuration, log)
+        pressure = MemoryPressureMonitor(
+            core, loop, configuration, outfit.host.executor, log)
     }
 }
 

@@ -94,6 +94,27 @@ struct ApplicationOutlivingTests {
         #expect(Files.text(events).contains("frozen 1"))
     }
 
+    @Test("one that is stopped without control groups stays so too", arguments: Ending.allCases)
+    func stopped(ending: OutlivingPair.Ending) throws {
+        var pair = try OutlivingPair(settings: Self.settings, usesGroups: false)
+        let processes = try launchCounting(pair.daemon)
+        let suspended = try pair.daemon.connect().suspend("app")
+        #expect(suspended.frozen && suspended.freezer == .signals)
+        let areStopped = { processes.allSatisfy { Processes.state(pid_t($0)) ?? "T" == "T" } }
+        #expect(areStopped())
+        try pair.end(ending)
+        #expect(areStopped())
+        try pair.follow()
+        #expect(areStopped())
+        let client = try pair.daemon.connect()
+        let found = try client.application("app")
+        #expect(found.state == .suspended && found.frozen)
+        #expect(try client.order(Applications.Activate.self, "app").state == .active)
+        try waitForCounting(pair.daemon)
+        try client.order(Applications.Terminate.self, "app")
+        #expect(try client.application("app").lastTermination?.status == 3)
+    }
+
     @Test(
         "one that is in the background is suspended by the next daemon", arguments: Ending.allCases)
     func background(ending: OutlivingPair.Ending) throws {

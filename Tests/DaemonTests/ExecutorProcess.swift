@@ -8,12 +8,16 @@ final class ExecutorProcess {
     let groupFolder: String
     private let listener: Int32
     private let patience: Int
+    private let usesGroups: Bool
     private(set) var processID: pid_t = 0
 
-    /// - Parameter patience: the seconds for which commands go on without a daemon.
-    init(patience: Int = 600) throws {
+    /// - Parameters:
+    ///   - patience: the seconds for which commands go on without a daemon.
+    ///   - usesGroups: whether commands have control groups, rather than supervisors.
+    init(patience: Int = 600, usesGroups: Bool = true) throws {
         folder = try TemporaryFolder()
         self.patience = patience
+        self.usesGroups = usesGroups
         let number = UInt64.random(in: 0...UInt64.max)
         groupFolder = DaemonProcess.groupParent + "/bgtask-executor-test-\(number)"
         listener = Glibc.socket(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue | SOCK_CLOEXEC.rawValue), 0)
@@ -58,7 +62,9 @@ final class ExecutorProcess {
         let flags = O_WRONLY | O_CREAT | O_APPEND
         posix_spawn_file_actions_addopen(&actions, 2, folder.path + "/log", flags, 0o600)
         let program = Programs.path("bgtask-executor")
-        let words = [program, groupFolder, folder.path + "/state", "\(patience)"]
+        let words = [
+            program, usesGroups ? groupFolder : "none", folder.path + "/state", "\(patience)",
+        ]
         let variables = ["PATH=/usr/bin:/bin", "LANG=C.UTF-8"]
         var arguments = words.map { strdup($0) } + [nil]
         var environment = variables.map { strdup($0) } + [nil]

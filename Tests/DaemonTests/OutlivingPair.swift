@@ -11,9 +11,9 @@ struct OutlivingPair {
     private(set) var daemon: DaemonProcess
     private let settings: String
 
-    init(settings: String = "", patience: Int = 600) throws {
+    init(settings: String = "", patience: Int = 600, usesGroups: Bool = true) throws {
         self.settings = settings
-        executor = try ExecutorProcess(patience: patience)
+        executor = try ExecutorProcess(patience: patience, usesGroups: usesGroups)
         daemon = try DaemonProcess(.cgroup, settings: settings, arguments: executor.arguments)
     }
 

@@ -67,11 +67,16 @@ final class MemoryPressureMonitor {
     /// How high it is now, of the daemon's group and of the machine.
     var readings: [(place: String, pressure: MemoryPressure)] { sensor.readings }
 
-    init(_ core: Core, _ loop: EventLoop, _ configuration: Configuration, _ log: Logger) {
+    init(
+        _ core: Core, _ loop: EventLoop, _ configuration: Configuration, _ executor: ExecutorLink?,
+        _ log: Logger
+    ) {
         self.core = core
         let signals = SignalCount()
         self.signals = signals
-        sensor = PressureSensor(loop, log, configuration) {
+        sensor = PressureSensor(
+            loop, log, configuration, commandsFolder: { executor?.groupFolder }
+        ) {
             signals.value += 1
             core.turn {
                 core.update { registry, now, actions in

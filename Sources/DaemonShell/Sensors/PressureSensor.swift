@@ -5,13 +5,15 @@ internal import Systemd
 
 /// Tells when memory is short, for as long as there is somebody to be ended for it.
 ///
-/// Watched are what the service manager has named, or the daemon's own group, and the whole machine besides:
-/// who is frozen waits for no memory, so that a shortage shows with others.
+/// Watched are what the service manager has named, or the daemon's own group, and the groups of commands and the whole
+/// machine besides: who is frozen waits for no memory, so that a shortage shows with others.
 final class PressureSensor {
     private let loop: EventLoop
     private let log: Logger
     private let root: String
     private let environment: [String: String]
+    /// Where the groups are of commands that bgtask-executor runs; `nil` where there are none.
+    private let commandsFolder: () -> String?
     private let happened: () -> Void
     private var watches: [(watch: PressureWatch, source: DescriptorSource)] = []
     private var timer: TimerSource?
@@ -31,15 +33,17 @@ final class PressureSensor {
 
     /// - Parameters:
     ///   - root: a folder that stands for / in a test.
+    ///   - commandsFolder: where the groups are of commands that bgtask-executor runs; `nil` where there are none.
     ///   - happened: called at each sign of pressure, every 2 s at most for each source.
     init(
         _ loop: EventLoop, _ log: Logger, _ configuration: Configuration,
-        happened: @escaping () -> Void
+        commandsFolder: @escaping () -> String?, happened: @escaping () -> Void
     ) {
         self.loop = loop
         self.log = log
         root = configuration.sensorRoot ?? ""
         environment = configuration.environment
+        self.commandsFolder = commandsFolder
         self.happened = happened
     }
 
@@ -68,10 +72,13 @@ final class PressureSensor {
         follow(first)
         switch first.source {
         case .environment, .cgroup:
-            let machine = PressureWatch(
-                watch: root + "/proc/pressure/memory", write: PressureSensor.trigger, root: root)
-            if machine.descriptor != nil { sources.append("the pressure of the machine") }
-            follow(machine)
+            let commands = commandsFolder().map { $0 + "/memory.pressure" }
+            if let commands, follow(commands) {
+                sources.append("the pressure of the commands, \(commands)")
+            }
+            if follow(root + "/proc/pressure/memory") {
+                sources.append("the pressure of the machine")
+            }
         case .memAvailable: look()
         case .system, .off: break
         }
@@ -85,6 +92,13 @@ final class PressureSensor {
         watches = []
         timer?.remove()
         timer = nil
+    }
+
+    /// - Returns: whether the kernel tells in this file.
+    private func follow(_ path: String) -> Bool {
+        let watch = PressureWatch(watch: path, write: PressureSensor.trigger, root: root)
+        follow(watch)
+        return watch.descriptor != nil
     }
 
     private func follow(_ watch: PressureWatch) {

@@ -460,6 +460,9 @@ package final class ExecutorLink: WatchOwner {
         tree.flatMap { try? $0.folder(ofGroup: number) }
     }
 
+    /// The folder in which the groups of commands are; `nil` where there are none.
+    package var groupFolder: String? { tree?.path }
+
     /// The name of a group of a command, as /proc/PID/cgroup shows it.
     func name(ofGroup number: UInt64) -> String? { tree?.name(ofGroup: number) }
 

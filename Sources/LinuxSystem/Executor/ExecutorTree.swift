@@ -4,7 +4,7 @@ internal import Glibc
 struct ExecutorTree {
     private let folder: Folder
     /// Its path here, and its name as /proc/PID/cgroup shows it.
-    private let path: String
+    let path: String
     private let name: String
 
     /// Open for as long as one has it.

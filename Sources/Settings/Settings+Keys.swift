@@ -210,6 +210,12 @@ extension Settings {
             "How a task's processes are kept together; auto uses cgroups if it can.",
             .byRestart
         ),
+        .time(
+            "daemon.absenceMax",
+            \.daemon.absenceMax,
+            .seconds(1) ... .days(1),
+            "How long commands go on while no daemon runs; then they are warned, and end."
+        ),
         .choice(
             "daemon.logLevel",
             \.daemon.logLevel,

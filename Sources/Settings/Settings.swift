@@ -79,6 +79,7 @@ package struct Settings: Sendable, Equatable {
 
     package struct Daemon: Sendable, Equatable {
         package var containment = Containment.auto
+        package var absenceMax = Duration.seconds(60)
         package var logLevel = LogLevel.info
     }
 

@@ -202,7 +202,7 @@ enum Bootstrap {
         do {
             let executor = try host.connect(
                 try executorSource(configuration, tree), owner: opened.executorOwner)
-            executor.processesPerCommandMax = loaded.settings.limits.processesPerTaskMax
+            executor.setBounds(ExecutorLink.Bounds(loaded.settings))
             return executor
         } catch {
             try? tree?.remove()

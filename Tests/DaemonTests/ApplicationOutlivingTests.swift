@@ -175,7 +175,7 @@ struct ApplicationOutlivingTests {
         "where no daemon comes back in time, they are thawed and told to end",
         arguments: [true, false])
     func abandoned(isFrozen: Bool) throws {
-        var pair = try OutlivingPair(settings: Self.settings, patience: 1)
+        var pair = try OutlivingPair(settings: Self.settings, absenceMax: "1s")
         let processes = try launchCounting(pair.daemon)
         if isFrozen { try pair.daemon.connect().suspend("app") }
         try pair.end(.killed)

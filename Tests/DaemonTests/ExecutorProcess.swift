@@ -7,16 +7,14 @@ final class ExecutorProcess {
     /// Where it has the groups of commands.
     let groupFolder: String
     private let listener: Int32
-    private let patience: Int
+    private let program: String
     private let usesGroups: Bool
     private(set) var processID: pid_t = 0
 
-    /// - Parameters:
-    ///   - patience: the seconds for which commands go on without a daemon.
-    ///   - usesGroups: whether commands have control groups, rather than supervisors.
-    init(patience: Int = 600, usesGroups: Bool = true) throws {
+    /// - Parameter usesGroups: whether commands have control groups, rather than supervisors.
+    init(program: String = Programs.path("bgtask-executor"), usesGroups: Bool = true) throws {
         folder = try TemporaryFolder()
-        self.patience = patience
+        self.program = program
         self.usesGroups = usesGroups
         let number = UInt64.random(in: 0...UInt64.max)
         groupFolder = DaemonProcess.groupParent + "/bgtask-executor-test-\(number)"
@@ -61,10 +59,7 @@ final class ExecutorProcess {
         posix_spawn_file_actions_adddup2(&actions, listener, 3)
         let flags = O_WRONLY | O_CREAT | O_APPEND
         posix_spawn_file_actions_addopen(&actions, 2, folder.path + "/log", flags, 0o600)
-        let program = Programs.path("bgtask-executor")
-        let words = [
-            program, usesGroups ? groupFolder : "none", folder.path + "/state", "\(patience)",
-        ]
+        let words = [program, usesGroups ? groupFolder : "none", folder.path + "/state", "600"]
         let variables = ["PATH=/usr/bin:/bin", "LANG=C.UTF-8"]
         var arguments = words.map { strdup($0) } + [nil]
         var environment = variables.map { strdup($0) } + [nil]

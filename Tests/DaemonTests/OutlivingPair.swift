@@ -11,10 +11,12 @@ struct OutlivingPair {
     private(set) var daemon: DaemonProcess
     private let settings: String
 
-    init(settings: String = "", patience: Int = 600, usesGroups: Bool = true) throws {
-        self.settings = settings
-        executor = try ExecutorProcess(patience: patience, usesGroups: usesGroups)
-        daemon = try DaemonProcess(.cgroup, settings: settings, arguments: executor.arguments)
+    /// - Parameter absenceMax: how long commands go on without a daemon.
+    init(settings: String = "", absenceMax: String = "10min", usesGroups: Bool = true) throws {
+        self.settings = "daemon.absenceMax = \"\(absenceMax)\"\n" + settings
+        executor = try ExecutorProcess(usesGroups: usesGroups)
+        daemon = try DaemonProcess(
+            .cgroup, settings: self.settings, arguments: executor.arguments)
     }
 
     func end(_ ending: Ending) throws {

@@ -248,7 +248,10 @@ struct OutlivingTests {
 
     @Test("commands of a daemon that does not come back have their grace, and the next one says so")
     func abandoned() throws {
-        var pair = try Pair(patience: 1)
+        var pair = try Pair()
+        try pair.daemon.rewrite(settings: "daemon.absenceMax = \"1s\"")
+        #expect(
+            try pair.daemon.connect().ask(Manager.Reload.self).changed == ["daemon.absenceMax"])
         let folder = pair.daemon.folder.path
         let client = try pair.daemon.connect()
         let script = "trap 'echo warned > \(folder)/warned; exit 0' TERM; \(Self.forEver)"

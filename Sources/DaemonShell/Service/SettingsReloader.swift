@@ -67,7 +67,7 @@ struct SettingsReloader {
             journal.writer.level = JournalLevel(new.daemon.logLevel)
         }
         core.update { registry, now, actions in registry.limitsChanged(at: now, &actions) }
-        executor.processesPerCommandMax = new.limits.processesPerTaskMax
+        executor.setBounds(ExecutorLink.Bounds(new))
         accounts.readIfChanged()
         store.keep(HistoryBounds(new, accounts.accounts))
         journal.limit(entriesPerSecond: new.limits.auditRatePerOwnerMax)
@@ -84,6 +84,14 @@ struct SettingsReloader {
     func applyAccounts() {
         core.update { registry, _, _ in registry.replaceAccounts(accounts.accounts) }
         journal.replaceAccounts(accounts.accounts)
+    }
+}
+
+extension ExecutorLink.Bounds {
+    package init(_ settings: Settings) {
+        self.init(
+            processesMax: settings.limits.processesPerTaskMax,
+            absenceMax: UInt64(clamping: settings.daemon.absenceMax.wholeNanoseconds))
     }
 }
 

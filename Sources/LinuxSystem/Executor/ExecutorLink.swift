@@ -49,6 +49,19 @@ package final class ExecutorLink: WatchOwner {
         case answers
     }
 
+    /// What commands may take.
+    package struct Bounds: Equatable, Sendable {
+        /// How many processes and threads each may have; `nil`: as many as the machine.
+        var processesMax: Int?
+        /// How long they go on after this daemon, in nanoseconds, unless another comes; `nil`: as the executor was started.
+        var absenceMax: UInt64?
+
+        package init(processesMax: Int? = nil, absenceMax: UInt64? = nil) {
+            self.processesMax = processesMax
+            self.absenceMax = absenceMax
+        }
+    }
+
     private enum Phase {
         /// Nobody is connected; tried again at the moment of the clock.
         case absent(retryAt: Int64)
@@ -97,8 +110,7 @@ package final class ExecutorLink: WatchOwner {
     /// What has happened outside of `ready`, such as before anybody could be told.
     private var held: [ProcessEvent] = []
     private var news: [News] = []
-    /// How many processes and threads a command may have; `nil`: as many as the machine.
-    package var processesPerCommandMax: Int?
+    private var bounds = Bounds()
 
     /// Greets the executor, and waits for the list of what it runs.
     ///
@@ -187,14 +199,27 @@ package final class ExecutorLink: WatchOwner {
             case .socket(let path): try ExecutorConnection(path: path)
             case .child(let child): try child.start()
             }
-        var hello = executor_record(EXECUTOR_HELLO, serial: nextSerial())
-        hello.instance = (owner.high, owner.low)
-        try connection.send(hello)
+        try connection.send(hello())
         // Who is refused by an executor that has hung up already reads why.
         try? connection.send(executor_record(EXECUTOR_LIST, serial: nextSerial()))
         let token = try watches.add(connection.descriptor, .input, owner: self, role: 0)
         phase = .greeting(connection, token, until: MonotonicClock.now() + Self.greetingMax)
         known = []
+    }
+
+    private func hello() -> executor_record {
+        var hello = executor_record(EXECUTOR_HELLO, serial: nextSerial())
+        hello.instance = (owner.high, owner.low)
+        hello.grace = bounds.absenceMax ?? 0
+        return hello
+    }
+
+    /// Sets what holds for commands that are started from now on, and for all of them after this daemon.
+    package func setBounds(_ bounds: Bounds) {
+        let isGreetingChanged = bounds.absenceMax != self.bounds.absenceMax
+        self.bounds = bounds
+        guard isGreetingChanged, case .ready(let connection, let token) = phase else { return }
+        _ = send(hello(), nil, connection, token)
     }
 
     private var connection: ExecutorConnection? {
@@ -360,7 +385,7 @@ package final class ExecutorLink: WatchOwner {
         let descriptors = OutgoingDescriptors()
         descriptors.add(
             try CommandWork.file(
-                request, handler: start.handler, processesMax: processesPerCommandMax))
+                request, handler: start.handler, processesMax: bounds.processesMax))
         var record = executor_record(EXECUTOR_START, serial: nextSerial())
         record.command = command.identifier
         record.attempt = UInt32(clamping: start.attempt)

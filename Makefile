@@ -287,10 +287,11 @@ torture: deps
 	Tests/System/torture --kills $(or $(KILLS),200) --containment $(or $(CONTAINMENT),auto) \
 	    $(if $(EXECUTOR),--executor $(EXECUTOR)) $(if $(SEED),--seed $(SEED))
 
-# The same with a virtual machine whose power is cut CUTS= times; takes about 40 seconds each. Needs root.
+# The same with a virtual machine whose power is cut CUTS= times; takes about 40 seconds each. Needs root. With
+# EXECUTOR=1 commands run in a bgtask-executor there.
 torture-vm: deps $(VM)/version
 	$(SWIFT) build
-	Tests/System/torture-vm --cuts $(or $(CUTS),20) $(if $(SEED),--seed $(SEED))
+	Tests/System/torture-vm --cuts $(or $(CUTS),20) $(if $(EXECUTOR),--executor) $(if $(SEED),--seed $(SEED))
 
 # Measures bgtaskd against its peers, row after row of what it promises: about a minute a row. BENCH= takes what
 # Benchmarks/bench does: make bench BENCH='--rows begin-end --rounds 3', or BENCH=--list. Nothing else should

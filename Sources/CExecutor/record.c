@@ -1,7 +1,10 @@
 #include "executor_record.h"
+#include "executor_version.h"
 
 #include <errno.h>
 #include <string.h>
+
+const char executor_program_version[] = EXECUTOR_PROGRAM_VERSION;
 
 /// The fields that an order may fill, besides the first four.
 enum field {

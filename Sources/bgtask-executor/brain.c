@@ -395,7 +395,7 @@ static void greet(const struct executor_record *order) {
         .grace = patience,
         .instance = {instance[0], instance[1]},
     };
-    snprintf(welcome.text, sizeof welcome.text, "%s", EXECUTOR_PROGRAM_VERSION);
+    snprintf(welcome.text, sizeof welcome.text, "%s", executor_program_version);
     answer(welcome);
 }
 

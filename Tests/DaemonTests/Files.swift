@@ -39,27 +39,22 @@ enum Files {
     }
 
     static func write(_ text: String, to path: String) throws {
+        try write(Array(text.utf8), to: path)
+    }
+
+    static func write(_ bytes: [UInt8], to path: String) throws {
         let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw Child.CannotStart(program: path, errno: errno) }
         defer { close(file) }
-        let bytes = Array(text.utf8)
-        guard Glibc.write(file, bytes, bytes.count) == bytes.count else {
-            throw Child.CannotStart(program: path, errno: errno)
-        }
-    }
-
-    static func copy(_ path: String, to copy: String) throws {
-        let file = open(copy, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw Child.CannotStart(program: copy, errno: errno) }
-        defer { close(file) }
-        let bytes = bytes(path)
         var count = 0
         while count < bytes.count {
             let written = Glibc.write(file, Array(bytes[count...]), bytes.count - count)
-            guard written > 0 else { throw Child.CannotStart(program: copy, errno: errno) }
+            guard written > 0 else { throw Child.CannotStart(program: path, errno: errno) }
             count += written
         }
     }
+
+    static func copy(_ path: String, to copy: String) throws { try write(bytes(path), to: copy) }
 
     static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 

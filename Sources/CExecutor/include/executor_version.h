@@ -4,4 +4,7 @@
 
 #define EXECUTOR_PROGRAM_VERSION "0.2.0"
 
+/// The same, in one place of a program.
+extern const char executor_program_version[sizeof EXECUTOR_PROGRAM_VERSION];
+
 #endif

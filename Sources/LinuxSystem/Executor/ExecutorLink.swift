@@ -103,6 +103,7 @@ package final class ExecutorLink: WatchOwner {
     /// The same of freezes and thaws.
     private var freezeOrders: [UInt64: UInt64] = [:]
     private var silence = ExecutorSilence()
+    private var renewal = ExecutorRenewal()
     /// When everything is asked for once more, since this process had no room for descriptors; `nil`: nothing is missed.
     private var listAgainAt: Int64?
     /// Those whose times are to be told.
@@ -468,6 +469,7 @@ package final class ExecutorLink: WatchOwner {
         guard command.isToBeForgotten, command.phase.isOver, isReady else { return }
         order(EXECUTOR_FORGET, command) { $0.attempt = UInt32(clamping: command.attempt) }
         commands[command.identifier] = nil
+        renewIfIdle()
     }
 
     /// Ends and forgets a command that nobody here knows of.
@@ -609,11 +611,30 @@ package final class ExecutorLink: WatchOwner {
         news.append(.found(executor))
         events += held
         held = []
+        renewIfIdle()
+    }
+
+    /// Has an executor of another version run its program anew, where it has no command: it hangs up then.
+    private func renewIfIdle() {
+        guard commands.isEmpty, case .ready(let connection, let token) = phase, let executor,
+            renewal.wants(from: executor.version)
+        else { return }
+        let serial = nextSerial()
+        order(EXECUTOR_EXIT, serial: serial) { $0.flags = EXECUTOR_AGAIN.rawValue }
+        renewal.begin(from: executor.version, serial: serial)
+        // Nothing is started meanwhile.
+        phase = .greeting(connection, token, until: MonotonicClock.now() + Self.greetingMax)
     }
 
     private func takeAnswer(
         _ answer: executor_record, _ events: inout [ProcessEvent]
     ) throws(SystemError) {
+        if renewal.isRefused(by: answer.serial, code: answer.code),
+            case .greeting(let connection, let token, _) = phase
+        {
+            phase = .ready(connection, token)
+            return
+        }
         if case .greeting = phase, answer.code != 0 {
             throw SystemError(
                 operation: "greet", errno: answer.code, subject: path,

@@ -466,7 +466,9 @@ package final class ExecutorLink: WatchOwner {
     }
 
     private func forgetIfOver(_ command: ExecutedCommand) {
-        guard command.isToBeForgotten, command.phase.isOver, isReady else { return }
+        guard command.isToBeForgotten, command.phase.isOver, isReady,
+            commands[command.identifier] === command
+        else { return }
         order(EXECUTOR_FORGET, command) { $0.attempt = UInt32(clamping: command.attempt) }
         commands[command.identifier] = nil
         renewIfIdle()

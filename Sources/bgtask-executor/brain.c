@@ -22,6 +22,8 @@ enum {
     ORDERS_PER_TURN = 64,
     /// Nor for orders that take long.
     TURN_NS = 5000000,
+    /// How long an answer waits that nobody waits for.
+    DULL_NS = 20000000,
     /// Answers that wait for room in the socket. While they are that many, no order is taken.
     ANSWERS_MAX = 128,
 };
@@ -59,6 +61,8 @@ static bool is_only_one;
 /// Answers, oldest first, in a ring.
 static struct executor_record answers[ANSWERS_MAX];
 static size_t answer_first, answer_count;
+/// When they have to be told: those that nobody waits for go with what comes next.
+static uint64_t answer_by;
 /// Commands that LIST has asked for and that are not all told, and the serial of that LIST, or 0.
 static uint64_t listed_left, list_serial;
 
@@ -264,11 +268,24 @@ static bool tell_answers(void) {
     return true;
 }
 
-static void answer(struct executor_record record) {
+/// `time`: how long it may wait for something else that is told.
+static void answer_within(uint64_t time, struct executor_record record) {
     if (is_over) return;
+    const uint64_t by = loop_now() + time;
+    if (answer_count == 0 || by < answer_by) answer_by = by;
     record.magic = EXECUTOR_MAGIC;
     record.version = EXECUTOR_VERSION;
     answers[(answer_first + answer_count++) % ANSWERS_MAX] = record;
+}
+
+static void answer(struct executor_record record) {
+    answer_within(0, record);
+}
+
+/// Whether all that there is to tell are answers that nobody waits for yet.
+static bool may_wait(uint64_t now) {
+    return answer_count > 0 && answer_count < ANSWERS_MAX / 2 && now < answer_by && peer == PEER_OWNER &&
+           list_serial == 0 && !reports_are_there() && strays_untold() == NULL;
 }
 
 /// Returns false where the socket takes no more.
@@ -284,7 +301,7 @@ static bool tell_commands(void) {
     return true;
 }
 
-void brain_tell(void) {
+static void tell_all(void) {
     if (connection.descriptor < 0 || is_over || waits_for_room || !tell_answers()) return;
     if (peer == PEER_REFUSED) hang_up();
     if (connection.descriptor < 0 || peer != PEER_OWNER || !tell_commands()) return;
@@ -296,6 +313,13 @@ void brain_tell(void) {
     });
     list_serial = 0;
     tell_answers();
+}
+
+int brain_tell(void) {
+    const uint64_t now = loop_now();
+    if (may_wait(now)) return (int)((answer_by - now) / 1000000 + 1);
+    tell_all();
+    return -1;
 }
 
 // MARK: - Orders
@@ -419,7 +443,9 @@ static bool take(const struct executor_message *message, bool is_whole) {
     }
     uint32_t number = 0;
     const int code = fault != 0 ? fault : !is_known ? EPROTO : obey(&order, message->descriptors, &number);
-    answer((struct executor_record){
+    // What follows on a start says as much, and of who is forgotten nobody wants to know.
+    const bool is_dull = code == 0 && (order.kind == EXECUTOR_START || order.kind == EXECUTOR_FORGET);
+    answer_within(is_dull ? DULL_NS : 0, (struct executor_record){
         .kind = EXECUTOR_DONE,
         .serial = order.serial,
         .command = order.command,

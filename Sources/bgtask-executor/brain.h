@@ -32,8 +32,8 @@ bool brain_wants_another(void);
 /// No command is started any more.
 void brain_start_no_more(void);
 
-/// Tells what is untold, as much as the socket takes.
-void brain_tell(void);
+/// Tells what is untold, as much as the socket takes. Returns the milliseconds until there is more of that, or -1.
+int brain_tell(void);
 
 /// Whose the commands are: what the daemon has said at HELLO, zero where none has.
 const uint64_t *brain_owner(void);

@@ -223,8 +223,8 @@ static int work(void) {
     }
     const int due = command_fire_due(loop_now());
     const int look = earlier(strays_turn(), supervised_turn());
-    brain_tell();
-    return earlier(earlier(earlier(due, look), kill), milliseconds_to_patience());
+    const int untold = brain_tell();
+    return earlier(earlier(earlier(due, look), earlier(kill, untold)), milliseconds_to_patience());
 }
 
 static void run(void) {

@@ -19,6 +19,10 @@ void reports_add(struct command *command, unsigned reports) {
     last = command;
 }
 
+bool reports_are_there(void) {
+    return first != NULL;
+}
+
 struct command *reports_take(void) {
     struct command *command = first;
     if (command == NULL) return NULL;

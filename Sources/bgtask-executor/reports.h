@@ -22,6 +22,9 @@ enum report {
 /// There is something to tell of a command.
 void reports_add(struct command *command, unsigned reports);
 
+/// Whether any command has something untold.
+bool reports_are_there(void);
+
 /// The next command that has something untold, which is not queued any more; NULL where there is none.
 struct command *reports_take(void);
 

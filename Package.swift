@@ -340,7 +340,8 @@ let package = Package(
             dependencies: [
                 "TaskAPI", "TestKit", "Varlink", "background-tasks-check",
                 "background-time-check", "badge-example",
-                "bgtask-executor", "bgtaskctl", "bgtaskd", "countdown-example", "hold-example", "poller-example",
+                "bgtask-executor", "bgtaskctl", "bgtaskd", "countdown-example", "hold-example",
+                "poller-example",
                 "task-scheduler-check", "upload-example",
             ],
             swiftSettings: swiftSettings

@@ -160,7 +160,7 @@ struct Service {
             status: status, journal: outfit.journal, log: log)
         conditions = ConditionMonitor(core, loop, configuration, log)
         pressure = MemoryPressureMonitor(
-            core, loop, configuration, outfit.host.executor, log)
+            core, loop, configuration, outfit.executor, log)
     }
 }
 

@@ -131,7 +131,8 @@ struct OutputHandOverTests {
         #expect(scene.pump.keptBytes > 0)
         let once = scene.pump.keptBytes
         scene.pump.close(running.output)
-        #expect(scene.pump.keptBytes == 2 * once)
+        // An array has as much room as the allocator finds: not each takes the same.
+        #expect(scene.pump.keptBytes > once + once / 2 && scene.pump.keptBytes < 2 * once + once / 2)
     }
 
     @Test(

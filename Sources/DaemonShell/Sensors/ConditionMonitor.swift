@@ -68,14 +68,14 @@ final class MemoryPressureMonitor {
     var readings: [(place: String, pressure: MemoryPressure)] { sensor.readings }
 
     init(
-        _ core: Core, _ loop: EventLoop, _ configuration: Configuration, _ executor: ExecutorLink?,
+        _ core: Core, _ loop: EventLoop, _ configuration: Configuration, _ executor: ExecutorLink,
         _ log: Logger
     ) {
         self.core = core
         let signals = SignalCount()
         self.signals = signals
         sensor = PressureSensor(
-            loop, log, configuration, commandsFolder: { executor?.groupFolder }
+            loop, log, configuration, commandsFolder: { executor.groupFolder }
         ) {
             signals.value += 1
             core.turn {

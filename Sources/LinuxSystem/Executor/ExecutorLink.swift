@@ -618,7 +618,8 @@ package final class ExecutorLink: WatchOwner {
 
     /// Has an executor of another version run its program anew, where it has no command: it hangs up then.
     private func renewIfIdle() {
-        guard commands.isEmpty, case .ready(let connection, let token) = phase, let executor,
+        guard outlivesProcess, commands.isEmpty, case .ready(let connection, let token) = phase,
+            let executor,
             renewal.wants(from: executor.version)
         else { return }
         let serial = nextSerial()

@@ -78,7 +78,7 @@ extension VirtualMachineTests.ClockJumpTests {
             """)
         let lines = shown.output.split(separator: "\n")
         try #require(lines.count == 3, "\(shown)")
-        #expect(lines[0].contains("task-") && lines[1].contains("task-"), "\(shown)")
+        #expect(lines[0].contains("command-") && lines[1].contains("command-"), "\(shown)")
         #expect(lines[0] != lines[1], "\(shown)")
         #expect(lines[2] == "1", "\(shown)")
         try stopDaemon("zombies")

@@ -74,8 +74,10 @@ final class MemoryPressureMonitor {
         self.core = core
         let signals = SignalCount()
         self.signals = signals
+        // Those of a child of this process are below this process's own.
         sensor = PressureSensor(
-            loop, log, configuration, commandsFolder: { executor.groupFolder }
+            loop, log, configuration,
+            commandsFolder: { executor.outlivesProcess ? executor.groupFolder : nil }
         ) {
             signals.value += 1
             core.turn {

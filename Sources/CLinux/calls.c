@@ -101,12 +101,8 @@ int clx_peer_pidfd(int socket) {
     return getsockopt(socket, SOL_SOCKET, SO_PEERPIDFD, &pidfd, &length) < 0 ? -1 : pidfd;
 }
 
-// The supervisor, which has no use for it, is linked statically; the library's data bases do not go with that.
-#pragma weak getspnam_r
-
 int clx_account_expiry(const char *name, long *day) {
     enum { BYTES_MAX = 1 << 20 };
-    if (getspnam_r == NULL) return ENOENT;
     int error = ERANGE;
     for (size_t bytes = 1024; error == ERANGE && bytes <= BYTES_MAX; bytes *= 2) {
         char *buffer = malloc(bytes);

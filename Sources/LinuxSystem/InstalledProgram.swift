@@ -3,12 +3,15 @@ internal import Glibc
 
 /// Finds a program that is installed with the daemon: beside its own executable, or in ../libexec/bgtaskd.
 ///
-/// - Throws: ENOENT, with the places that were looked at.
+/// - Throws: ENOENT, with the places that were looked at; EACCES where it cannot be executed.
 package func installedProgram(_ name: String) throws(SystemError) -> String {
     let executable = try ownExecutable()
     let folder = executable.prefix(upTo: executable.lastIndex(of: "/") ?? executable.startIndex)
     let places = ["\(folder)", "\(folder)/../libexec/bgtaskd"]
     for place in places where access("\(place)/\(name)", X_OK) == 0 { return "\(place)/\(name)" }
+    for place in places where access("\(place)/\(name)", F_OK) == 0 {
+        throw SystemError(operation: "execute", errno: EACCES, subject: "\(place)/\(name)")
+    }
     throw SystemError(
         operation: "find", errno: ENOENT, subject: name,
         detail: "in neither of " + places.joined(separator: ", "))

@@ -1,6 +1,7 @@
 #include "brain.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/random.h>
@@ -181,6 +182,18 @@ static bool may_own(const uint64_t other[2]) {
     return command_count() == 0 || (owner[0] == other[0] && owner[1] == other[1]);
 }
 
+/// Whether a daemon is connected that is still there.
+static bool is_served(void) {
+    struct pollfd other_end = {.fd = connection.descriptor, .events = POLLRDHUP};
+    return peer == PEER_OWNER && !is_over && poll(&other_end, 1, 0) == 0;
+}
+
+/// Whether a candidate may take the place of the connection that there is.
+static bool may_follow(const uint64_t other[2]) {
+    const bool is_same = owner[0] == other[0] && owner[1] == other[1];
+    return is_same || (command_count() == 0 && !is_served());
+}
+
 /// A candidate takes the place of the connection that there is, if the commands are its own.
 static void knocked(struct source *source, uint32_t events) {
     (void)events;
@@ -192,7 +205,7 @@ static void knocked(struct source *source, uint32_t events) {
     const int socket = take_candidate();
     const bool is_hello =
         length > 0 && executor_check_order(bytes, (size_t)length, 0, &order) == 0 && order.kind == EXECUTOR_HELLO;
-    if (is_hello && may_own(order.instance)) {
+    if (is_hello && may_follow(order.instance)) {
         next_socket = socket;
         return let_go();
     }

@@ -48,12 +48,17 @@ static int read_own_name(char name[PATH_MAX]) {
     return error;
 }
 
+static bool has_mark(const char *folder) {
+    char value;
+    return getxattr(folder, "trusted.delegate", &value, 1) == 1 && value == '1';
+}
+
 /// By the mark of a service manager, which root alone can write; or by its owner's, which does not count for root. Those of
 /// users put none (systemd 252), and there it is a user's own group.
 static bool is_delegated(const char *folder) {
     struct stat status;
     char value;
-    if (getxattr(folder, "trusted.delegate", &value, 1) == 1 && value == '1') return true;
+    if (has_mark(folder)) return true;
     if (stat(folder, &status) < 0 || status.st_uid != geteuid()) return false;
     if (geteuid() != 0) return access(folder, W_OK) == 0;
     return getxattr(folder, "user.delegate", &value, 1) == 1 && value == '1';
@@ -67,14 +72,15 @@ static int find(char folder[PATH_MAX], char name[PATH_MAX]) {
     const int error = read_own_name(name);
     if (error != 0) return error;
     if (snprintf(folder, PATH_MAX, "%s%s", point, name) >= PATH_MAX) return ENAMETOOLONG;
-    // The topmost is nobody else's.
-    if (name[0] == '\0' || is_delegated(folder)) return 0;
     const size_t length = strlen(folder), end = sizeof leaf - 1;
-    if (strlen(name) > end && strcmp(folder + length - end, leaf) == 0) {
+    // A leaf that this program has made is its user's as well as the group above.
+    if (strlen(name) > end && strcmp(folder + length - end, leaf) == 0 && !has_mark(folder)) {
         folder[length - end] = '\0';
         if (is_delegated(folder)) return 0;
+        folder[length - end] = leaf[0];
     }
-    return EPERM;
+    // The topmost is nobody else's.
+    return name[0] == '\0' || is_delegated(folder) ? 0 : EPERM;
 }
 
 int delegation_enter(char folder[PATH_MAX], char group[PATH_MAX]) {

@@ -225,6 +225,8 @@ int group_give_back(struct group *group) {
                           && fstat(group->folder, &status) == 0 && status.st_nlink == 2
                           && !group_read(group).is_populated;
     if (!is_clean) {
+        // Where it cannot be removed either it is tried again, when nobody watches it any more.
+        group->is_worn = true;
         stop_watch(group);
         const int error = remove_group(group);
         if (error == 0) close_group(group);

@@ -101,7 +101,8 @@ static struct executor_record entry(const struct command *command) {
     record.handler_at = command->handler_at;
     record.limit_at = command->limit_at;
     record.grace = command->grace;
-    record.cpu_us = command->group != NULL ? command->group->cpu_before_us : command->use.cpu_us;
+    const bool has_group = command->group != NULL && !command_is_over(command);
+    record.cpu_us = has_group ? command->group->cpu_before_us : command->use.cpu_us;
     record.memory_peak_bytes = command->use.memory_peak_bytes;
     record.place = command->group_number;
     if (command->supervisor.process.is_there) record.supervisor = (uint32_t)command->supervisor.process.fork.pid;

@@ -255,6 +255,9 @@ enum Bootstrap {
     private static func report(_ loss: JournalLoss) {
         guard loss != JournalLoss() else { return }
         let bytes = Array("bgtaskd: the journal did not take all entries: \(loss)\n".utf8)
+        // Nobody may be reading there.
+        var output = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
+        guard poll(&output, 1, 0) == 1 else { return }
         _ = write(STDERR_FILENO, bytes, bytes.count)
     }
 }

@@ -24,11 +24,16 @@ struct ExecutorRenewalTests {
             try Upgrade.install(Files.bytes(Programs.path("bgtask-executor")), in: folder)
         }
 
-        /// As a package does: what runs has its file still.
+        /// As a package does: what runs has its file still. No process here has the program open for writing, since one
+        /// that it starts meanwhile would have it too, and the program could not be run (ETXTBSY).
         private static func install(_ program: [UInt8], in folder: TemporaryFolder) throws {
-            try Files.write(program, to: folder.path + "/new")
-            chmod(folder.path + "/new", 0o755)
-            rename(folder.path + "/new", folder.path + "/bgtask-executor")
+            let (data, new) = (folder.path + "/data", folder.path + "/new")
+            try Files.write(program, to: data)
+            let copy = try Child("/usr/bin/install", ["-m", "755", data, new])
+            guard try copy.waitForEnd() == .status(0) else {
+                throw Child.CannotStart(program: new, errno: EIO)
+            }
+            rename(new, folder.path + "/bgtask-executor")
         }
 
         /// The program with a version of as many bytes.

@@ -94,19 +94,19 @@ struct DaemonUse {
         noticeSockets = Files.names(daemon.noticeFolder).count
     }
 
-    /// Whether nothing has become more than it was, apart from the pools of groups, of sockets and of threads
-    /// that start applications: how many are in them follows from which tasks came last and together; a group that
+    /// Whether nothing has become more than it was, apart from the pools of groups and of sockets, and threads
+    /// that are made late: how many are in them follows from which tasks came last and together; a group that
     /// was killed is not put back.
     ///
     /// - Parameter idleMax: how many empty groups are kept.
     func isAtMost(_ other: DaemonUse, idleMax: Int) -> Bool {
         descriptorsBesideGroups <= other.descriptorsBesideGroups
-            && threads <= other.threads + Self.launchThreadsMax
+            && threads <= other.threads + Self.lateThreadsMax
             && children <= other.children && groups <= idleMax && noticeSockets <= 64
     }
 
-    /// Threads that wait for the next command to start.
-    private static let launchThreadsMax = 4
+    /// Threads that are made when they are first needed.
+    private static let lateThreadsMax = 4
 
     /// A group has three at most: its folder, its events and the count of its time.
     private var descriptorsBesideGroups: Int { descriptors - 3 * groups - noticeSockets }

@@ -290,7 +290,7 @@ struct OutlivingTests {
         try pair.daemon.kill()
         let other = try DaemonProcess(.cgroup, arguments: pair.executor.arguments, waits: false)
         #expect(try other.child.waitForEnd() != .status(0))
-        #expect(other.log.contains("it runs commands of another state folder"))
+        #expect(other.log.contains("it has commands of another state folder"))
     }
 
     @Test("an executor that stands still is told of, and who waits for it waits no longer")

@@ -39,6 +39,19 @@ extension LinuxTests {
             #expect(Self.instance(peer) != first)
         }
 
+        @Test("one who is connected keeps another owner out, also without commands")
+        func served() throws {
+            let peer = try ExecutorPeer()
+            let connection = peer.leave()
+            peer.owner = (3, 4)
+            try peer.dial()
+            #expect(try peer.hello().record.code == EBUSY)
+            #expect(try peer.isHungUp())
+            peer.hangUp()
+            peer.goOn(connection)
+            #expect(try peer.start(1, ExecutorWork("true")) == 0)
+        }
+
         @Test(
             "who does not own the commands, or says nothing, takes no daemon's place",
             arguments: ExecutorPeer.Home.possible)

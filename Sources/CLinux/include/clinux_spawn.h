@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/// Where the start of a process failed. The numbers are part of the supervisor's messages.
+/// Where the start of a process failed. The numbers are part of bgtask-executor's protocol (docs/executor.md).
 enum clx_stage {
     CLX_STAGE_NONE = 0,
     /// Nothing was cloned: memory, process limits, the cgroup.

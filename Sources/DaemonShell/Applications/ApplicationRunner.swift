@@ -28,6 +28,8 @@ final class ApplicationRunner {
     private var released: (ApplicationKey) -> Void = { _ in }
     /// Called where the processes of an application have a home, and may have connections already.
     private var settled: (OwnerID) -> Void = { _ in }
+    /// Called before an order that has a limit with it.
+    private var tellTimes: () -> Void = {}
 
     /// What it needs of the others.
     struct Parts {
@@ -67,6 +69,9 @@ final class ApplicationRunner {
         self.released = released
         self.settled = settled
     }
+
+    /// Connects what tells the executor of the times of applications, those of this instant included.
+    func connect(tellTimes: @escaping () -> Void) { self.tellTimes = tellTimes }
 
     // MARK: - Orders
 
@@ -170,6 +175,8 @@ final class ApplicationRunner {
     }
 
     private func sendNow(_ signal: SignalNumber, to application: RunningApplication) {
+        // Whoever is told to end is killed in time, whatever becomes of this process.
+        tellTimes()
         do throws(SystemError) {
             try application.processes.ask(signal.rawValue)
         } catch {

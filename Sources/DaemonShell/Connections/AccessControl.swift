@@ -15,7 +15,7 @@ struct AccessControl {
     /// The one user whom the daemon serves; `nil`: everybody whom the settings do not leave out.
     private let onlyUser: UInt32?
 
-    /// - Parameter executor: the process that starts commands; `nil`: the daemon does.
+    /// - Parameter executor: the process that starts commands; `nil`: a child of the daemon does.
     init(_ configuration: Configuration, executor: Int32?) {
         onlyUser = configuration.servesEverybody ? nil : configuration.user
         settings = configuration.access

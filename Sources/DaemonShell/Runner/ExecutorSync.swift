@@ -29,6 +29,7 @@ final class ExecutorSync {
         self.log = log
         core.update { registry, _, _ in registry.mirrorsTimes = true }
         tasks.connect { [unowned self] id in confirm(id) }
+        applications.connect(tellTimes: { [unowned self] in tellTimes() })
     }
 
     /// Whether commands go on when this process ends.
@@ -68,10 +69,14 @@ final class ExecutorSync {
         return true
     }
 
-    /// Tells the executor what this instant has changed.
-    func endInstant() {
+    private func tellTimes() {
         setTimes()
         link.tellTimes()
+    }
+
+    /// Tells the executor what this instant has changed.
+    func endInstant() {
+        tellTimes()
         for run in core.update({ registry, _, _ in registry.takeRecordedRuns() }) {
             link.endIsStored(RunnerID(ofApplication: run).number)
         }

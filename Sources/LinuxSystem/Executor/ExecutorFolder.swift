@@ -28,12 +28,12 @@ package struct ExecutorFolder {
         }
         var killed: [Int32] = []
         if let holder = try waitForHolder(of: lock.rawValue) {
+            // One that this process does not see, as in another pid namespace, has no number of its own (fcntl(2)).
+            guard holder > 0 else { throw inUse(by: holder) }
             killed = try killAll(below: [holder])
-            kill(holder, SIGKILL)
+            if try self.holder(of: lock.rawValue) == holder { kill(holder, SIGKILL) }
             if let other = try waitForHolder(of: lock.rawValue) {
-                throw SystemError(
-                    operation: "lock", errno: EWOULDBLOCK, subject: path,
-                    detail: "in use by process \(other)")
+                throw inUse(by: other)
             }
         }
         if try !waitForSupervisors(lock.rawValue) {
@@ -42,6 +42,13 @@ package struct ExecutorFolder {
             try systemCall("unlink", lockPath) { unlink(lockPath) }
         }
         return Leftovers(unkillable: Set(killed).filter(isUninterruptible).sorted())
+    }
+
+    private func inUse(by holder: Int32) -> SystemError {
+        SystemError(
+            operation: "lock", errno: EWOULDBLOCK, subject: path,
+            detail: holder > 0
+                ? "in use by process \(holder)" : "in use by another machine or container")
     }
 
     private var lockPath: String { path + "/lock" }

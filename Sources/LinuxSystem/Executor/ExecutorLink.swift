@@ -112,6 +112,8 @@ package final class ExecutorLink: WatchOwner {
     private var held: [ProcessEvent] = []
     private var news: [News] = []
     private var bounds = Bounds()
+    /// What of it the last HELLO has said.
+    private var saidAbsenceMax: UInt64?
 
     /// Greets the executor, and waits for the list of what it runs.
     ///
@@ -212,14 +214,20 @@ package final class ExecutorLink: WatchOwner {
         var hello = executor_record(EXECUTOR_HELLO, serial: nextSerial())
         hello.instance = (owner.high, owner.low)
         hello.grace = bounds.absenceMax ?? 0
+        saidAbsenceMax = bounds.absenceMax
         return hello
     }
 
     /// Sets what holds for commands that are started from now on, and for all of them after this daemon.
     package func setBounds(_ bounds: Bounds) {
-        let isGreetingChanged = bounds.absenceMax != self.bounds.absenceMax
         self.bounds = bounds
-        guard isGreetingChanged, case .ready(let connection, let token) = phase else { return }
+        greetAgain()
+    }
+
+    /// Says HELLO again, where what it says has changed since.
+    private func greetAgain() {
+        guard bounds.absenceMax != saidAbsenceMax, case .ready(let connection, let token) = phase
+        else { return }
         _ = send(hello(), nil, connection, token)
     }
 
@@ -613,6 +621,7 @@ package final class ExecutorLink: WatchOwner {
         news.append(.found(executor))
         events += held
         held = []
+        greetAgain()
         renewIfIdle()
     }
 
@@ -642,7 +651,8 @@ package final class ExecutorLink: WatchOwner {
             throw SystemError(
                 operation: "greet", errno: answer.code, subject: path,
                 detail: answer.code == EBUSY
-                    ? "it runs commands of another state folder, which have to end first" : nil)
+                    ? "it has commands of another state folder, or its daemon; they have to end first"
+                    : nil)
         }
         if let identifier = starts.removeValue(forKey: answer.serial),
             let command = commands[identifier]

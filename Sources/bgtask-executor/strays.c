@@ -22,7 +22,9 @@ enum {
     PAUSE_MIN_MS = 5,
     PAUSE_MAX_MS = 640,
     /// How often a command's end waits for another look because orphans came and went during one.
-    ROUNDS_MAX = 3,
+    ROUNDS_MAX = 8,
+    /// The newest children of this process that are chased.
+    CHASED_MAX = 4,
     /// Of the list of the children of this process, which is read to tell them apart without a look.
     CHILDREN_BYTES_MAX = 32768,
     UNTOLD_MAX = 32,
@@ -364,6 +366,47 @@ static int look_at(size_t place) {
     return is_orphan || seen.is_stray ? add(&found, seen) : 0;
 }
 
+/// The newest children of this process, the newest first. Returns how many.
+static size_t newest_children(pid_t all[CHASED_MAX]) {
+    char text[8192];
+    const ssize_t length = pread(children, text, sizeof text - 1, 0);
+    size_t count = 0;
+    if (length <= 0) return 0;
+    // Numbers, each with a space behind it, the oldest first.
+    text[length] = '\0';
+    for (char *end = strrchr(text, ' '); end != NULL && count < CHASED_MAX; end = strrchr(text, ' ')) {
+        *end = '\0';
+        const char *before = strrchr(text, ' ');
+        all[count++] = (pid_t)strtol(before == NULL ? text : before + 1, NULL, 10);
+    }
+    return count;
+}
+
+/// Kills a child of this process that is a stray of a command that is being ended. Its number is no other's before it is
+/// reaped here.
+static void kill_stray(pid_t child) {
+    char group[GROUP_NAME_BYTES];
+    bool is_inside;
+    if (table_child(child) != NULL || !process_group(child, group)) return;
+    command_of_group(group, &is_inside);
+    if (is_inside || strcmp(group, own_group) == 0) return;
+    const struct seen seen = {.pid = child, .start_time = UINT64_MAX};
+    const struct clx_process top = {.pid = child};
+    const struct command *command = owner_of(&seen, &top);
+    if (command != NULL && is_ending(command)) kill(child, SIGKILL);
+}
+
+/// One that forks and ends all the time is gone before a look at all processes comes to it: whoever has just become a child
+/// of this process is looked at alone, again and again for a while.
+static void chase(void) {
+    const uint64_t end = loop_now() + TURN_NS;
+    do {
+        pid_t newest[CHASED_MAX];
+        const size_t count = newest_children(newest);
+        for (size_t i = 0; i < count; i++) kill_stray(newest[i]);
+    } while (loop_now() < end);
+}
+
 // MARK: - A look
 
 static void prepare(struct command *command) {
@@ -391,6 +434,13 @@ static void drop_look(void) {
     look = LOOK_NONE;
 }
 
+/// How many commands wait to know whether they are over.
+static size_t waiting;
+
+static void count_waiting(struct command *command) {
+    if (command->waits_for_look != 0 || command->was_killed) waiting += !command_is_over(command);
+}
+
 static void conclude(struct command *command) {
     command->passed_signals = 0;
     if (command->waits_for_look == 0 || command->waits_for_look > look_count) return;
@@ -413,6 +463,9 @@ static void end_look(void) {
     known = found;
     found = before;
     found.count = 0;
+    if (has_missed) command_each(count_waiting);
+    if (has_missed && waiting > 0) chase();
+    waiting = 0;
     command_each(conclude);
     if (has_dying || has_stopped) ask_later();
 }

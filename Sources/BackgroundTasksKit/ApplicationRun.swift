@@ -13,6 +13,8 @@ internal import Varlink
     private var events: ApplicationEvents?
     /// Whether a daemon has told anything, so that another one tells it now that does so from the beginning.
     private var hasHeard = false
+    /// Seconds in which another daemon tells what has come about since it was started, if anything has.
+    private static let backlogTime = 1.0
     /// Where another daemon says that it is, which has told nothing else yet.
     private var present: Applications.State?
     /// The scheduled tasks that it performs, by the tasks' numbers.
@@ -76,7 +78,7 @@ internal import Varlink
         defer { hasHeard = true }
         guard hasHeard else { return }
         present = state
-        DispatchQueue.main.asyncAfter(deadline: .now() + 1) {
+        DispatchQueue.main.asyncAfter(deadline: .now() + Self.backlogTime) {
             MainActor.assumeIsolated {
                 guard let present = self.present else { return }
                 self.catchUp(to: present)

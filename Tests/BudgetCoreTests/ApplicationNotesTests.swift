@@ -41,19 +41,9 @@ struct ApplicationNotesTests {
     func words() {
         var random = SeededGenerator(seed: 1)
         for _ in 0..<Effort.choose(2000) {
-            let notes = Self.notes(&random)
-            let words = notes.words
-            #expect(words.count == 8 && ApplicationNotes(words: words) == notes)
-            #expect(ApplicationNotes(words: words.dropLast()) == nil)
-            #expect(ApplicationNotes(words: words + [0]) == nil)
-            var other = words
-            other[Int.random(in: 0..<8, using: &random)] ^=
-                1 << UInt64.random(in: 0..<64, using: &random)
-            #expect(ApplicationNotes(words: other).map(\.words) ?? other == other)
-            #expect(ApplicationNotes(words: other) != notes)
+            expectWordsAreItsOwn(
+                Self.notes(&random), words: \.words, ApplicationNotes.init(words:), &random)
         }
-        #expect(ApplicationNotes(words: Array(repeating: UInt64(0), count: 8)) == nil)
-        #expect(ApplicationNotes(words: Array(repeating: UInt64.max, count: 8)) == nil)
     }
 
     @Test("of whatever kind, and at whatever time, lets an application end once")

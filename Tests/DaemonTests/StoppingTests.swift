@@ -141,7 +141,8 @@ struct StoppingTests {
     }
 
     /// Has tasks run that heed no signal, and have left their session.
-    private func submitStubborn(to daemon: DaemonProcess) throws {
+    /// - Returns: the executor of the daemon, a child of it.
+    private func submitStubborn(to daemon: DaemonProcess) throws -> pid_t {
         let client = try daemon.connect()
         for _ in 0..<3 {
             let id = try client.submit(
@@ -150,13 +151,13 @@ struct StoppingTests {
             try daemon.waitForOutput("ready", of: id)
         }
         #expect(daemon.taskProcesses().count >= 6)
+        return try #require(daemon.executorID)
     }
 
     @Test("kill -9 of a daemon leaves no process", arguments: ContainmentMode.available)
     func killed(mode: ContainmentMode) throws {
         let daemon = try DaemonProcess(mode)
-        try submitStubborn(to: daemon)
-        let executor = try #require(daemon.executorID)
+        let executor = try submitStubborn(to: daemon)
         try daemon.kill()
         try eventually("no process of a task is left") { daemon.taskProcesses() == [] }
         try eventually("its executor has ended") { !Processes.isAlive(executor) }
@@ -167,8 +168,7 @@ struct StoppingTests {
         arguments: ContainmentMode.available)
     func killedWithHangingExecutor(mode: ContainmentMode) throws {
         let first = try DaemonProcess(mode)
-        try submitStubborn(to: first)
-        let executor = try #require(first.executorID)
+        let executor = try submitStubborn(to: first)
         Glibc.kill(executor, SIGSTOP)
         try first.kill()
         #expect(first.taskProcesses().count >= 6)
@@ -188,8 +188,7 @@ struct StoppingTests {
         arguments: ContainmentMode.available)
     func killedExecutor(mode: ContainmentMode) throws {
         let daemon = try DaemonProcess(mode)
-        try submitStubborn(to: daemon)
-        let executor = try #require(daemon.executorID)
+        let executor = try submitStubborn(to: daemon)
         Glibc.kill(executor, SIGKILL)
         try eventually("no process of a task is left") { daemon.taskProcesses() == [] }
         try daemon.waitForLog("bgtask-executor is there")

@@ -63,10 +63,7 @@ extension LinuxTests {
             let peer = try ExecutorPeer(home)
             var work = ExecutorWork(script: "trap '' TERM; echo ready; sleep 1000")
             work.handler = ["no-such-program"]
-            #expect(try peer.start(1, work) == 0)
-            let started = try peer.wait(EXECUTOR_STARTED, of: 1)
-            var text = ""
-            try started.read(into: &text, until: "ready")
+            _ = try peer.startReady(1, work)
             let now = UInt64(MonotonicClock.now())
             #expect(try peer.code(EXECUTOR_SET_DEADLINES, 1) { $0.handler_at = now } == 0)
             let over = try peer.wait(EXECUTOR_NOT_STARTED, of: 1)
@@ -109,10 +106,7 @@ extension LinuxTests {
             let peer = try ExecutorPeer(home)
             var work = ExecutorWork(script: "trap '' TERM; echo ready; sleep 1000")
             work.handler = ["sh", "-c", "echo handles; sleep 1000"]
-            #expect(try peer.start(1, work) == 0)
-            let started = try peer.wait(EXECUTOR_STARTED, of: 1)
-            var text = ""
-            try started.read(into: &text, until: "ready")
+            var (started, text) = try peer.startReady(1, work)
             #expect(
                 try !#require(peer.list().first { $0.kind == EXECUTOR_ENTRY }).has(
                     EXECUTOR_HANDLER_RUNS))

@@ -24,12 +24,7 @@ extension LinuxTests {
             try peer.connect()
             #expect(Self.instance(peer) == first)
             peer.hangUp()
-            peer.owner = (3, 4)
-            try peer.dial()
-            let answer = try peer.hello()
-            #expect(answer.kind == EXECUTOR_DONE && answer.record.code == EBUSY)
-            #expect(try peer.isHungUp())
-            peer.hangUp()
+            try refuses(peer, owner: (3, 4))
             peer.owner = (1, 2)
             try peer.connect()
             #expect(try peer.forget(1) == 0)
@@ -39,15 +34,21 @@ extension LinuxTests {
             #expect(Self.instance(peer) != first)
         }
 
+        /// Another owner is told to go, and is hung up on.
+        private func refuses(_ peer: ExecutorPeer, owner: (UInt64, UInt64)) throws {
+            peer.owner = owner
+            try peer.dial()
+            let answer = try peer.hello()
+            #expect(answer.kind == EXECUTOR_DONE && answer.record.code == EBUSY)
+            #expect(try peer.isHungUp())
+            peer.hangUp()
+        }
+
         @Test("one who is connected keeps another owner out, also without commands")
         func served() throws {
             let peer = try ExecutorPeer()
             let connection = peer.leave()
-            peer.owner = (3, 4)
-            try peer.dial()
-            #expect(try peer.hello().record.code == EBUSY)
-            #expect(try peer.isHungUp())
-            peer.hangUp()
+            try refuses(peer, owner: (3, 4))
             peer.goOn(connection)
             #expect(try peer.start(1, ExecutorWork("true")) == 0)
         }
@@ -62,11 +63,7 @@ extension LinuxTests {
             try peer.dial()
             let silent = peer.leave()
             defer { close(silent) }
-            peer.owner = (3, 4)
-            try peer.dial()
-            #expect(try peer.hello().record.code == EBUSY)
-            #expect(try peer.isHungUp())
-            peer.hangUp()
+            try refuses(peer, owner: (3, 4))
             peer.goOn(connection)
             peer.owner = (1, 2)
             #expect(try peer.code(EXECUTOR_THAW, 1) == 0)

@@ -309,6 +309,20 @@ final class ExecutorPeer {
         return heard.filter { $0.kind != EXECUTOR_DONE } + [listed]
     }
 
+    /// Starts a command, and waits until it has printed that it is ready.
+    ///
+    /// - Returns: its start, and what it has printed.
+    func startReady(
+        _ command: UInt64, _ work: ExecutorWork, graceSeconds: UInt64 = 1
+    ) throws -> (started: Heard, text: String) {
+        let code = try start(command, work) { $0.grace = graceSeconds * 1_000_000_000 }
+        guard code == 0 else { throw SystemError(operation: "START", errno: code) }
+        let started = try wait(EXECUTOR_STARTED, of: command)
+        var text = ""
+        try started.read(into: &text, until: "ready")
+        return (started, text)
+    }
+
     // MARK: - Reports
 
     /// The next of a kind; those of other kinds stay.

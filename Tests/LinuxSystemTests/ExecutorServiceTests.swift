@@ -89,11 +89,8 @@ extension LinuxTests {
                 service: .init(
                     group: group.folder, environment: ["NOTIFY_SOCKET=\(notices.path)"]))
             let script = "trap 'echo warned' TERM; echo ready; while :; do sleep 0.01; done"
-            #expect(
-                try peer.start(1, ExecutorWork(script: script)) { $0.grace = 600_000_000_000 } == 0)
-            let started = try peer.wait(EXECUTOR_STARTED, of: 1)
-            var text = ""
-            try started.read(into: &text, until: "ready")
+            var (started, text) = try peer.startReady(
+                1, ExecutorWork(script: script), graceSeconds: 600)
             kill(peer.processID, SIGTERM)
             try started.read(into: &text, until: "warned")
             try notices.wait("STOPPING=1")

@@ -147,11 +147,9 @@ extension LinuxTests {
         func end(home: ExecutorPeer.Home) throws {
             let peer = try ExecutorPeer(joined: home)
             let script = "trap '' TERM; setsid sleep 1000 & echo ready; wait"
-            #expect(
-                try peer.start(1, ExecutorWork(script: script)) { $0.grace = 600_000_000_000 } == 0)
-            let started = try peer.wait(EXECUTOR_STARTED, of: 1)
-            var text = ""
-            try started.read(into: &text, until: "ready")
+            let started = try peer.startReady(
+                1, ExecutorWork(script: script), graceSeconds: 600
+            ).started
             #expect(try peer.code(EXECUTOR_FREEZE, 1) == 0)
             _ = try peer.wait(EXECUTOR_FROZEN, of: 1)
             for key in [3, 4] {

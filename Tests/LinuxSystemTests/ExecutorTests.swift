@@ -104,10 +104,7 @@ extension LinuxTests {
         func deadlines(home: ExecutorPeer.Home) throws {
             let peer = try ExecutorPeer(home)
             let work = ExecutorWork(script: "trap '' TERM; echo ready; sleep 1000")
-            #expect(try peer.start(1, work) == 0)
-            let started = try peer.wait(EXECUTOR_STARTED, of: 1)
-            var text = ""
-            try started.read(into: &text, until: "ready")
+            _ = try peer.startReady(1, work)
             let now = UInt64(MonotonicClock.now())
             #expect(try peer.code(EXECUTOR_SET_DEADLINES, 1) { $0.handler_at = now } == 0)
             #expect(try peer.wait(EXECUTOR_HANDLER_FIRED, of: 1).record.number == 1)
@@ -164,11 +161,8 @@ extension LinuxTests {
         func alone(home: ExecutorPeer.Home) throws {
             let peer = try ExecutorPeer(home, patience: 0)
             let script = "trap 'echo warned; exit 5' TERM; echo ready; while :; do sleep 0.01; done"
-            #expect(
-                try peer.start(1, ExecutorWork(script: script)) { $0.grace = 60_000_000_000 } == 0)
-            let started = try peer.wait(EXECUTOR_STARTED, of: 1)
-            var text = ""
-            try started.read(into: &text, until: "ready")
+            var (started, text) = try peer.startReady(
+                1, ExecutorWork(script: script), graceSeconds: 60)
             peer.hangUp()
             try started.read(into: &text, until: "warned")
             try peer.connect()

@@ -131,13 +131,13 @@ final class ApplicationRunner {
     ) {
         let key = application.key
         guard runners[runner.id] === runner, runner.isWaitingForUser,
-            let registration = core.registry.applicationRecord(key)?.registration
+            let registration = core.registry.applicationRecord(key)?.registration,
+            let times = core.registry.applicationTimes(of: key)
         else { return }
         do {
             let submitter = registration.submitter.launched(by: application.launcher)
             let runsAs = try environment.runsAs(submitter, runner.owner, known: user)
             runner.userKnown()
-            guard let times = core.registry.applicationTimes(of: key) else { return }
             try runner.command.start(
                 environment.request(for: key, registration, as: runsAs), start(of: key, times))
         } catch {

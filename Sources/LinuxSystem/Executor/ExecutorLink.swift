@@ -97,11 +97,7 @@ package final class ExecutorLink: WatchOwner {
     private var lostUnstored: Set<UInt64> = []
     /// Whether what is listed was started by an earlier daemon.
     private var executorIsFirst = true
-    /// Starts and times that are not answered.
-    private var starts: [UInt64: UInt64] = [:]
-    private var timesOrders: [UInt64: UInt64] = [:]
-    /// The same of freezes and thaws.
-    private var freezeOrders: [UInt64: UInt64] = [:]
+    private var awaited = AwaitedOrders()
     private var silence = ExecutorSilence()
     private var renewal = ExecutorRenewal()
     /// When everything is asked for once more, since this process had no room for descriptors; `nil`: nothing is missed.
@@ -285,9 +281,7 @@ package final class ExecutorLink: WatchOwner {
             absence.begin(at: now, hasEnded: error.errno != EMFILE)
         }
         phase = .absent(retryAt: isReady ? now : absence.nextTry(after: now))
-        starts = [:]
-        timesOrders = [:]
-        freezeOrders = [:]
+        awaited = AwaitedOrders()
         silence = ExecutorSilence()
         listAgainAt = nil
     }
@@ -419,7 +413,7 @@ package final class ExecutorLink: WatchOwner {
             throw LaunchError(stage: .executor, errno: EAGAIN, subject: "bgtask-executor")
         }
         commands[command.identifier] = command
-        starts[record.serial] = command.identifier
+        awaited.add(.start, of: command.identifier, serial: record.serial)
         silence.ordered(at: MonotonicClock.now())
     }
 
@@ -433,7 +427,7 @@ package final class ExecutorLink: WatchOwner {
         for command in changed.values where !command.phase.isOver {
             let serial = nextSerial()
             guard let wanted = command.nextTimesOrder(serial: serial) else { continue }
-            timesOrders[serial] = command.identifier
+            awaited.add(.times, of: command.identifier, serial: serial)
             order(EXECUTOR_SET_DEADLINES, command, serial: serial) { record in
                 record.set(wanted.times)
                 record.number = wanted.fired
@@ -441,7 +435,7 @@ package final class ExecutorLink: WatchOwner {
             }
         }
         changed.removeAll(keepingCapacity: true)
-        if !timesOrders.isEmpty { silence.ordered(at: MonotonicClock.now()) }
+        if awaited.areUrgent { silence.ordered(at: MonotonicClock.now()) }
     }
 
     func signal(_ command: ExecutedCommand, _ number: Int32) {
@@ -458,7 +452,7 @@ package final class ExecutorLink: WatchOwner {
                 detail: "bgtask-executor is not connected; try again")
         }
         let serial = nextSerial()
-        freezeOrders[serial] = command.identifier
+        awaited.add(.freezing, of: command.identifier, serial: serial)
         order(frozen ? EXECUTOR_FREEZE : EXECUTOR_THAW, command, serial: serial)
     }
 
@@ -539,8 +533,9 @@ package final class ExecutorLink: WatchOwner {
                 listAgainAt = MonotonicClock.now() + Self.roomPause
             }
         }
-        let isAwaited = !starts.isEmpty || !timesOrders.isEmpty
-        if silence.heard(isAwaited: isAwaited, at: MonotonicClock.now()) { news.append(.answers) }
+        if silence.heard(isAwaited: awaited.areUrgent, at: MonotonicClock.now()) {
+            news.append(.answers)
+        }
     }
 
     private func take(
@@ -654,26 +649,20 @@ package final class ExecutorLink: WatchOwner {
                     ? "it has commands of another state folder, or its daemon; they have to end first"
                     : nil)
         }
-        if let identifier = starts.removeValue(forKey: answer.serial),
-            let command = commands[identifier]
-        {
-            if let what = command.startAnswered(answer.code) {
-                commands[identifier] = nil
-                emit(what, of: command, &events)
-            }
-        }
-        if let identifier = freezeOrders.removeValue(forKey: answer.serial),
-            let command = commands[identifier], answer.code == 0
-        {
+        guard let order = awaited.take(answer.serial), let command = commands[order.command]
+        else { return }
+        switch order.what {
+        case .start:
+            guard let what = command.startAnswered(answer.code) else { return }
+            commands[order.command] = nil
+            emit(what, of: command, &events)
+        case .freezing:
             // Where it makes no change, nothing else tells.
-            emit(.frozen(command.isFrozen), of: command, &events)
-        }
-        if let identifier = timesOrders.removeValue(forKey: answer.serial),
-            let command = commands[identifier]
-        {
+            if answer.code == 0 { emit(.frozen(command.isFrozen), of: command, &events) }
+        case .times:
             let isTaken = answer.code != EAGAIN
-            guard command.timesAnswered(answer.serial, isTaken: isTaken) else { return }
-            if isTaken { emit(.timesTaken, of: command, &events) }
+            guard command.timesAnswered(answer.serial, isTaken: isTaken), isTaken else { return }
+            emit(.timesTaken, of: command, &events)
         }
     }
 

@@ -32,22 +32,19 @@ final class Monitor<State>: @unchecked Sendable {
     /// Runs `body` alone with the state, and wakes whoever waits for a change of it.
     func withState<Result>(_ body: (inout State) -> Result) -> Result {
         pthread_mutex_lock(mutex)
-        defer { pthread_mutex_unlock(mutex) }
         let result = body(&state)
-        // No system call where nobody waits.
-        pthread_cond_broadcast(condition)
+        unlockAndWake()
         return result
     }
 
     /// Waits until `isTrue`, then runs `body` as ``withState(_:)`` does.
     func when<Result>(_ isTrue: (State) -> Bool, _ body: (inout State) -> Result) -> Result {
         pthread_mutex_lock(mutex)
-        defer { pthread_mutex_unlock(mutex) }
         while !isTrue(state) {
             pthread_cond_wait(condition, mutex)
         }
         let result = body(&state)
-        pthread_cond_broadcast(condition)
+        unlockAndWake()
         return result
     }
 
@@ -67,5 +64,11 @@ final class Monitor<State>: @unchecked Sendable {
             }
         }
         return true
+    }
+
+    /// In this order: who wakes finds the lock free. No system call where nobody waits.
+    private func unlockAndWake() {
+        pthread_mutex_unlock(mutex)
+        pthread_cond_broadcast(condition)
     }
 }

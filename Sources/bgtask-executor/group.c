@@ -27,8 +27,8 @@ enum {
 
 static int tree = -1;
 static uint64_t number_last;
-/// Whether the kernel counts the memory of groups there.
-static bool has_memory, is_memory_known;
+/// Whether the kernel counts memory and processes of the groups there.
+static bool has_memory, has_processes, is_known;
 static struct group *pool;
 static int pool_count;
 
@@ -169,8 +169,10 @@ static int make_group(struct group **made, void (*changed)(struct source *source
     }
     *made = group;
     // It is the same of all that are made.
-    if (!is_memory_known) has_memory = faccessat(group->folder, "memory.peak", F_OK, 0) == 0;
-    is_memory_known = true;
+    if (is_known) return 0;
+    has_memory = faccessat(group->folder, "memory.peak", F_OK, 0) == 0;
+    has_processes = faccessat(group->folder, "pids.max", F_OK, 0) == 0;
+    is_known = true;
     return 0;
 }
 
@@ -190,27 +192,27 @@ static struct group *take_from_pool(void) {
     return NULL;
 }
 
-static int limit_processes(const struct group *group, uint32_t processes_max) {
-    char limit[16];
-    snprintf(limit, sizeof limit, "%u", processes_max);
-    const int error = group_write(group->folder, "pids.max", limit);
+static int limit_processes(struct group *group, uint32_t processes_max) {
     // Where the kernel does not count them there is nothing to bound.
-    return error == ENOENT ? 0 : error;
+    if (!has_processes || group->processes_max == processes_max) return 0;
+    char limit[16] = "max";
+    if (processes_max > 0) snprintf(limit, sizeof limit, "%u", processes_max);
+    const int error = group_write(group->folder, "pids.max", limit);
+    if (error == 0) group->processes_max = processes_max;
+    return error;
 }
 
 int group_take(
     struct command *command, uint32_t processes_max, void (*changed)(struct source *source, uint32_t events)) {
-    struct group *group = processes_max > 0 ? NULL : take_from_pool();
+    struct group *group = take_from_pool();
     int error = group == NULL ? make_group(&group, changed) : 0;
-    if (error == 0 && processes_max > 0) {
-        group->is_worn = true;
-        error = limit_processes(group, processes_max);
-        if (error != 0) {
-            remove_group(group);
-            close_group(group);
-        }
-    }
     if (error != 0) return error;
+    error = limit_processes(group, processes_max);
+    if (error != 0) {
+        remove_group(group);
+        close_group(group);
+        return error;
+    }
     // What is in memory is charged to a group beyond the end of its processes.
     group->is_worn |= has_memory;
     group->command = command;
@@ -218,13 +220,23 @@ int group_take(
     return 0;
 }
 
-int group_give_back(struct group *group) {
+/// Whether the next command in it would not notice who was there before.
+static bool is_as_new(struct group *group) {
+    if (group->is_worn || group->cpu < 0 || group_read(group).is_populated) return false;
     struct stat status;
     // Each folder below would be a link.
-    const bool is_clean = !group->is_worn && group->cpu >= 0 && pool_count < POOL_MAX
-                          && fstat(group->folder, &status) == 0 && status.st_nlink == 2
-                          && !group_read(group).is_populated;
-    if (!is_clean) {
+    if (fstat(group->folder, &status) < 0 || status.st_nlink != 2) return false;
+    if (!has_processes) return true;
+    // Those that have ended count until somebody reaps them.
+    const int file = openat(group->folder, "pids.current", O_RDONLY | O_CLOEXEC);
+    uint64_t left = 1;
+    if (file >= 0 && clx_number_after(file, "", &left) != 1) left = 1;
+    if (file >= 0) close(file);
+    return left == 0;
+}
+
+int group_give_back(struct group *group) {
+    if (pool_count == POOL_MAX || !is_as_new(group)) {
         // Where it cannot be removed either it is tried again, when nobody watches it any more.
         group->is_worn = true;
         stop_watch(group);

@@ -21,6 +21,8 @@ struct group {
     /// cpu.stat, or -1 before that was read; and what it told when the command began.
     int cpu;
     uint64_t cpu_before_us;
+    /// The bound of pids.max; 0: there is none.
+    uint32_t processes_max;
     /// Whether it cannot be used again, since something of the command would show.
     bool is_worn;
     struct group *next;

@@ -7,6 +7,8 @@ final class ExecutorConnection {
     /// What the socket had no room for, oldest first.
     private var waiting: [(record: executor_record, descriptors: OutgoingDescriptors?)] = []
     private var firstWaiting = 0
+    /// What goes with the next that is sent, oldest first.
+    private var held: [executor_record] = []
 
     /// Takes over a connected socket.
     init(_ socket: consuming OwnedDescriptor) { self.socket = socket }
@@ -30,6 +32,23 @@ final class ExecutorConnection {
     /// - Throws: EPIPE where the other end is gone.
     func send(
         _ record: executor_record, _ descriptors: OutgoingDescriptors? = nil
+    ) throws(SystemError) {
+        try sendHeld()
+        try sendInTurn(record, descriptors)
+    }
+
+    /// Has a record sent before the next one, or by ``sendHeld()``: the other end is woken once for both.
+    func hold(_ record: executor_record) { held.append(record) }
+
+    func sendHeld() throws(SystemError) {
+        guard !held.isEmpty else { return }
+        let records = held
+        held.removeAll(keepingCapacity: true)
+        for record in records { try sendInTurn(record, nil) }
+    }
+
+    private func sendInTurn(
+        _ record: executor_record, _ descriptors: OutgoingDescriptors?
     ) throws(SystemError) {
         if waitingCount > 0 {
             waiting.append((record, descriptors))

@@ -14,6 +14,8 @@ package final class ExecutorLink: WatchOwner {
     private static let roomPause: Int64 = 500_000_000
     /// How long orders that wait for room may hold up the end.
     private static let closingMax: Int64 = 2_000_000_000
+    /// How long the executor may keep what could be forgotten, where nothing else is ordered.
+    private static let keepingMax: Int64 = 20_000_000
     /// Orders that wait for room in the socket. While they are that many nothing is started.
     private static let waitingMax = 4096
 
@@ -102,6 +104,8 @@ package final class ExecutorLink: WatchOwner {
     private var renewal = ExecutorRenewal()
     /// When everything is asked for once more, since this process had no room for descriptors; `nil`: nothing is missed.
     private var listAgainAt: Int64?
+    /// When what is held of the orders is sent at the latest; `nil`: nothing is.
+    private var sendHeldAt: Int64?
     /// Those whose times are to be told.
     private var changed: [UInt64: ExecutedCommand] = [:]
     /// What has happened outside of `ready`, such as before anybody could be told.
@@ -222,9 +226,9 @@ package final class ExecutorLink: WatchOwner {
 
     /// Says HELLO again, where what it says has changed since.
     private func greetAgain() {
-        guard bounds.absenceMax != saidAbsenceMax, case .ready(let connection, let token) = phase
+        guard bounds.absenceMax != saidAbsenceMax, case .ready(let connection, _) = phase
         else { return }
-        _ = send(hello(), nil, connection, token)
+        _ = send(hello(), nil, connection)
     }
 
     private var connection: ExecutorConnection? {
@@ -239,7 +243,7 @@ package final class ExecutorLink: WatchOwner {
         switch phase {
         case .absent(let retryAt): retryAt
         case .greeting(_, _, let until): until
-        case .ready: [silence.nextDeadline, listAgainAt].compactMap(\.self).min()
+        case .ready: [silence.nextDeadline, listAgainAt, sendHeldAt].compactMap(\.self).min()
         }
     }
 
@@ -249,6 +253,7 @@ package final class ExecutorLink: WatchOwner {
         switch phase {
         case .ready:
             if silence.isNewlyLong(at: now) { news.append(.silent) }
+            if let sendHeldAt, sendHeldAt <= now { sendHeld() }
             guard let listAgainAt, listAgainAt <= now else { return }
             self.listAgainAt = nil
             order(EXECUTOR_LIST)
@@ -283,7 +288,7 @@ package final class ExecutorLink: WatchOwner {
         phase = .absent(retryAt: isReady ? now : absence.nextTry(after: now))
         awaited = AwaitedOrders()
         silence = ExecutorSilence()
-        listAgainAt = nil
+        (listAgainAt, sendHeldAt) = (nil, nil)
     }
 
     /// The commands of an executor that is gone are gone too, but for some.
@@ -312,6 +317,7 @@ package final class ExecutorLink: WatchOwner {
     /// What was ordered is to arrive. What is told meanwhile is told again to the next who asks.
     private func sendLast() {
         guard let connection else { return }
+        sendHeld()
         let until = MonotonicClock.now() + Self.closingMax
         while connection.waitingCount > 0, MonotonicClock.now() < until {
             guard connection.wait(milliseconds: 200) else { continue }
@@ -338,20 +344,30 @@ package final class ExecutorLink: WatchOwner {
         _ kind: executor_kind, _ command: ExecutedCommand? = nil, serial: UInt64? = nil,
         _ fill: (inout executor_record) -> Void = { _ in }
     ) {
-        guard case .ready(let connection, let token) = phase else { return }
+        guard case .ready(let connection, _) = phase else { return }
         var record = executor_record(kind, serial: serial ?? nextSerial())
         record.command = command?.identifier ?? 0
         fill(&record)
-        _ = send(record, nil, connection, token)
+        _ = send(record, nil, connection)
     }
 
     private func send(
         _ record: executor_record, _ descriptors: OutgoingDescriptors?,
-        _ connection: ExecutorConnection, _ token: WatchList.Token?
+        _ connection: ExecutorConnection
+    ) -> Bool {
+        withRoomWatched(of: connection) { () throws(SystemError) in
+            try connection.send(record, descriptors)
+        }
+    }
+
+    /// - Returns: whether the other end is there.
+    @discardableResult
+    private func withRoomWatched(
+        of connection: ExecutorConnection, _ send: () throws(SystemError) -> Void
     ) -> Bool {
         do throws(SystemError) {
             let hadRoom = connection.waitingCount == 0
-            try connection.send(record, descriptors)
+            try send()
             if hadRoom, connection.waitingCount > 0 { watchForRoom(true) }
             return true
         } catch {
@@ -382,7 +398,7 @@ package final class ExecutorLink: WatchOwner {
         _ command: ExecutedCommand, _ request: LaunchRequest, _ start: ExecutedCommand.Start
     ) throws(LaunchError) {
         let subject = request.arguments.first ?? ""
-        guard case .ready(let connection, let token) = phase, !silence.isLong,
+        guard case .ready(let connection, _) = phase, !silence.isLong,
             connection.waitingCount < Self.waitingMax, commands[command.identifier] == nil
         else { throw LaunchError(stage: .executor, errno: EAGAIN, subject: "bgtask-executor") }
         let descriptors = OutgoingDescriptors()
@@ -409,7 +425,7 @@ package final class ExecutorLink: WatchOwner {
         } catch {
             throw LaunchError(stage: .prepare, errno: error.errno, subject: subject)
         }
-        guard send(record, descriptors, connection, token) else {
+        guard send(record, descriptors, connection) else {
             throw LaunchError(stage: .executor, errno: EAGAIN, subject: "bgtask-executor")
         }
         commands[command.identifier] = command
@@ -467,11 +483,26 @@ package final class ExecutorLink: WatchOwner {
         forgetIfOver(command)
     }
 
+    /// Goes with the next order: nobody waits for it.
+    private func forget(_ command: ExecutedCommand) {
+        var record = executor_record(EXECUTOR_FORGET, serial: nextSerial())
+        record.command = command.identifier
+        record.attempt = UInt32(clamping: command.attempt)
+        connection?.hold(record)
+        sendHeldAt = sendHeldAt ?? MonotonicClock.now() + Self.keepingMax
+    }
+
+    private func sendHeld() {
+        sendHeldAt = nil
+        guard let connection else { return }
+        withRoomWatched(of: connection) { () throws(SystemError) in try connection.sendHeld() }
+    }
+
     private func forgetIfOver(_ command: ExecutedCommand) {
         guard command.isToBeForgotten, command.phase.isOver, isReady,
             commands[command.identifier] === command
         else { return }
-        order(EXECUTOR_FORGET, command) { $0.attempt = UInt32(clamping: command.attempt) }
+        forget(command)
         commands[command.identifier] = nil
         renewIfIdle()
     }

@@ -8,6 +8,8 @@ final class JournalThread: Sendable {
 
     /// Room for sd_journal_sendv(3), which keeps its vectors on the stack.
     private static let stackBytes = 256 << 10
+    /// For so long after a batch nobody has to wake it: what comes meanwhile is the next one. Milliseconds.
+    private static let gatheringTime: Int32 = 2
 
     init(queue: Monitor<JournalQueue>, sink: JournalSink) {
         self.queue = queue
@@ -59,6 +61,7 @@ final class JournalThread: Sendable {
                     let isWritten = write(entry)
                     queue.withState { $0.finish(entry, isWritten: isWritten) }
                 }
+                poll(nil, 0, Self.gatheringTime)
             case .report(let loss):
                 let isWritten = write(Self.report(of: loss))
                 queue.withState { $0.finishReport(isWritten: isWritten) }

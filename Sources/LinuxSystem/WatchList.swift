@@ -54,6 +54,12 @@ final class WatchList {
         return token
     }
 
+    /// Changes what is waited for.
+    func change(_ token: Token, _ descriptor: Int32, _ readiness: Readiness) throws(SystemError) {
+        guard slots[token.slot].generation == token.generation else { return }
+        try epoll.modify(descriptor, readiness, token: token.number)
+    }
+
     /// Ends a watch, before its descriptor is closed.
     func remove(_ token: Token, _ descriptor: Int32) {
         guard slots[token.slot].generation == token.generation else { return }

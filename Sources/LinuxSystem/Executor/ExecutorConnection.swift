@@ -3,12 +3,18 @@ internal import Glibc
 
 /// A connection to bgtask-executor: records go out in their order, as the other end reads them.
 final class ExecutorConnection {
+    /// How long the other end may wait for what goes with the next record, in nanoseconds.
+    private static let holdingMax: Int64 = 20_000_000
+
     private let socket: OwnedDescriptor
+    private var watch: (list: WatchList, token: WatchList.Token)?
     /// What the socket had no room for, oldest first.
     private var waiting: [(record: executor_record, descriptors: OutgoingDescriptors?)] = []
     private var firstWaiting = 0
     /// What goes with the next that is sent, oldest first.
     private var held: [executor_record] = []
+    /// When to call ``sendHeld()`` at the latest, on CLOCK_MONOTONIC; `nil`: there is no need.
+    private(set) var sendHeldAt: Int64?
 
     /// Takes over a connected socket.
     init(_ socket: consuming OwnedDescriptor) { self.socket = socket }
@@ -22,7 +28,21 @@ final class ExecutorConnection {
         try systemCall("connect", path) { address.withPointer { connect(descriptor, $0, $1) } }
     }
 
-    var descriptor: Int32 { socket.rawValue }
+    /// Tells `owner` when a record has come, and when there is room again for those that wait.
+    func watch(in list: WatchList, owner: any WatchOwner) throws(SystemError) {
+        watch = (list, try list.add(socket.rawValue, .input, owner: owner, role: 0))
+    }
+
+    /// Nobody is told any more.
+    func endWatch() {
+        if let watch { watch.list.remove(watch.token, socket.rawValue) }
+        watch = nil
+    }
+
+    private func watchForRoom(_ waits: Bool) throws(SystemError) {
+        guard let watch else { return }
+        try watch.list.change(watch.token, socket.rawValue, waits ? [.input, .output] : .input)
+    }
 
     /// How many records wait for room.
     var waitingCount: Int { waiting.count - firstWaiting }
@@ -33,14 +53,24 @@ final class ExecutorConnection {
     func send(
         _ record: executor_record, _ descriptors: OutgoingDescriptors? = nil
     ) throws(SystemError) {
-        try sendHeld()
+        // The moment stays: a timer that moves with each record costs more than one that comes for nothing.
+        try sendBeforeNext()
         try sendInTurn(record, descriptors)
     }
 
     /// Has a record sent before the next one, or by ``sendHeld()``: the other end is woken once for both.
-    func hold(_ record: executor_record) { held.append(record) }
+    func hold(_ record: executor_record) {
+        held.append(record)
+        sendHeldAt = sendHeldAt ?? MonotonicClock.now() + Self.holdingMax
+    }
 
+    /// Sends what was to go with the next record.
     func sendHeld() throws(SystemError) {
+        sendHeldAt = nil
+        try sendBeforeNext()
+    }
+
+    private func sendBeforeNext() throws(SystemError) {
         guard !held.isEmpty else { return }
         let records = held
         held.removeAll(keepingCapacity: true)
@@ -54,11 +84,13 @@ final class ExecutorConnection {
             waiting.append((record, descriptors))
         } else if !(try sendNow(record, descriptors)) {
             waiting.append((record, descriptors))
+            try watchForRoom(true)
         }
     }
 
     /// Sends what waits, as far as there is room.
     func sendWaiting() throws(SystemError) {
+        guard waitingCount > 0 else { return }
         while firstWaiting < waiting.count {
             guard try sendNow(waiting[firstWaiting].record, waiting[firstWaiting].descriptors)
             else { break }
@@ -74,6 +106,7 @@ final class ExecutorConnection {
         }
         waiting.removeAll(keepingCapacity: waiting.count < 64)
         firstWaiting = 0
+        try watchForRoom(false)
     }
 
     /// - Returns: whether there was room.

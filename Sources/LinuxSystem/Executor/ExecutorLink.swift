@@ -14,62 +14,15 @@ package final class ExecutorLink: WatchOwner {
     private static let roomPause: Int64 = 500_000_000
     /// How long orders that wait for room may hold up the end.
     private static let closingMax: Int64 = 2_000_000_000
-    /// How long the executor may keep what could be forgotten, where nothing else is ordered.
-    private static let keepingMax: Int64 = 20_000_000
     /// Orders that wait for room in the socket. While they are that many nothing is started.
     private static let waitingMax = 4096
-
-    /// Who starts commands with it: no other state folder has these numbers.
-    package struct Owner: Equatable, Sendable {
-        package let high: UInt64
-        package let low: UInt64
-
-        package init(high: UInt64, low: UInt64) {
-            self.high = high
-            self.low = low
-        }
-    }
-
-    /// The executor at the other end.
-    package struct Executor: Equatable, Sendable {
-        /// Differs between any two of them, and any two owners of one.
-        package let high: UInt64
-        package let low: UInt64
-        package let processID: Int32
-        package let version: String
-    }
-
-    /// What has become of the connection.
-    package enum News: Equatable, Sendable {
-        /// It is gone, and why.
-        case lost(SystemError)
-        /// There is one again, and what runs is known.
-        case found(Executor)
-        /// It has not answered for some time.
-        case silent
-        /// It answers again.
-        case answers
-    }
-
-    /// What commands may take.
-    package struct Bounds: Equatable, Sendable {
-        /// How many processes and threads each may have; `nil`: as many as the machine.
-        var processesMax: Int?
-        /// How long they go on after this daemon, in nanoseconds, unless another comes; `nil`: as the executor was started.
-        var absenceMax: UInt64?
-
-        package init(processesMax: Int? = nil, absenceMax: UInt64? = nil) {
-            self.processesMax = processesMax
-            self.absenceMax = absenceMax
-        }
-    }
 
     private enum Phase {
         /// Nobody is connected; tried again at the moment of the clock.
         case absent(retryAt: Int64)
         /// WELCOME or LISTED is waited for, until that moment.
-        case greeting(ExecutorConnection, WatchList.Token?, until: Int64)
-        case ready(ExecutorConnection, WatchList.Token?)
+        case greeting(ExecutorConnection, until: Int64)
+        case ready(ExecutorConnection)
     }
 
     /// How it is reached.
@@ -104,8 +57,6 @@ package final class ExecutorLink: WatchOwner {
     private var renewal = ExecutorRenewal()
     /// When everything is asked for once more, since this process had no room for descriptors; `nil`: nothing is missed.
     private var listAgainAt: Int64?
-    /// When what is held of the orders is sent at the latest; `nil`: nothing is.
-    private var sendHeldAt: Int64?
     /// Those whose times are to be told.
     private var changed: [UInt64: ExecutedCommand] = [:]
     /// What has happened outside of `ready`, such as before anybody could be told.
@@ -146,7 +97,7 @@ package final class ExecutorLink: WatchOwner {
     private func greet() throws(SystemError) {
         try connect()
         var events: [ProcessEvent] = []
-        while case .greeting(let connection, let token, let until) = phase {
+        while case .greeting(let connection, let until) = phase {
             let left = (until - MonotonicClock.now()) / 1_000_000
             do throws(SystemError) {
                 guard left > 0 else {
@@ -155,7 +106,7 @@ package final class ExecutorLink: WatchOwner {
                 guard connection.wait(milliseconds: Int32(clamping: left)) else { continue }
                 try receiveAll(connection, &events)
             } catch {
-                if let token { watches.remove(token, connection.descriptor) }
+                connection.endWatch()
                 phase = .absent(retryAt: 0)
                 throw error
             }
@@ -205,8 +156,8 @@ package final class ExecutorLink: WatchOwner {
         try connection.send(hello())
         // Who is refused by an executor that has hung up already reads why.
         try? connection.send(executor_record(EXECUTOR_LIST, serial: nextSerial()))
-        let token = try watches.add(connection.descriptor, .input, owner: self, role: 0)
-        phase = .greeting(connection, token, until: MonotonicClock.now() + Self.greetingMax)
+        try connection.watch(in: watches, owner: self)
+        phase = .greeting(connection, until: MonotonicClock.now() + Self.greetingMax)
         known = []
     }
 
@@ -226,7 +177,7 @@ package final class ExecutorLink: WatchOwner {
 
     /// Says HELLO again, where what it says has changed since.
     private func greetAgain() {
-        guard bounds.absenceMax != saidAbsenceMax, case .ready(let connection, _) = phase
+        guard bounds.absenceMax != saidAbsenceMax, case .ready(let connection) = phase
         else { return }
         _ = send(hello(), nil, connection)
     }
@@ -234,7 +185,7 @@ package final class ExecutorLink: WatchOwner {
     private var connection: ExecutorConnection? {
         switch phase {
         case .absent: nil
-        case .greeting(let connection, _, _), .ready(let connection, _): connection
+        case .greeting(let connection, _), .ready(let connection): connection
         }
     }
 
@@ -242,8 +193,9 @@ package final class ExecutorLink: WatchOwner {
     package var nextDeadline: Int64? {
         switch phase {
         case .absent(let retryAt): retryAt
-        case .greeting(_, _, let until): until
-        case .ready: [silence.nextDeadline, listAgainAt, sendHeldAt].compactMap(\.self).min()
+        case .greeting(_, let until): until
+        case .ready(let connection):
+            [silence.nextDeadline, listAgainAt, connection.sendHeldAt].compactMap(\.self).min()
         }
     }
 
@@ -251,14 +203,15 @@ package final class ExecutorLink: WatchOwner {
     package func deadlineReached() {
         let now = MonotonicClock.now()
         switch phase {
-        case .ready:
+        case .ready(let connection):
             if silence.isNewlyLong(at: now) { news.append(.silent) }
-            if let sendHeldAt, sendHeldAt <= now { sendHeld() }
+            // Where the other end is gone, that is found out by reading.
+            if let moment = connection.sendHeldAt, moment <= now { try? connection.sendHeld() }
             guard let listAgainAt, listAgainAt <= now else { return }
             self.listAgainAt = nil
             order(EXECUTOR_LIST)
             return
-        case .greeting(_, _, let until):
+        case .greeting(_, let until):
             guard until <= now else { return }
             lose(SystemError(operation: "greet", errno: ETIMEDOUT, subject: path))
         case .absent(let retryAt):
@@ -276,8 +229,7 @@ package final class ExecutorLink: WatchOwner {
     private func lose(_ error: SystemError) {
         switch phase {
         case .absent: return
-        case .greeting(let connection, let token, _), .ready(let connection, let token):
-            if let token { watches.remove(token, connection.descriptor) }
+        case .greeting(let connection, _), .ready(let connection): connection.endWatch()
         }
         let now = MonotonicClock.now()
         if isReady {
@@ -288,7 +240,7 @@ package final class ExecutorLink: WatchOwner {
         phase = .absent(retryAt: isReady ? now : absence.nextTry(after: now))
         awaited = AwaitedOrders()
         silence = ExecutorSilence()
-        (listAgainAt, sendHeldAt) = (nil, nil)
+        listAgainAt = nil
     }
 
     /// The commands of an executor that is gone are gone too, but for some.
@@ -305,11 +257,7 @@ package final class ExecutorLink: WatchOwner {
     /// Says no more, and hears no more. What runs goes on, but for one that is a child, which ends.
     package func close() {
         sendLast()
-        switch phase {
-        case .absent: break
-        case .greeting(let connection, let token, _), .ready(let connection, let token):
-            if let token { watches.remove(token, connection.descriptor) }
-        }
+        connection?.endWatch()
         phase = .absent(retryAt: .max)
         if case .child(let child) = way { child.waitForEnd() }
     }
@@ -317,16 +265,16 @@ package final class ExecutorLink: WatchOwner {
     /// What was ordered is to arrive. What is told meanwhile is told again to the next who asks.
     private func sendLast() {
         guard let connection else { return }
-        sendHeld()
         let until = MonotonicClock.now() + Self.closingMax
-        while connection.waitingCount > 0, MonotonicClock.now() < until {
-            guard connection.wait(milliseconds: 200) else { continue }
-            do throws(SystemError) {
+        do throws(SystemError) {
+            try connection.sendHeld()
+            while connection.waitingCount > 0, MonotonicClock.now() < until {
+                guard connection.wait(milliseconds: 200) else { continue }
                 while try connection.receive() != nil {}
                 try connection.sendWaiting()
-            } catch {
-                break
             }
+        } catch {
+            // The other end is gone: it knows no more than it does.
         }
     }
 
@@ -344,48 +292,23 @@ package final class ExecutorLink: WatchOwner {
         _ kind: executor_kind, _ command: ExecutedCommand? = nil, serial: UInt64? = nil,
         _ fill: (inout executor_record) -> Void = { _ in }
     ) {
-        guard case .ready(let connection, _) = phase else { return }
+        guard case .ready(let connection) = phase else { return }
         var record = executor_record(kind, serial: serial ?? nextSerial())
         record.command = command?.identifier ?? 0
         fill(&record)
         _ = send(record, nil, connection)
     }
 
+    /// - Returns: whether the other end is there; where it is not, reading what it said last tells so.
     private func send(
         _ record: executor_record, _ descriptors: OutgoingDescriptors?,
         _ connection: ExecutorConnection
     ) -> Bool {
-        withRoomWatched(of: connection) { () throws(SystemError) in
-            try connection.send(record, descriptors)
-        }
-    }
-
-    /// - Returns: whether the other end is there.
-    @discardableResult
-    private func withRoomWatched(
-        of connection: ExecutorConnection, _ send: () throws(SystemError) -> Void
-    ) -> Bool {
         do throws(SystemError) {
-            let hadRoom = connection.waitingCount == 0
-            try send()
-            if hadRoom, connection.waitingCount > 0 { watchForRoom(true) }
+            try connection.send(record, descriptors)
             return true
         } catch {
-            // The other end is gone: reading what it said last tells so.
             return false
-        }
-    }
-
-    private func watchForRoom(_ waits: Bool) {
-        guard case .ready(let connection, let token?) = phase else { return }
-        watches.remove(token, connection.descriptor)
-        do throws(SystemError) {
-            let new = try watches.add(
-                connection.descriptor, waits ? [.input, .output] : .input, owner: self, role: 0)
-            phase = .ready(connection, new)
-        } catch {
-            phase = .ready(connection, nil)
-            lose(error)
         }
     }
 
@@ -398,7 +321,7 @@ package final class ExecutorLink: WatchOwner {
         _ command: ExecutedCommand, _ request: LaunchRequest, _ start: ExecutedCommand.Start
     ) throws(LaunchError) {
         let subject = request.arguments.first ?? ""
-        guard case .ready(let connection, _) = phase, !silence.isLong,
+        guard case .ready(let connection) = phase, !silence.isLong,
             connection.waitingCount < Self.waitingMax, commands[command.identifier] == nil
         else { throw LaunchError(stage: .executor, errno: EAGAIN, subject: "bgtask-executor") }
         let descriptors = OutgoingDescriptors()
@@ -489,13 +412,6 @@ package final class ExecutorLink: WatchOwner {
         record.command = command.identifier
         record.attempt = UInt32(clamping: command.attempt)
         connection?.hold(record)
-        sendHeldAt = sendHeldAt ?? MonotonicClock.now() + Self.keepingMax
-    }
-
-    private func sendHeld() {
-        sendHeldAt = nil
-        guard let connection else { return }
-        withRoomWatched(of: connection) { () throws(SystemError) in try connection.sendHeld() }
     }
 
     private func forgetIfOver(_ command: ExecutedCommand) {
@@ -542,10 +458,7 @@ package final class ExecutorLink: WatchOwner {
     func ready(role: Int, _ events: inout [ProcessEvent]) {
         guard let connection else { return }
         do throws(SystemError) {
-            if connection.waitingCount > 0 {
-                try connection.sendWaiting()
-                if connection.waitingCount == 0 { watchForRoom(false) }
-            }
+            try connection.sendWaiting()
             try receiveAll(connection, &events)
         } catch {
             lose(error)
@@ -630,8 +543,8 @@ package final class ExecutorLink: WatchOwner {
     }
 
     private func listIsOver(_ events: inout [ProcessEvent]) {
-        guard case .greeting(let connection, let token, _) = phase, let executor else { return }
-        phase = .ready(connection, token)
+        guard case .greeting(let connection, _) = phase, let executor else { return }
+        phase = .ready(connection)
         executorIsFirst = false
         absence.end()
         loseCommands(but: known)
@@ -653,7 +566,7 @@ package final class ExecutorLink: WatchOwner {
 
     /// Has an executor of another version run its program anew, where it has no command: it hangs up then.
     private func renewIfIdle() {
-        guard outlivesProcess, commands.isEmpty, case .ready(let connection, let token) = phase,
+        guard outlivesProcess, commands.isEmpty, case .ready(let connection) = phase,
             let executor,
             renewal.wants(from: executor.version)
         else { return }
@@ -661,23 +574,26 @@ package final class ExecutorLink: WatchOwner {
         order(EXECUTOR_EXIT, serial: serial) { $0.flags = EXECUTOR_AGAIN.rawValue }
         renewal.begin(from: executor.version, serial: serial)
         // Nothing is started meanwhile.
-        phase = .greeting(connection, token, until: MonotonicClock.now() + Self.greetingMax)
+        phase = .greeting(connection, until: MonotonicClock.now() + Self.greetingMax)
     }
 
     private func takeAnswer(
         _ answer: executor_record, _ events: inout [ProcessEvent]
     ) throws(SystemError) {
         if renewal.isRefused(by: answer.serial, code: answer.code),
-            case .greeting(let connection, let token, _) = phase
+            case .greeting(let connection, _) = phase
         {
-            phase = .ready(connection, token)
+            phase = .ready(connection)
             return
         }
         if case .greeting = phase, answer.code != 0 {
             throw SystemError(
                 operation: "greet", errno: answer.code, subject: path,
                 detail: answer.code == EBUSY
-                    ? "it has commands of another state folder, or its daemon; they have to end first"
+                    ? """
+                    it has commands of another state folder, or its daemon; it lets go of them when that daemon has \
+                    been away for daemon.absenceMax
+                    """
                     : nil)
         }
         guard let order = awaited.take(answer.serial), let command = commands[order.command]
@@ -705,25 +621,5 @@ package final class ExecutorLink: WatchOwner {
         events.append(
             ProcessEvent(
                 task: command.identifier, what: what, moment: moment.map { Int64(clamping: $0) }))
-    }
-}
-
-/// A command that an earlier daemon had started.
-package struct ListedCommand {
-    package let command: ExecutedCommand
-    /// `nil` before its process was made.
-    package let processID: Int32?
-    package let hasStarted: Bool
-    /// Whether the command of its handler runs, or is being started.
-    package let handlerRuns: Bool
-    /// When the executor fires its handler and its limit, and what that daemon has had kept.
-    package let times: CommandTimes
-
-    fileprivate init(_ command: ExecutedCommand, _ message: borrowing ExecutorMessage) {
-        self.command = command
-        processID = message.record.pid > 0 ? message.record.pid : nil
-        hasStarted = message.has(EXECUTOR_HAS_STARTED)
-        handlerRuns = message.has(EXECUTOR_HANDLER_RUNS)
-        times = CommandTimes(message.record)
     }
 }

@@ -178,8 +178,22 @@ int brain_connect(int socket) {
     return loop_watch(&candidate, socket, EPOLLIN);
 }
 
+static bool has_live;
+
+static void find_live(struct command *command) {
+    if (!command_is_over(command)) has_live = true;
+}
+
+/// Whether the owner has not come back in time, and nothing runs any more.
+static bool is_given_up(void) {
+    if (brain_patience_left() > 0) return false;
+    has_live = false;
+    command_each(find_live);
+    return !has_live;
+}
+
 static bool may_own(const uint64_t other[2]) {
-    return command_count() == 0 || (owner[0] == other[0] && owner[1] == other[1]);
+    return command_count() == 0 || (owner[0] == other[0] && owner[1] == other[1]) || is_given_up();
 }
 
 /// Whether a daemon is connected that is still there.
@@ -365,6 +379,11 @@ static int forget(struct command *command, uint32_t attempt) {
     return 0;
 }
 
+/// Its owner has not come for it.
+static void give_up(struct command *command) {
+    forget(command, command->attempt);
+}
+
 static int start(const struct executor_record *order, const int *descriptors) {
     if (!is_exiting && !is_ending) return command_start(order, descriptors, loop_now());
     const bool has_input = (order->flags & EXECUTOR_WITH_INPUT) != 0;
@@ -402,10 +421,15 @@ static int obey(const struct executor_record *order, const int *descriptors, uin
     }
 }
 
-/// Whose the commands are is settled by the first HELLO, until all are forgotten. Returns 0 or an errno.
+/// Whose the commands are is settled by the first HELLO, until all are forgotten or given up. Returns 0 or an errno.
 static int take_owner(const uint64_t other[2]) {
     if (!may_own(other)) return EBUSY;
     if (owner[0] == other[0] && owner[1] == other[1]) return 0;
+    if (command_count() > 0) {
+        fprintf(stderr, "bgtask-executor: forgets how %llu commands have ended: their daemon has not asked in time\n",
+                (unsigned long long)command_count());
+    }
+    command_each(give_up);
     // What the one before knew of this executor is of no use to this one.
     const bool is_first = owner[0] == 0 && owner[1] == 0;
     const int error = is_first ? 0 : choose_instance();

@@ -44,6 +44,27 @@ extension LinuxTests {
             peer.hangUp()
         }
 
+        @Test(
+            "who does not come back in time keeps the next owner out no more",
+            arguments: ExecutorPeer.Home.possible)
+        func givenUp(home: ExecutorPeer.Home) throws {
+            let peer = try ExecutorPeer(home)
+            #expect(try peer.start(1, ExecutorWork("sleep", "1000")) == 0)
+            _ = try peer.wait(EXECUTOR_STARTED, of: 1)
+            // A millisecond: what runs is ended then, and is over before it is forgotten.
+            #expect(try peer.hello(grace: 1_000_000).kind == EXECUTOR_WELCOME)
+            peer.hangUp()
+            peer.owner = (3, 4)
+            let end = MonotonicClock.now() + 120_000_000_000
+            repeat {
+                peer.hangUp()
+                try peer.dial()
+                try #require(MonotonicClock.now() < end)
+            } while try peer.hello().kind != EXECUTOR_WELCOME
+            #expect(try peer.list().map(\.kind) == [EXECUTOR_LISTED])
+            #expect(try peer.start(1, ExecutorWork("true")) == 0)
+        }
+
         @Test("one who is connected keeps another owner out, also without commands")
         func served() throws {
             let peer = try ExecutorPeer()

@@ -20,6 +20,14 @@ class Process:
     def __init__(self, number):
         self.number = number
 
+    def with_children(self):
+        """Itself and those that it has started, such as a daemon's executor."""
+        folder, numbers = f"/proc/{self.number}/task", []
+        for thread in os.listdir(folder):
+            with open(f"{folder}/{thread}/children", encoding="ascii") as file:
+                numbers += file.read().split()
+        return [self, *(Process(int(number)) for number in numbers)]
+
     def anonymous_bytes(self):
         """Resident memory that no file stands behind."""
         return kilobytes(fields(f"/proc/{self.number}/status")["RssAnon"]) * 1024

@@ -1295,11 +1295,11 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     /// handler fires again for that.
     ///
     /// - Parameters:
-    ///   - isStop: whether it was for no time of the task, but because that program ends all commands.
+    ///   - stop: why that program ends all commands, where it was for that and for no time of the task.
     ///   - count: how often the handler has fired in this attempt. What was told before is passed over by it.
     ///   - moment: when it was, where that was before now.
     package mutating func commandWarned(
-        _ id: TaskID, count: Int? = nil, moment: Instant? = nil, isStop: Bool = false,
+        _ id: TaskID, count: Int? = nil, moment: Instant? = nil, stop: Reason? = nil,
         at now: Instant, _ actions: inout [Action]
     ) {
         guard let slot = commandSlot(id), var reports = table[run: id]?.handlerReports
@@ -1311,7 +1311,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         if news != .late, table.phase(slot)?.isUnderWay == true {
             handlerFired(
                 slot, isOrdered: news == .asOrdered, wasAlone: reports.wasAlone(at: moment),
-                isStop: isStop, at: moment, now, &actions)
+                stop: stop, at: moment, now, &actions)
         } else if news != .late {
             table[slot].handlerFired(at: moment)
         }
@@ -1319,7 +1319,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     }
 
     private mutating func handlerFired(
-        _ slot: Int, isOrdered: Bool, wasAlone: Bool, isStop: Bool, at moment: Instant,
+        _ slot: Int, isOrdered: Bool, wasAlone: Bool, stop: Reason?, at moment: Instant,
         _ now: Instant, _ actions: inout [Action]
     ) {
         let task = table[slot]
@@ -1329,10 +1329,10 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
             counts.handlerFires(lateByNanoseconds: moment.nanoseconds(since: task.handlerAt))
             if isShared { tellBackgroundTimeExpiring(task, at: now, &actions) }
             table[slot].expire(isShared ? .applicationTimeSpent : .budgetSpent, at: moment)
-        } else if wasAlone || isStop, task.state != .expiring {
+        } else if wasAlone || stop != nil, task.state != .expiring {
             // It has to end early, and nobody has given it more time since.
             let reason =
-                task.hasApplication && !isStop ? Reason.applicationTimeSpent : .shutdown
+                stop ?? (task.hasApplication ? Reason.applicationTimeSpent : .shutdown)
             _ = table[slot].expireEarly(reason, at: moment)
             table[slot].expire(reason, at: moment)
         } else {

@@ -15,7 +15,7 @@ package struct LaunchError: Error, Equatable, Sendable {
         case directory
         case descriptors
         case exec
-        /// The program that should have started it.
+        /// The program that should have started it; the subject says what is the matter with that.
         case executor
     }
 
@@ -75,18 +75,18 @@ extension LaunchError: CustomStringConvertible {
         // A command may have any length; what follows it is to be read too.
         let isLong = self.subject.utf8.count > 512
         let subject = isLong ? String(self.subject.unicodeScalars.prefix(128)) + "…" : self.subject
-        let attempt =
-            switch stage {
-            case .prepare: "prepare for \"\(subject)\""
-            case .clone: "make a process for \"\(subject)\""
-            case .session: "start a session for \"\(subject)\""
-            case .limits: "set the limit of open files to \(subject)"
-            case .user: "become the user \(subject)"
-            case .directory: "enter \"\(subject)\""
-            case .descriptors: "hand the output to \"\(subject)\""
-            case .exec: "run \"\(subject)\""
-            case .executor: "have \(subject) run it"
-            }
+        let attempt: String
+        switch stage {
+        case .prepare: attempt = "prepare for \"\(subject)\""
+        case .clone: attempt = "make a process for \"\(subject)\""
+        case .session: attempt = "start a session for \"\(subject)\""
+        case .limits: attempt = "set the limit of open files to \(subject)"
+        case .user: attempt = "become the user \(subject)"
+        case .directory: attempt = "enter \"\(subject)\""
+        case .descriptors: attempt = "hand the output to \"\(subject)\""
+        case .exec: attempt = "run \"\(subject)\""
+        case .executor: return subject
+        }
         return "cannot \(attempt): \(errorText(errno))"
     }
 }

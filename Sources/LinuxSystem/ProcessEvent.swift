@@ -29,13 +29,21 @@ package struct ProcessEvent: Equatable, Sendable {
         // Of commands that bgtask-executor runs (`ExecutedCommand`).
 
         /// Its handler has fired: so often by now; not for its time, where its executor ends all commands.
-        case warned(count: Int, isStop: Bool)
+        case warned(count: Int, stop: Stop?)
         /// Its limit was reached, and it was killed.
         case limitReached
         /// The executor goes by the times that were set last.
         case timesTaken
         /// Its executor is gone, and has taken it along. The last event, in the place of `gone`.
         case lost
+    }
+
+    /// Why an executor ends all commands.
+    package enum Stop: Equatable, Sendable {
+        /// No daemon was there for too long.
+        case daemonAway
+        /// It is told to end, or to end them.
+        case executorStop
     }
 
     /// In place of a task's number: the process belongs to no known task, and is killed for that.

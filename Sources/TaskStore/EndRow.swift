@@ -52,6 +52,8 @@ extension EndRow {
         case .applicationTimeSpent: reason = "applicationTimeSpent"
         case .simulated: reason = "simulated"
         case .shutdown: reason = "shutdown"
+        case .daemonAway: reason = "daemonAway"
+        case .executorStop: reason = "executorStop"
         case .connectionClosed: reason = "connectionClosed"
         case .processExited: reason = "processExited"
         case .queueLost: reason = "queueLost"
@@ -102,6 +104,8 @@ extension EndRow {
         case "applicationTimeSpent": return .applicationTimeSpent
         case "simulated": return .simulated
         case "shutdown": return .shutdown
+        case "daemonAway": return .daemonAway
+        case "executorStop": return .executorStop
         case "connectionClosed": return .connectionClosed
         case "processExited": return .processExited
         case "queueLost": return .queueLost

@@ -404,7 +404,7 @@ static int leave(bool again) {
 static int obey(const struct executor_record *order, const int *descriptors, uint32_t *number) {
     if (order->kind == EXECUTOR_START) return start(order, descriptors);
     if (order->kind == EXECUTOR_DRAIN) {
-        command_drain_all();
+        command_drain_all(DRAIN_STOP);
         return 0;
     }
     if (order->kind == EXECUTOR_EXIT) return leave((order->flags & EXECUTOR_AGAIN) != 0);

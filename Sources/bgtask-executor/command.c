@@ -245,9 +245,9 @@ int command_set_deadlines(struct command *command, const struct executor_record 
     const bool runs_again = (order->flags & EXECUTOR_HANDLER_AGAIN) != 0;
     const bool is_past = command->limit_has_fired || (command->fired > 0 && !runs_again);
     // What is being ended is given no more time.
-    if (!command->is_drained) command->handler_at = is_past ? 0 : order->handler_at;
+    if (command->drained_for == DRAIN_NONE) command->handler_at = is_past ? 0 : order->handler_at;
     const bool is_earlier = order->limit_at != 0 && order->limit_at < command->limit_at;
-    if (!command->is_drained || is_earlier) command->limit_at = order->limit_at;
+    if (command->drained_for == DRAIN_NONE || is_earlier) command->limit_at = order->limit_at;
     memcpy(command->notes, order->notes, sizeof command->notes);
     deadlines_update(command);
     return 0;
@@ -295,7 +295,7 @@ static void fire_handler(struct command *command, uint64_t now) {
     command->handler_at = 0;
     command->fired++;
     command->fired_at = now;
-    command->has_fired_by_drain = command->is_drained;
+    command->fired_for = command->drained_for;
     reports_add(command, REPORT_HANDLER);
     send_handler_signal(command);
     if (!command->has_handler || command->handler.is_there) return;
@@ -336,10 +336,13 @@ int command_fire_due(uint64_t now) {
     return -1;
 }
 
+static enum drain drain_reason;
+
 static void drain(struct command *command) {
     const uint64_t now = loop_now();
-    if (command_is_over(command) || command->limit_has_fired || command->is_drained) return;
-    command->is_drained = true;
+    if (command_is_over(command) || command->limit_has_fired) return;
+    if (command->drained_for != DRAIN_NONE) return;
+    command->drained_for = drain_reason;
     if (command->fired == 0) command->handler_at = now;
     const uint64_t limit_at = now + command->grace;
     if (command->limit_at == 0 || command->limit_at > limit_at) command->limit_at = limit_at;
@@ -360,7 +363,8 @@ bool command_cut_off_all(void) {
     return are_killed;
 }
 
-void command_drain_all(void) {
+void command_drain_all(enum drain reason) {
+    drain_reason = reason;
     command_each(drain);
 }
 

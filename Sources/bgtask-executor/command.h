@@ -23,6 +23,15 @@ enum phase {
     PHASE_GONE,
 };
 
+/// Why all commands are being ended.
+enum drain {
+    DRAIN_NONE,
+    /// No daemon was there for too long.
+    DRAIN_ABSENCE,
+    /// This process ends, or was told to end them.
+    DRAIN_STOP,
+};
+
 /// One child: that of the command, or that which is run as its handler.
 struct child {
     struct command *command;
@@ -94,8 +103,8 @@ struct command {
     uint64_t grace;
     bool limit_has_fired;
     uint64_t fired_at, limit_fired_at;
-    /// Whether it is being ended with all others; and whether its handler has fired for that.
-    bool is_drained, has_fired_by_drain;
+    /// What it is being ended with all others for; and what of that its handler has fired for.
+    enum drain drained_for, fired_for;
     /// Killed since its daemon is gone: nobody asks how it ended.
     bool is_cut_off;
     bool is_frozen;
@@ -160,7 +169,7 @@ int command_freeze(struct command *command, bool is_frozen);
 bool command_cut_off_all(void);
 
 /// Has the handler of each command fire now, and its limit a grace later at most.
-void command_drain_all(void);
+void command_drain_all(enum drain reason);
 
 /// No process of it is left outside of its group.
 void command_strays_are_gone(struct command *command);

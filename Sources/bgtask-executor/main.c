@@ -93,7 +93,7 @@ static void drain_where_needed(void) {
     // At the end again and again: the daemon may set other times meanwhile.
     if (!is_ending && (has_drained || left > 0)) return;
     has_drained = true;
-    command_drain_all();
+    command_drain_all(is_ending ? DRAIN_STOP : DRAIN_ABSENCE);
 }
 
 /// The daemon that this process is to end with is gone. Returns the milliseconds until it has to be called again, or -1.

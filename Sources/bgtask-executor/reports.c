@@ -167,7 +167,8 @@ struct executor_record report_record(const struct command *command, enum report 
     case REPORT_HANDLER:
         record = record_of(command, EXECUTOR_HANDLER_FIRED, command->fired_at);
         record.number = command->fired;
-        if (command->has_fired_by_drain) record.flags = EXECUTOR_BY_DRAIN;
+        if (command->fired_for != DRAIN_NONE) record.flags = EXECUTOR_BY_DRAIN;
+        if (command->fired_for == DRAIN_ABSENCE) record.flags |= EXECUTOR_BY_ABSENCE;
         return record;
     case REPORT_LIMIT: return record_of(command, EXECUTOR_LIMIT_FIRED, command->limit_fired_at);
     case REPORT_FROZEN:
@@ -219,7 +220,9 @@ void report_restore(struct command *command, const struct executor_record *recor
     case EXECUTOR_ENTRY: restore_entry(command, record); return;
     case EXECUTOR_HANDLER_FIRED:
         command->fired_at = record->moment;
-        command->has_fired_by_drain = (record->flags & EXECUTOR_BY_DRAIN) != 0;
+        if ((record->flags & EXECUTOR_BY_DRAIN) != 0) {
+            command->fired_for = (record->flags & EXECUTOR_BY_ABSENCE) != 0 ? DRAIN_ABSENCE : DRAIN_STOP;
+        }
         return;
     case EXECUTOR_LIMIT_FIRED: command->limit_fired_at = record->moment; return;
     case EXECUTOR_GONE: command->gone_at = record->moment; return;

@@ -124,6 +124,23 @@ struct CommandRestoreTests {
         }
     }
 
+    @Test(
+        "one that its executor ends with all others is interrupted for what that says",
+        arguments: [Reason.daemonAway, .executorStop])
+    func warnedWithAll(_ reason: Reason) throws {
+        let scene = try Scene()
+        var next = scene.next(scene.found, after: .seconds(4))
+        next.call { registry, now, actions in
+            registry.commandWarned(
+                scene.id, count: 1, moment: scene.before.now + .seconds(3), stop: reason, at: now,
+                &actions)
+            registry.mainExited(scene.id, .status(0), at: now, &actions)
+            registry.processesGone(scene.id, at: now, &actions)
+        }
+        let task = try #require(next.task(scene.id))
+        #expect(task.reason == reason && task.outcome == .interrupted)
+    }
+
     @Test("one that was warned for want of a daemon has its grace, and no more")
     func warnedAlone() throws {
         let scene = try Scene()

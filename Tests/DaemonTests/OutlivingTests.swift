@@ -242,6 +242,7 @@ struct OutlivingTests {
         try pair.executor.start()
         let task = try client.ended(id)
         #expect(task.exit?.status == 7 && task.outcome == .interrupted)
+        #expect(task.reason == "bgtask-executor is stopping")
         #expect(try client.ended(stubborn).outcome == .interrupted)
         #expect(try client.ended(client.submit(["true"])).outcome == .completed)
     }
@@ -264,7 +265,9 @@ struct OutlivingTests {
         try waitForText("warned", in: folder + "/warned")
         try eventually("it has ended") { kill(process, 0) != 0 }
         try pair.follow()
-        #expect(try pair.daemon.connect().ended(id).outcome == .interrupted)
+        let task = try pair.daemon.connect().ended(id)
+        #expect(task.outcome == .interrupted)
+        #expect(task.reason == "the daemon was away for longer than daemon.absenceMax")
     }
 
     @Test("what a command says to its socket while there is no daemon is heard by the next one")

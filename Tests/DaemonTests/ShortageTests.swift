@@ -28,7 +28,7 @@ struct ShortageTests {
         let hold = try client.explanation(ids[0])
         #expect(hold.text.contains("Too many open files"))
         #expect(try #require(hold.earliestChangeMs) <= 30_000)
-        try daemon.waitForLog("has no room to start commands")
+        try daemon.waitForLog("no command can be started now")
         try Self.limitOpenFiles(of: daemon, to: 1024)
         for id in ids {
             let task = try client.ended(id)

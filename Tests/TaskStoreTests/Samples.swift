@@ -108,7 +108,8 @@ enum Samples {
         let owner = OwnerID(rawValue: .max)
         let reasons: [Reason?] = [
             nil, .budgetSpent, .applicationTimeSpent, .simulated, .shutdown, .connectionClosed,
-            .processExited, .queueLost, .daemonLost, .recorded("words"),
+            .processExited, .queueLost, .daemonLost, .daemonAway, .executorStop,
+            .recorded("words"),
             .notStarted("no such file"), .notStarted(""),
             .predecessor(BrokenDependency(TaskID(rawValue: 7), .overrun)),
             .predecessor(BrokenDependency(TaskID(rawValue: 8), nil)),

@@ -65,7 +65,7 @@ const stateColours = new Map([["running", "blue"], ["expiring", "orange"]]);
 const rules = {
     store: [() => _("disk"), () => _("Nothing can be written to the disk.")],
     shutdown: [() => _("shutdown"), () => _("The daemon is stopping.")],
-    shortage: [() => _("no room"), () => _("The machine has no room to start it.")],
+    shortage: [() => _("no room"), () => _("No command can be started now.")],
     paused: [() => _("group paused"), () => _("Its group is paused.")],
     pausedOwner: [() => _("all paused"), () => _("All tasks of its user are paused.")],
     pausedTask: [() => _("paused"), () => _("It is paused.")],
@@ -115,6 +115,9 @@ const sentences = {
     "its application's background time is spent": () => _("its application's background time is spent"),
     "an expiration was simulated": () => _("an expiration was simulated"),
     "the daemon is stopping": () => _("the daemon is stopping"),
+    "the daemon was away for longer than daemon.absenceMax": () =>
+        _("the daemon was away for longer than daemon.absenceMax"),
+    "bgtask-executor is stopping": () => _("bgtask-executor is stopping"),
     "the connection that held it was closed": () => _("the connection that held it was closed"),
     "the process that held it exited": () => _("the process that held it exited"),
     "the daemon stopped while it was queued": () => _("the daemon stopped while it was queued"),

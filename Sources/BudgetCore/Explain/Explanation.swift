@@ -129,6 +129,8 @@ extension Reason {
         case .applicationTimeSpent: "its application's background time is spent"
         case .simulated: "an expiration was simulated"
         case .shutdown: "the daemon is stopping"
+        case .daemonAway: "the daemon was away for longer than daemon.absenceMax"
+        case .executorStop: "bgtask-executor is stopping"
         case .cancelled(let owner, let text):
             "cancelled by user \(owner)" + (text.map { ": \($0)" } ?? "")
         case .connectionClosed: "the connection that held it was closed"

@@ -156,6 +156,8 @@ extension CommandNotes {
         case .simulated: (3, .root)
         case .shutdown: (4, .root)
         case .cancelled(let owner, let text): (text == replaced ? 6 : 5, owner)
+        case .daemonAway: (7, .root)
+        case .executorStop: (8, .root)
         default: (0, .root)
         }
     }
@@ -168,6 +170,8 @@ extension CommandNotes {
         case 4: .shutdown
         case 5: .cancelled(by: owner, text: nil)
         case 6: .cancelled(by: owner, text: replaced)
+        case 7: .daemonAway
+        case 8: .executorStop
         default: nil
         }
     }

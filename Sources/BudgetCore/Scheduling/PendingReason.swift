@@ -114,7 +114,7 @@ package enum PendingReason: Equatable, Sendable {
         switch self {
         case .store(let text): text
         case .shutdown: "the daemon is stopping"
-        case .shortage(let reason, _): "the machine has no room to start it: \(reason)"
+        case .shortage(let reason, _): "no command can be started now: \(reason)"
         case .postponed(let reason, _, let count):
             "it could not be started for want of room, \(count == 1 ? "once" : "\(count) times"): \(reason)"
         case .paused(let group): "group \(group) is paused"

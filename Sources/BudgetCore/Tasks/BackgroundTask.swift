@@ -42,6 +42,10 @@ package indirect enum Reason: Equatable, Sendable {
     case applicationTimeSpent
     case simulated
     case shutdown
+    /// No daemon was there for too long.
+    case daemonAway
+    /// The program that runs commands ends.
+    case executorStop
     case cancelled(by: OwnerID, text: String?)
     case connectionClosed
     case processExited
@@ -61,6 +65,14 @@ package indirect enum Reason: Equatable, Sendable {
         "the daemon stopped while its processes, which were killed, were still there")
 
     static let textBytesMax = 1024
+
+    /// Whether a program of ours has ended the task for the sake of its own end.
+    var isInterruption: Bool {
+        switch self {
+        case .shutdown, .daemonAway, .executorStop: true
+        default: false
+        }
+    }
 
     /// The same with a text of the cause that is no longer than that.
     func cut(toBytes bytesMax: Int) -> Reason {
@@ -371,11 +383,13 @@ package struct BackgroundTask: Equatable, Sendable {
     /// interrupted by it, also where it obeys.
     var outcomeInGrace: Outcome? {
         guard state == .expiring else { return nil }
-        return reason == .shutdown ? .interrupted : .expired
+        return reason?.isInterruption == true ? .interrupted : .expired
     }
 
     /// How it ends that is still there at its hard limit.
-    var outcomeAtHardLimit: Outcome { reason == .shutdown ? .interrupted : .overrun }
+    var outcomeAtHardLimit: Outcome {
+        reason?.isInterruption == true ? .interrupted : .overrun
+    }
 
     /// The handler fires.
     mutating func expire(_ reason: Reason, at now: Instant) {

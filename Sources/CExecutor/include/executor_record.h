@@ -95,6 +95,8 @@ enum executor_flag {
     EXECUTOR_BY_DRAIN = 1 << 12,
     // Of EXIT, where the executor listens: at the end it runs its program anew, which may be a newer version.
     EXECUTOR_AGAIN = 1 << 13,
+    // Of HANDLER_FIRED, beside BY_DRAIN: no daemon was there for too long.
+    EXECUTOR_BY_ABSENCE = 1 << 14,
 };
 
 /// One record. All that a kind does not use is zero.

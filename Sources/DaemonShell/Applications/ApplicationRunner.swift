@@ -304,7 +304,7 @@ final class ApplicationRunner {
             core.update { registry, now, actions in
                 registry.applicationGone(key, moment: moment, at: now, &actions)
             }
-        case .warned(_, isStop: true):
+        case .warned(_, stop: .some):
             core.update { registry, now, actions in
                 registry.applicationStopped(key, moment: moment, at: now, &actions)
             }

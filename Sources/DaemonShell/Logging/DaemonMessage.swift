@@ -155,7 +155,7 @@ extension DaemonMessage {
         "b5c6f72611b2f9dc4ee36012794d1075", .error, "a task cannot be signalled")
     /// Nothing is started for a while; whoever waits keeps their turn.
     static let noRoom = DaemonMessage(
-        "c4e1a90b7d264f58a3f60d92be71c845", .warning, "the machine has no room to start commands")
+        "c4e1a90b7d264f58a3f60d92be71c845", .warning, "no command can be started now")
     /// What is short is short for this one, as its user's processes are; it goes back to the queue.
     static let noRoomForTask = DaemonMessage(
         "2f7d58c1e09b4a63b5d84c7fa1369e02", .notice, "there is no room to start a command")

@@ -216,10 +216,11 @@ final class TaskRunner {
         case .exited:
             handlerExited(id)
         case .gone: gone(id, runner, moment)
-        case .warned(let count, let isStop):
+        case .warned(let count, let stop):
             core.update { registry, now, actions in
                 registry.commandWarned(
-                    id, count: count, moment: moment, isStop: isStop, at: now, &actions)
+                    id, count: count, moment: moment, stop: stop.map(Reason.init), at: now,
+                    &actions)
             }
         case .limitReached:
             core.update { registry, now, actions in
@@ -292,4 +293,14 @@ final class TaskRunner {
 
     /// The command of a task, while bgtask-executor runs it.
     func executed(_ id: TaskID) -> ExecutedCommand? { self[id]?.command }
+}
+
+extension Reason {
+    fileprivate init(_ stop: ProcessEvent.Stop) {
+        self =
+            switch stop {
+            case .daemonAway: .daemonAway
+            case .executorStop: .executorStop
+            }
+    }
 }

@@ -276,7 +276,7 @@ package final class ExecutedCommand {
         case EXECUTOR_HANDLER_FIRED:
             let count = message.record.number
             return times.handlerFired(count)
-                ? .warned(count: Int(count), isStop: message.has(EXECUTOR_BY_DRAIN)) : nil
+                ? .warned(count: Int(count), stop: message.stop) : nil
         case EXECUTOR_LIMIT_FIRED:
             defer { isLimitTold = true }
             return isLimitTold ? nil : .limitReached

@@ -321,9 +321,14 @@ package final class ExecutorLink: WatchOwner {
         _ command: ExecutedCommand, _ request: LaunchRequest, _ start: ExecutedCommand.Start
     ) throws(LaunchError) {
         let subject = request.arguments.first ?? ""
-        guard case .ready(let connection) = phase, !silence.isLong,
-            connection.waitingCount < Self.waitingMax, commands[command.identifier] == nil
-        else { throw LaunchError(stage: .executor, errno: EAGAIN, subject: "bgtask-executor") }
+        guard case .ready(let connection) = phase else { throw unavailable("is not connected") }
+        guard !silence.isLong else { throw unavailable("does not answer") }
+        guard connection.waitingCount < Self.waitingMax else {
+            throw unavailable("is behind with its orders")
+        }
+        guard commands[command.identifier] == nil else {
+            throw unavailable("has the command before it still")
+        }
         let descriptors = OutgoingDescriptors()
         descriptors.add(
             try CommandWork.file(
@@ -349,11 +354,15 @@ package final class ExecutorLink: WatchOwner {
             throw LaunchError(stage: .prepare, errno: error.errno, subject: subject)
         }
         guard send(record, descriptors, connection) else {
-            throw LaunchError(stage: .executor, errno: EAGAIN, subject: "bgtask-executor")
+            throw unavailable("is not connected")
         }
         commands[command.identifier] = command
         awaited.add(.start, of: command.identifier, serial: record.serial)
         silence.ordered(at: MonotonicClock.now())
+    }
+
+    private func unavailable(_ what: String) -> LaunchError {
+        LaunchError(stage: .executor, errno: EAGAIN, subject: "bgtask-executor \(what)")
     }
 
     func timesChanged(of command: ExecutedCommand) {

@@ -34,6 +34,12 @@ struct ExecutorMessage: ~Copyable {
         withUnsafeBytes(of: record.text) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
     }
 
+    /// Of HANDLER_FIRED: what for, where that is not its time.
+    var stop: ProcessEvent.Stop? {
+        guard has(EXECUTOR_BY_DRAIN) else { return nil }
+        return has(EXECUTOR_BY_ABSENCE) ? .daemonAway : .executorStop
+    }
+
     var exit: Exit {
         has(EXECUTOR_BY_SIGNAL) ? .signal(record.code) : .status(record.code)
     }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -31,6 +32,9 @@ static uint64_t number_last;
 static bool has_memory, has_processes, is_known;
 static struct group *pool;
 static int pool_count;
+/// What others change in groups (inotify(7)); -1: none is used again. And the groups that it tells of.
+static int changes = -1;
+static struct group *watched;
 
 // MARK: - Files
 
@@ -87,6 +91,7 @@ void group_pass_controllers(int folder) {
 }
 
 int groups_open(const char *folder) {
+    changes = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
     if (mkdir(folder, 0755) < 0 && errno != EEXIST) return errno;
     tree = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (tree < 0) return errno;
@@ -124,9 +129,57 @@ static void stop_watch(struct group *group) {
     if (events >= 0) close(events);
 }
 
+// MARK: - Use once more
+
+/// The limits of a group can be set by its command, and its files be given to somebody, as far as that is root's. From now on
+/// that is noticed, also where it is taken back.
+static void begin_to_notice(struct group *group) {
+    char path[32];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", group->folder);
+    if (changes < 0 || has_memory) return;
+    group->watch = inotify_add_watch(changes, path, IN_MODIFY | IN_ATTRIB | IN_CREATE | IN_ONLYDIR);
+    if (group->watch < 0) return;
+    group->next_watched = watched;
+    watched = group;
+}
+
+static void notice_no_more(struct group *group) {
+    if (group->watch < 0) return;
+    inotify_rm_watch(changes, group->watch);
+    struct group **place = &watched;
+    while (*place != group) place = &(*place)->next_watched;
+    *place = group->next_watched;
+}
+
+/// One that is not told of, or more than could be told, may be of any of them.
+static void wear(int watch) {
+    for (struct group *group = watched; group != NULL; group = group->next_watched) {
+        if (watch < 0 || group->watch == watch) group->is_worn = true;
+    }
+}
+
+/// Whether a change is the kernel's own, as in each group that gets its first process and loses its last.
+static bool is_of_kernel(const struct inotify_event *event) {
+    return event->mask == IN_MODIFY && event->len > 0 && strcmp(event->name, "cgroup.events") == 0;
+}
+
+static void take_notice(void) {
+    _Alignas(struct inotify_event) char events[4096];
+    for (ssize_t length; (length = read(changes, events, sizeof events)) > 0;) {
+        for (const char *at = events; at < events + length;) {
+            const struct inotify_event *event = (const struct inotify_event *)(const void *)at;
+            if (!is_of_kernel(event)) wear(event->wd);
+            at += sizeof *event + event->len;
+        }
+    }
+}
+
+// MARK: - One group
+
 /// Closes what is open of it.
 static void close_group(struct group *group) {
     stop_watch(group);
+    notice_no_more(group);
     if (group->cpu >= 0) close(group->cpu);
     if (group->folder >= 0) close(group->folder);
     free(group);
@@ -161,7 +214,7 @@ static int make_folder(struct group *group) {
 static int make_group(struct group **made, void (*changed)(struct source *source, uint32_t events)) {
     struct group *group = calloc(1, sizeof *group);
     if (group == NULL) return ENOMEM;
-    *group = (struct group){.folder = -1, .events = {.ready = changed, .descriptor = -1}, .cpu = -1};
+    *group = (struct group){.folder = -1, .events = {.ready = changed, .descriptor = -1}, .cpu = -1, .watch = -1};
     const int error = make_folder(group);
     if (error != 0) {
         close_group(group);
@@ -176,45 +229,51 @@ static int make_group(struct group **made, void (*changed)(struct source *source
     return 0;
 }
 
-/// One that was used before, or NULL.
-static struct group *take_from_pool(void) {
+static void drop_group(struct group *group) {
+    remove_group(group);
+    close_group(group);
+}
+
+/// One that was used before and has the same bound, or NULL.
+static struct group *take_from_pool(uint32_t processes_max) {
+    if (pool != NULL) take_notice();
     for (struct group *group; (group = pool) != NULL;) {
         pool = group->next;
         pool_count--;
         const struct group_state state = group_read(group);
-        if (!state.is_populated && !state.is_frozen) {
-            group->cpu_before_us = read_number(group->cpu, "usage_usec ");
-            return group;
+        // Somebody may have been moved there.
+        if (group->is_worn || group->processes_max != processes_max || state.is_populated || state.is_frozen) {
+            drop_group(group);
+            continue;
         }
-        // Somebody was moved there.
-        close_group(group);
+        group->cpu_before_us = read_number(group->cpu, "usage_usec ");
+        return group;
     }
     return NULL;
 }
 
 static int limit_processes(struct group *group, uint32_t processes_max) {
+    group->processes_max = processes_max;
     // Where the kernel does not count them there is nothing to bound.
-    if (!has_processes || group->processes_max == processes_max) return 0;
-    char limit[16] = "max";
-    if (processes_max > 0) snprintf(limit, sizeof limit, "%u", processes_max);
-    const int error = group_write(group->folder, "pids.max", limit);
-    if (error == 0) group->processes_max = processes_max;
-    return error;
+    if (!has_processes || processes_max == 0) return 0;
+    char limit[16];
+    snprintf(limit, sizeof limit, "%u", processes_max);
+    return group_write(group->folder, "pids.max", limit);
 }
 
 int group_take(
     struct command *command, uint32_t processes_max, void (*changed)(struct source *source, uint32_t events)) {
-    struct group *group = take_from_pool();
-    int error = group == NULL ? make_group(&group, changed) : 0;
-    if (error != 0) return error;
-    error = limit_processes(group, processes_max);
-    if (error != 0) {
-        remove_group(group);
-        close_group(group);
-        return error;
+    struct group *group = take_from_pool(processes_max);
+    if (group == NULL) {
+        int error = make_group(&group, changed);
+        if (error != 0) return error;
+        error = limit_processes(group, processes_max);
+        if (error != 0) {
+            drop_group(group);
+            return error;
+        }
+        begin_to_notice(group);
     }
-    // What is in memory is charged to a group beyond the end of its processes.
-    group->is_worn |= has_memory;
     group->command = command;
     command->group = group;
     return 0;
@@ -222,10 +281,10 @@ int group_take(
 
 /// Whether the next command in it would not notice who was there before.
 static bool is_as_new(struct group *group) {
-    if (group->is_worn || group->cpu < 0 || group_read(group).is_populated) return false;
-    struct stat status;
-    // Each folder below would be a link.
-    if (fstat(group->folder, &status) < 0 || status.st_nlink != 2) return false;
+    // What is in memory is charged to a group beyond the end of its processes.
+    if (has_memory || group->watch < 0 || group->cpu < 0 || group_read(group).is_populated) return false;
+    take_notice();
+    if (group->is_worn) return false;
     if (!has_processes) return true;
     // Those that have ended count until somebody reaps them.
     const int file = openat(group->folder, "pids.current", O_RDONLY | O_CLOEXEC);
@@ -258,8 +317,7 @@ void group_abandon(struct group *group) {
 void groups_end(void) {
     for (struct group *group; (group = pool) != NULL;) {
         pool = group->next;
-        remove_group(group);
-        close_group(group);
+        drop_group(group);
     }
 }
 

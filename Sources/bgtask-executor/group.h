@@ -23,9 +23,12 @@ struct group {
     uint64_t cpu_before_us;
     /// The bound of pids.max; 0: there is none.
     uint32_t processes_max;
+    /// What is told when somebody changes something in it (inotify(7)); -1: nothing is.
+    int watch;
     /// Whether it cannot be used again, since something of the command would show.
     bool is_worn;
-    struct group *next;
+    /// Of those that wait to be used again, and of those that are watched.
+    struct group *next, *next_watched;
 };
 
 struct group_state {

@@ -78,5 +78,32 @@ extension LinuxTests {
                 #expect(try run(ExecutorWork("true")).started.place != place)
             }
         }
+
+        @Test(
+            "a group is not used again in which somebody has changed something, also for a moment",
+            arguments: [
+                ("true", true), ("echo 3 > $group/cgroup.max.depth", false),
+                ("chmod 600 $group/cgroup.procs; chmod 644 $group/cgroup.procs", false),
+                ("mkdir $group/below; rmdir $group/below", false),
+            ])
+        func changed(_ script: String, isAsNew: Bool) throws {
+            let folder = "/proc/\(getpid())/fd/\(tree)"
+            let group = "group=\(folder)/$(sed -n 's|^0::.*/||p' /proc/self/cgroup)"
+            let first = try run(ExecutorWork(script: "\(group); set -e; \(script)")).started
+            let isCounted = isCounted(first.place)
+            let second = try start(2, ExecutorWork("true"))
+            #expect((second.place == first.place) == (isAsNew && !isCounted))
+        }
+
+        @Test("a group with another bound of processes is another")
+        func bounds() throws {
+            var work = ExecutorWork("true")
+            work.processesMax = 20
+            let first = try run(work).started.place
+            let isCounted = isCounted(first)
+            #expect(try (run(work).started.place == first) != isCounted)
+            work.processesMax = 21
+            #expect(try run(work).started.place != first)
+        }
     }
 }

@@ -7,6 +7,8 @@ struct ExecutorWork {
     var handler: [String] = []
     var environment = ["PATH=/usr/bin:/bin"]
     var directory = "/"
+    /// 0: without a bound.
+    var processesMax: UInt32 = 0
 
     init(_ arguments: String...) { self.arguments = arguments }
 
@@ -19,6 +21,7 @@ struct ExecutorWork {
         header.handler_argument_count = UInt32(handler.count)
         header.environment_count = UInt32(environment.count)
         header.file_mode_mask = 0o22
+        header.processes_max = processesMax
         let strings = ["/usr/bin:/bin", directory, ""] + arguments + handler + environment
         return withUnsafeBytes(of: &header) { Array($0) } + strings.flatMap { Array($0.utf8) + [0] }
     }

@@ -52,6 +52,8 @@ class Findings:
     def __init__(self):
         self.wrong = collections.defaultdict(list)
         self.outcomes = collections.Counter()
+        # By how many ms those that end when their handler fires have outlived that moment.
+        self.late = []
 
     def add(self, sentence, subject):
         self.wrong[sentence].append(str(subject))
@@ -106,6 +108,8 @@ def check_attempts(findings, marks):
 def check_task(findings, task, count, all_ended):
     number, outcome = task["id"], task.get("outcome")
     findings.outcomes[outcome or task["state"]] += 1
+    if outcome == "expired":
+        findings.late.append(task["usedMs"] - task["budget"]["durationMs"] + task["budget"]["graceMs"])
     if (task["state"] == "ended") != (outcome is not None):
         findings.add("tasks have an outcome and no end, or the reverse", number)
     if outcome is None and all_ended:
@@ -118,7 +122,11 @@ def check_task(findings, task, count, all_ended):
 
 def summary(answered, findings):
     outcomes = ", ".join(f"{count} {name}" for name, count in sorted(findings.outcomes.items()))
-    return f"{len(answered)} answered: {outcomes or 'none found'}"
+    text = f"{len(answered)} answered: {outcomes or 'none found'}"
+    late = sorted(findings.late)
+    if late:
+        text += f"; handlers ended tasks {late[0]} to {late[-1]} ms late, half of them {late[len(late) // 2]} at most"
+    return text
 
 
 def main():

@@ -61,6 +61,8 @@ extension LaunchError {
     /// `nil` where it is no shortage of room.
     package var shortage: Shortage? {
         switch stage {
+        // The group takes no process: another command, of root, has made those around its own threaded.
+        case .clone where errno == EOPNOTSUPP: .general
         case .prepare, .clone, .session, .limits, .user, .descriptors, .executor:
             SystemError(operation: "", errno: errno).isShortage ? .general : nil
         case .directory, .exec:

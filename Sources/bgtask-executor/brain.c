@@ -205,7 +205,7 @@ static bool is_served(void) {
 /// Whether a candidate may take the place of the connection that there is.
 static bool may_follow(const uint64_t other[2]) {
     const bool is_same = owner[0] == other[0] && owner[1] == other[1];
-    return is_same || (command_count() == 0 && !is_served());
+    return is_same || (!is_served() && (command_count() == 0 || is_given_up()));
 }
 
 /// A candidate takes the place of the connection that there is, if the commands are its own.

@@ -258,7 +258,8 @@ static int limit_processes(struct group *group, uint32_t processes_max) {
     if (!has_processes || processes_max == 0) return 0;
     char limit[16];
     snprintf(limit, sizeof limit, "%u", processes_max);
-    return group_write(group->folder, "pids.max", limit);
+    const int error = group_write(group->folder, "pids.max", limit);
+    return error == ENOENT ? 0 : error;
 }
 
 int group_take(
@@ -279,7 +280,8 @@ int group_take(
     return 0;
 }
 
-/// Whether the next command in it would not notice who was there before.
+/// Whether the next command in it would not notice who was there before, but for totals (cpu.stat, pids.peak) and for what root
+/// has attached by bpf(2).
 static bool is_as_new(struct group *group) {
     // What is in memory is charged to a group beyond the end of its processes.
     if (has_memory || group->watch < 0 || group->cpu < 0 || group_read(group).is_populated) return false;

@@ -116,7 +116,7 @@ package enum PendingReason: Equatable, Sendable {
         case .shutdown: "the daemon is stopping"
         case .shortage(let reason, _): "no command can be started now: \(reason)"
         case .postponed(let reason, _, let count):
-            "it could not be started for want of room, \(count == 1 ? "once" : "\(count) times"): \(reason)"
+            "its start has been put off, \(count == 1 ? "once" : "\(count) times"): \(reason)"
         case .paused(let group): "group \(group) is paused"
         case .pausedOwner: "all tasks of its user are paused"
         case .pausedTask: "it is paused"

@@ -83,8 +83,8 @@ final class ExecutorConnection {
         if waitingCount > 0 {
             waiting.append((record, descriptors))
         } else if !(try sendNow(record, descriptors)) {
-            waiting.append((record, descriptors))
             try watchForRoom(true)
+            waiting.append((record, descriptors))
         }
     }
 

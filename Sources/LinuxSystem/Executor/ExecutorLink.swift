@@ -467,7 +467,8 @@ package final class ExecutorLink: WatchOwner {
     func ready(role: Int, _ events: inout [ProcessEvent]) {
         guard let connection else { return }
         do throws(SystemError) {
-            try connection.sendWaiting()
+            // Where the other end is gone, what it said last is there to be read.
+            try? connection.sendWaiting()
             try receiveAll(connection, &events)
         } catch {
             lose(error)

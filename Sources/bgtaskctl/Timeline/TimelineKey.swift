@@ -72,7 +72,7 @@ struct TimelineKey {
         case .overrun: "It was still there at the limit, and was stopped."
         case .cancelled: "A user or an operator cancelled it."
         case .abandoned: "Who held it went away without ending it."
-        case .interrupted: "The daemon or the machine stopped while it ran."
+        case .interrupted: "The daemon, its executor or the machine stopped while it ran."
         }
     }
 }

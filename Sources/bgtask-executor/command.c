@@ -340,8 +340,7 @@ static enum drain drain_reason;
 
 static void drain(struct command *command) {
     const uint64_t now = loop_now();
-    if (command_is_over(command) || command->limit_has_fired) return;
-    if (command->drained_for != DRAIN_NONE) return;
+    if (command_is_over(command) || command->limit_has_fired || command->drained_for != DRAIN_NONE) return;
     command->drained_for = drain_reason;
     if (command->fired == 0) command->handler_at = now;
     const uint64_t limit_at = now + command->grace;

@@ -24,6 +24,10 @@ enum {
     LEFTOVER_WAIT_MS = 10000,
     /// Groups that wait to be used again.
     POOL_MAX = 32,
+    /// By which groups are found by their watch.
+    WATCH_CHAINS = 1 << 12,
+    /// Reads of what others have changed, so that nobody keeps us reading.
+    READS_MAX = 64,
 };
 
 static int tree = -1;
@@ -34,7 +38,7 @@ static struct group *pool;
 static int pool_count;
 /// What others change in groups (inotify(7)); -1: none is used again. And the groups that it tells of.
 static int changes = -1;
-static struct group *watched;
+static struct group *watched[WATCH_CHAINS];
 
 // MARK: - Files
 
@@ -116,6 +120,66 @@ int groups_folder(void) {
     return tree;
 }
 
+// MARK: - What others change
+
+static struct group **place_of_watch(int watch) {
+    struct group **place = &watched[(unsigned)watch % WATCH_CHAINS];
+    while (*place != NULL && (*place)->watch != watch) place = &(*place)->next_watched;
+    return place;
+}
+
+/// A command of root can set the limits of its group, and give its files to somebody. From now on that is noticed, also where it
+/// is taken back.
+static void begin_to_notice(struct group *group) {
+    char path[32];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", group->folder);
+    if (changes < 0 || has_memory) return;
+    group->watch = inotify_add_watch(changes, path, IN_MODIFY | IN_ATTRIB | IN_CREATE | IN_ONLYDIR);
+    if (group->watch < 0) return;
+    *place_of_watch(group->watch) = group;
+}
+
+static void notice_no_more(struct group *group) {
+    if (group->watch < 0) return;
+    inotify_rm_watch(changes, group->watch);
+    *place_of_watch(group->watch) = group->next_watched;
+}
+
+static void wear(int watch) {
+    struct group *group = *place_of_watch(watch);
+    if (group != NULL) group->is_worn = true;
+}
+
+static void wear_all(void) {
+    for (int i = 0; i < WATCH_CHAINS; i++) {
+        for (struct group *group = watched[i]; group != NULL; group = group->next_watched) group->is_worn = true;
+    }
+}
+
+/// Whether a change is the kernel's own, as in each group that gets its first process and loses its last.
+static bool is_of_kernel(const struct inotify_event *event) {
+    return event->mask == IN_MODIFY && event->len > 0 && strcmp(event->name, "cgroup.events") == 0;
+}
+
+static void take_notice(void) {
+    _Alignas(struct inotify_event) char events[4096];
+    for (int i = 0; i < READS_MAX; i++) {
+        const ssize_t length = read(changes, events, sizeof events);
+        if (length <= 0) return;
+        for (const char *at = events; at < events + length;) {
+            const struct inotify_event *event = (const struct inotify_event *)(const void *)at;
+            if ((event->mask & IN_Q_OVERFLOW) != 0) {
+                wear_all();
+            } else if (!is_of_kernel(event)) {
+                wear(event->wd);
+            }
+            at += sizeof *event + event->len;
+        }
+    }
+    // Somebody changes more than is read, and others have to be served: what is not read yet may be of any.
+    wear_all();
+}
+
 // MARK: - One group
 
 static void name_of(uint64_t number, char name[32]) {
@@ -128,53 +192,6 @@ static void stop_watch(struct group *group) {
     loop_forget(&group->events);
     if (events >= 0) close(events);
 }
-
-// MARK: - Use once more
-
-/// The limits of a group can be set by its command, and its files be given to somebody, as far as that is root's. From now on
-/// that is noticed, also where it is taken back.
-static void begin_to_notice(struct group *group) {
-    char path[32];
-    snprintf(path, sizeof path, "/proc/self/fd/%d", group->folder);
-    if (changes < 0 || has_memory) return;
-    group->watch = inotify_add_watch(changes, path, IN_MODIFY | IN_ATTRIB | IN_CREATE | IN_ONLYDIR);
-    if (group->watch < 0) return;
-    group->next_watched = watched;
-    watched = group;
-}
-
-static void notice_no_more(struct group *group) {
-    if (group->watch < 0) return;
-    inotify_rm_watch(changes, group->watch);
-    struct group **place = &watched;
-    while (*place != group) place = &(*place)->next_watched;
-    *place = group->next_watched;
-}
-
-/// One that is not told of, or more than could be told, may be of any of them.
-static void wear(int watch) {
-    for (struct group *group = watched; group != NULL; group = group->next_watched) {
-        if (watch < 0 || group->watch == watch) group->is_worn = true;
-    }
-}
-
-/// Whether a change is the kernel's own, as in each group that gets its first process and loses its last.
-static bool is_of_kernel(const struct inotify_event *event) {
-    return event->mask == IN_MODIFY && event->len > 0 && strcmp(event->name, "cgroup.events") == 0;
-}
-
-static void take_notice(void) {
-    _Alignas(struct inotify_event) char events[4096];
-    for (ssize_t length; (length = read(changes, events, sizeof events)) > 0;) {
-        for (const char *at = events; at < events + length;) {
-            const struct inotify_event *event = (const struct inotify_event *)(const void *)at;
-            if (!is_of_kernel(event)) wear(event->wd);
-            at += sizeof *event + event->len;
-        }
-    }
-}
-
-// MARK: - One group
 
 /// Closes what is open of it.
 static void close_group(struct group *group) {

@@ -31,7 +31,7 @@ let executorLinkerSettings: [LinkerSetting] =
     : [
         .unsafeFlags([
             "-nostartfiles", "-no-static-stdlib", "-enable-experimental-feature", "Embedded",
-            "-wmo", "-Xlinker", "--gc-sections", "-Xlinker", "-z", "-Xlinker", "relro",
+            "-Xlinker", "--gc-sections", "-Xlinker", "-z", "-Xlinker", "relro",
             "-Xlinker", "-z", "-Xlinker", "now",
         ])
     ]

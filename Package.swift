@@ -13,6 +13,10 @@ let swiftSettings: [SwiftSetting] =
         .enableUpcomingFeature("MemberImportVisibility"),
     ] + (isStrict ? [.treatAllWarnings(as: .error)] : [])
 
+/// Of a target that waits for others and does not compute: not optimised, which takes half as long to build.
+let waitingSettings: [SwiftSetting] =
+    swiftSettings + [.unsafeFlags(["-Onone"], .when(configuration: .release))]
+
 let cSettings: [CSetting] =
     [
         .define("_GNU_SOURCE"),
@@ -36,20 +40,27 @@ let executorLinkerSettings: [LinkerSetting] =
         ])
     ]
 
+/// Whether the programs have the Swift runtime inside, as those that are installed have (`make build`). It is said here
+/// and not by --static-swift-stdlib, which compiles everything anew and leaves no tests: there is no static Testing
+/// library. So what ships and its tests are compiled once.
+let isStatic = Context.environment["BGTASKD_STATIC"] != nil
+
 /// What is installed keeps its 47,000 relocations as a bit map, and not in 24 bytes each: a megabyte less. It needs
 /// a C library of 2.36 or later, as Debian 12 has, and a linker that knows it. What others could look up in a program
 /// is left out, since nobody does: what the Swift compiler would have exported, used or not, is a twentieth of it.
+/// The two libraries are what Foundation's part in ArgumentParser needs where it is static.
 let programLinkerSettings: [LinkerSetting] =
-    isSanitized
-    ? []
-    : [
+    isStatic
+    ? [
         .unsafeFlags(
             [
+                "-static-stdlib", "-l_FoundationCollections", "-l_FoundationCShims",
                 "-use-ld=lld", "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs",
                 "-Xlinker", "--no-export-dynamic",
             ],
             .when(configuration: .release))
     ]
+    : []
 
 /// What the programs alone use is left out where a package depends on the libraries with `traits: []`.
 let logging = Target.Dependency.product(
@@ -214,13 +225,13 @@ let package = Package(
         ),
         .testTarget(
             name: "SettingsTests", dependencies: ["Settings", "TestKit"],
-            swiftSettings: swiftSettings),
+            swiftSettings: waitingSettings),
         .testTarget(
             name: "bgtaskctlTests",
             dependencies: [
                 "JSON", "LinuxSystem", "Systemd", "TaskAPI", "TestKit", "Varlink", "bgtaskctl",
             ],
-            swiftSettings: swiftSettings
+            swiftSettings: waitingSettings
         ),
         .executableTarget(
             name: "certification-peer",
@@ -236,7 +247,7 @@ let package = Package(
         .testTarget(
             name: "VarlinkTests",
             dependencies: ["JSON", "TestKit", "Varlink", "certification-peer"],
-            swiftSettings: swiftSettings
+            swiftSettings: waitingSettings
         ),
         .executableTarget(
             name: "background-time-check",
@@ -273,7 +284,7 @@ let package = Package(
                 "CExecutor", "CLinux", "LinuxSystem", "TestKit", "bgtask-executor",
                 "process-test-child", "process-test-daemon",
             ],
-            swiftSettings: swiftSettings
+            swiftSettings: waitingSettings
         ),
         .executableTarget(
             name: "systemd-probe",
@@ -284,7 +295,7 @@ let package = Package(
         .testTarget(
             name: "SystemdTests",
             dependencies: ["CSystemd", "Systemd", "systemd-probe", logging],
-            swiftSettings: swiftSettings
+            swiftSettings: waitingSettings
         ),
         .testTarget(
             name: "SystemTests",
@@ -301,12 +312,12 @@ let package = Package(
                 "torture_load.py",
                 "vm", "vm-box", "vm-prepare",
             ],
-            swiftSettings: swiftSettings
+            swiftSettings: waitingSettings
         ),
         .testTarget(
             name: "TaskAPITests",
             dependencies: ["JSON", "TaskAPI", "Varlink"],
-            swiftSettings: swiftSettings
+            swiftSettings: waitingSettings
         ),
         .target(
             name: "CTestUsers",
@@ -330,7 +341,7 @@ let package = Package(
                 "BudgetCore", "DaemonShell", "LinuxSystem", "Settings", "Systemd", "TaskAPI",
                 "TaskStore", "TestKit", "Varlink", logging,
             ],
-            swiftSettings: swiftSettings
+            swiftSettings: waitingSettings
         ),
         .testTarget(
             name: "DaemonTests",
@@ -340,7 +351,7 @@ let package = Package(
                 "background-tasks-check", "bgtask-executor", "bgtaskctl", "bgtaskd",
                 "process-test-child",
             ],
-            swiftSettings: swiftSettings
+            swiftSettings: waitingSettings
         ),
         .testTarget(
             name: "ExampleTests",
@@ -351,12 +362,12 @@ let package = Package(
                 "poller-example",
                 "task-scheduler-check", "upload-example",
             ],
-            swiftSettings: swiftSettings
+            swiftSettings: waitingSettings
         ),
         .testTarget(
             name: "ManualPageTests",
             dependencies: ["Settings", "TestKit", "bgtaskctl", "bgtaskd"],
-            swiftSettings: swiftSettings
+            swiftSettings: waitingSettings
         ),
         .testTarget(name: "TidyTests", swiftSettings: swiftSettings),
         .target(

@@ -39,9 +39,9 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     /// CLOCK_MONOTONIC. Set by the shell before it says what happened.
     package var asleep: Duration = .zero
 
-    private(set) var applications = ApplicationMachine()
+    package private(set) var applications = ApplicationMachine()
     /// What the place of an application in its lifecycle means for its tasks; most have none.
-    private(set) var applicationClocks: [ApplicationKey: ApplicationClock] = [:]
+    package private(set) var applicationClocks: [ApplicationKey: ApplicationClock] = [:]
 
     /// The daemon stops.
     private struct Drain: Sendable {
@@ -276,7 +276,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     }
 
     /// Moves the tasks together, unless some are queued, which the queue knows by their slots.
-    mutating func compactTable() {
+    package mutating func compactTable() {
         guard scheduler.isQueueEmpty else { return }
         table.compact()
         scheduler.releaseMemory()
@@ -1884,7 +1884,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     }
 
     /// Every rule that holds a queued task back now; the one that it is said to wait for in front.
-    func pendingReasons(of id: TaskID) -> [PendingReason] {
+    package func pendingReasons(of id: TaskID) -> [PendingReason] {
         guard let slot = table.slot(of: id), let run = table[run: id] else { return [] }
         let storeReason = durability.fault.map(PendingReason.store)
         guard run.phase.tally != .live else { return [storeReason ?? .starting] }
@@ -2915,7 +2915,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     // MARK: - For tests
 
     /// How much is kept, which nothing but a test asks.
-    var footprint: Footprint {
+    package var footprint: Footprint {
         Footprint(
             taskCount: table.count, slotCount: table.slotCount, ownerCount: table.ownerCount,
             deadlineCount: table.deadlineCount, arrivingCount: table.arrivingCount,
@@ -2924,21 +2924,21 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
             owesNothing: durability.owesNothing)
     }
 
-    struct Footprint {
-        let taskCount: Int
+    package struct Footprint {
+        package let taskCount: Int
         /// Places for tasks, those included that are vacant.
-        let slotCount: Int
-        let ownerCount: Int
+        package let slotCount: Int
+        package let ownerCount: Int
         /// `nil` where one is not where it is known to be.
-        let deadlineCount: Int?
-        let arrivingCount: Int
-        let endedCount: Int
+        package let deadlineCount: Int?
+        package let arrivingCount: Int
+        package let endedCount: Int
         /// Whether the queue keeps nothing of tasks that have ended, but the last successes of their names.
-        let isQueueForgotten: Bool
-        let nameCounts: (followed: Int, remembered: Int)
+        package let isQueueForgotten: Bool
+        package let nameCounts: (followed: Int, remembered: Int)
         /// Commands that have a slot, or had one and have not ended.
-        let occupantIDs: Set<TaskID>
+        package let occupantIDs: Set<TaskID>
         /// Whether the disk knows everything that it was told.
-        let owesNothing: Bool
+        package let owesNothing: Bool
     }
 }

@@ -3,12 +3,14 @@ internal import Containers
 /// The deadlines of all live tasks, the earliest first.
 ///
 /// Setting and removing one costs O(log n) and leaves nothing behind.
-struct DeadlineHeap: ~Copyable, Sendable {
+package struct DeadlineHeap: ~Copyable, Sendable {
     private var heap = IndexedHeap<Due<Instant>>()
 
-    var count: Int { heap.count }
+    package init() {}
 
-    var first: (deadline: Instant, slot: Int)? { heap.first.map { ($0.key.at, $0.slot) } }
+    package var count: Int { heap.count }
+
+    package var first: (deadline: Instant, slot: Int)? { heap.first.map { ($0.key.at, $0.slot) } }
 
     /// One of the slots that have a deadline, from 0 on, in no order that means anything.
     func slot(at position: Int) -> Int { heap.slot(at: position) }
@@ -17,15 +19,15 @@ struct DeadlineHeap: ~Copyable, Sendable {
     func deadline(of slot: Int) -> Instant? { heap.key(of: slot)?.at }
 
     /// Sets the deadline of a slot; `never` removes it.
-    mutating func set(_ deadline: Instant, id: TaskID, slot: Int) {
+    package mutating func set(_ deadline: Instant, id: TaskID, slot: Int) {
         guard deadline != .never else { return heap.remove(slot: slot) }
         heap.set(Due(at: deadline, id: id), slot: slot)
     }
 
-    mutating func remove(slot: Int) { heap.remove(slot: slot) }
+    package mutating func remove(slot: Int) { heap.remove(slot: slot) }
 
     /// Whether each entry is where it is known to be and no later than those below it; for tests.
-    var isConsistent: Bool { heap.isConsistent }
+    package var isConsistent: Bool { heap.isConsistent }
 }
 
 /// The key of what is due: the earliest first, and of equal times the lowest id, so that a seed replays.

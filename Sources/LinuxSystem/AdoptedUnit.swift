@@ -14,20 +14,27 @@ package struct AdoptedUnit: Equatable, Sendable {
     package let cgroupFolder: String
     /// Its group as /proc/PID/cgroup shows it: `/system.slice/cooler.service`.
     package let cgroupName: String
+
+    package init(name: String, manager: Manager, cgroupFolder: String, cgroupName: String) {
+        self.name = name
+        self.manager = manager
+        self.cgroupFolder = cgroupFolder
+        self.cgroupName = cgroupName
+    }
 }
 
 /// The unit that a group belongs to, by the rules of systemd (cg_path_get_unit and cg_path_get_user_unit of
 /// its cgroup-util.c): the first name behind the slices. A unit may make groups of any name below its own, so
 /// that a later name says nothing.
-struct UnitPath: Equatable {
-    let name: String
-    let manager: AdoptedUnit.Manager
+package struct UnitPath: Equatable {
+    package let name: String
+    package let manager: AdoptedUnit.Manager
     /// The group of the unit itself, as /proc/PID/cgroup would show it.
-    let group: String
+    package let group: String
 
     /// - Parameter group: as /proc/PID/cgroup shows it: `/system.slice/cooler.service/worker`.
     /// - Returns: `nil` where it is in no service and no scope.
-    init?(group: String) {
+    package init?(group: String) {
         let names = group.parts(between: "/")
         guard let first = Self.indexBehindSlices(names[...]) else { return nil }
         if let user = Self.managedUser(names[first]),
@@ -52,7 +59,7 @@ struct UnitPath: Equatable {
     }
 
     /// Why a freeze of the unit would hold more than an application; `nil` where it would not.
-    var protection: String? {
+    package var protection: String? {
         if name == "init.scope" { return "\(name) is the service manager itself" }
         guard manager == .system else { return nil }
         if name.hasPrefix("session-"), name.hasSuffix(".scope") {

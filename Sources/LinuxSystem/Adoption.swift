@@ -55,7 +55,7 @@ final class OpenedProcess: Sendable {
 /// Processes that may be adopted, and the units that they live in: what one look at /proc shows.
 package struct Adoption: Sendable {
     let processes: [OpenedProcess]
-    let units: [AdoptedUnit]
+    package let units: [AdoptedUnit]
 
     /// So many can be given at once; each keeps a descriptor open.
     static let processesMax = 256

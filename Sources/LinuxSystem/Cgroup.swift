@@ -2,7 +2,7 @@ internal import CLinux
 internal import Glibc
 
 /// One group of the cgroup v2 hierarchy and what is below it.
-final class Cgroup {
+package final class Cgroup {
     let folder: String
     /// As /proc/PID/cgroup shows it.
     let name: String
@@ -27,7 +27,7 @@ final class Cgroup {
     }
 
     /// Opens a group, which is made where it is missing.
-    init(folder: String, name: String, makes: Bool) throws(SystemError) {
+    package init(folder: String, name: String, makes: Bool) throws(SystemError) {
         if makes, mkdir(folder, 0o755) != 0, errno != EEXIST {
             throw SystemError(operation: "mkdir", errno: errno, subject: folder)
         }
@@ -67,7 +67,7 @@ final class Cgroup {
     /// where none of them can end, as in a file system that does not answer.
     ///
     /// - Returns: how many there were, and those that are still there.
-    func killAndWait(millisecondsMax: Int64) throws(SystemError) -> Leftovers {
+    package func killAndWait(millisecondsMax: Int64) throws(SystemError) -> Leftovers {
         var leftovers = Leftovers(count: try processIDs().count)
         do {
             try kill()
@@ -133,7 +133,7 @@ final class Cgroup {
     }
 
     /// Removes the groups that a task made below this one.
-    func removeSubgroups() throws(SystemError) {
+    package func removeSubgroups() throws(SystemError) {
         // Each folder below has a link to this one; a look into it would read all its files.
         var status = stat()
         if fstat(descriptor, &status) == 0, status.st_nlink == 2 { return }
@@ -143,7 +143,7 @@ final class Cgroup {
     }
 
     /// Removes the group itself, which must be empty.
-    func remove() throws(SystemError) {
+    package func remove() throws(SystemError) {
         try systemCall("rmdir", folder) { rmdir(folder) }
     }
 

@@ -9,11 +9,11 @@ package struct ContainmentRefusal: Error, Equatable, Sendable, CustomStringConve
 }
 
 /// Where the cgroup v2 hierarchy is mounted, and which group of it is ours (cgroups(7)).
-struct CgroupHierarchy: Equatable {
+package struct CgroupHierarchy: Equatable {
     /// The folder of our own group.
-    let ownFolder: String
+    package let ownFolder: String
     /// The name of our own group as /proc/PID/cgroup shows it: `/system.slice/x.service`.
-    let ownName: String
+    package let ownName: String
 
     /// The name of the leaf that a daemon has for itself.
     static let leafName = "daemon"
@@ -21,7 +21,7 @@ struct CgroupHierarchy: Equatable {
     /// - Parameter root: a folder that stands for /; empty for the machine's own.
     /// - Throws: a refusal where there is no such hierarchy, or our group is not in what is
     ///   mounted of it.
-    init(root: String = "") throws(ContainmentRefusal) {
+    package init(root: String = "") throws(ContainmentRefusal) {
         let mounts: String
         let groups: String
         do {
@@ -35,7 +35,7 @@ struct CgroupHierarchy: Equatable {
     }
 
     /// Reads the texts of /proc/self/mountinfo (proc_pid_mountinfo(5)) and /proc/self/cgroup.
-    init(mountInformation: String, groups: String) throws(ContainmentRefusal) {
+    package init(mountInformation: String, groups: String) throws(ContainmentRefusal) {
         let mounts = mountInformation.lines.compactMap(Self.mount)
         guard !mounts.isEmpty else {
             throw ContainmentRefusal(reason: "no cgroup v2 hierarchy is mounted")
@@ -58,7 +58,7 @@ struct CgroupHierarchy: Equatable {
     }
 
     /// Where a group that /proc/PID/cgroup names is mounted.
-    static func folder(ofGroup name: String) throws(ContainmentRefusal) -> String {
+    package static func folder(ofGroup name: String) throws(ContainmentRefusal) -> String {
         let mounts: String
         do {
             mounts = try readText("/proc/self/mountinfo")
@@ -125,7 +125,7 @@ struct CgroupHierarchy: Equatable {
 
     /// Whether we may make groups below our own, by the rules of systemd's delegation
     /// (systemd.io/CGROUP_DELEGATION): nobody else manages them.
-    func checkDelegated() throws(ContainmentRefusal) {
+    package func checkDelegated() throws(ContainmentRefusal) {
         if isOurs || isOwned { return }
         throw ContainmentRefusal(
             reason: "the group \(ownName) is not delegated to this process"

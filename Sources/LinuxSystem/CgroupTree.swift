@@ -127,7 +127,9 @@ package final class CgroupTree {
     }
 
     /// The tree's place in the group that it is in: `/bgtaskd-0f3c…`.
-    static func name(stateFolder: String) -> String { "/" + unitName(stateFolder: stateFolder) }
+    package static func name(stateFolder: String) -> String {
+        "/" + unitName(stateFolder: stateFolder)
+    }
 
     /// The tree's own name, good for a unit too: `bgtaskd-0f3c…`.
     package static func unitName(stateFolder: String) -> String {
@@ -135,11 +137,11 @@ package final class CgroupTree {
     }
 
     /// FNV-1a, 64 bits: the same in every run, unlike Swift's own hashes.
-    static func stableHash(_ text: String) -> UInt64 {
+    package static func stableHash(_ text: String) -> UInt64 {
         text.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01b3 }
     }
 
-    static func hexadecimal(_ number: UInt64) -> String {
+    package static func hexadecimal(_ number: UInt64) -> String {
         let digits = String(number, radix: 16)
         return String(repeating: "0", count: 16 - digits.count) + digits
     }

@@ -3,7 +3,7 @@ internal import Glibc
 
 /// Reads a small file of /proc, /sys or a state folder, from its beginning. What is longer than
 /// `countMax` bytes is cut.
-func readText(
+package func readText(
     _ path: String,
     relativeTo folder: Int32? = nil,
     countMax: Int = 1 << 20
@@ -13,7 +13,7 @@ func readText(
 }
 
 /// As `readText`.
-func readBytes(
+package func readBytes(
     _ path: String,
     relativeTo folder: Int32? = nil,
     countMax: Int = 1 << 20
@@ -48,7 +48,7 @@ private func readBytes(
 }
 
 /// Writes into an existing file in one call, as files of /sys/fs/cgroup want it.
-func writeText(
+package func writeText(
     _ text: String,
     to path: String,
     relativeTo folder: Int32? = nil
@@ -58,7 +58,7 @@ func writeText(
 }
 
 /// Writes to an open file at its offset, in one call.
-func writeText(_ text: String, of descriptor: Int32, _ path: String) throws(SystemError) {
+package func writeText(_ text: String, of descriptor: Int32, _ path: String) throws(SystemError) {
     let bytes = Array(text.utf8)
     try systemCall("write", path) { write(descriptor, bytes, bytes.count) }
 }

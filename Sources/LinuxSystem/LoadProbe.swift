@@ -11,6 +11,15 @@ package struct Load: Equatable, Sendable {
     package var average: Double
     /// Processors that are online, 1 or more.
     package var processors: Int
+
+    package init(
+        cpuPressure: Double? = nil, ioPressure: Double? = nil, average: Double, processors: Int
+    ) {
+        self.cpuPressure = cpuPressure
+        self.ioPressure = ioPressure
+        self.average = average
+        self.processors = processors
+    }
 }
 
 /// Reads ``Load`` (proc(5), the kernel's Documentation/accounting/psi.rst).

@@ -1,7 +1,7 @@
 /// The users to be looked up, and the threads that do it: one that stays, and others that end when the queue is empty.
-struct LookUpQueue: Sendable {
+package struct LookUpQueue: Sendable {
     /// Which thread has to be woken or started for a request.
-    enum Help: Sendable { case none, resident, another }
+    package enum Help: Sendable { case none, resident, another }
 
     /// Wake the thread that stays.
     private let threadsMax: Int
@@ -16,11 +16,11 @@ struct LookUpQueue: Sendable {
     private var isResidentIdle = true
     private(set) var isAbandoned = false
 
-    init(threadsMax: Int) {
+    package init(threadsMax: Int) {
         self.threadsMax = threadsMax
     }
 
-    mutating func request(_ user: UInt32) -> Help {
+    package mutating func request(_ user: UInt32) -> Help {
         guard pending.insert(user).inserted else { return .none }
         queue.append(user)
         guard threadCount < threadsMax else { return .none }
@@ -31,12 +31,12 @@ struct LookUpQueue: Sendable {
     }
 
     /// No further thread could be started: those that run do its work.
-    mutating func didNotStart() {
+    package mutating func didNotStart() {
         threadCount -= 1
     }
 
     /// The next user for a thread; `nil`: there is none, and the thread is done.
-    mutating func next(isResident: Bool) -> UInt32? {
+    package mutating func next(isResident: Bool) -> UInt32? {
         if !queue.isEmpty { return queue.removeFirst() }
         threadCount -= 1
         if isResident { isResidentIdle = true }

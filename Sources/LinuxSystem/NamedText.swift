@@ -2,19 +2,19 @@
 // with may make one `Character` with the slash, the blank or the newline beside it; so bytes are compared.
 extension StringProtocol where SubSequence == Substring {
     /// What stands between bytes of a value, as far as it is not empty.
-    func parts(between separator: Unicode.Scalar) -> [Substring] {
+    package func parts(between separator: Unicode.Scalar) -> [Substring] {
         Substring(self).utf8.split(separator: UInt8(ascii: separator)).map(Substring.init)
     }
 
     /// What stands behind a prefix; `nil` where it begins with something else.
-    func rest(behind prefix: String) -> Substring? {
+    package func rest(behind prefix: String) -> Substring? {
         let bytes = Substring(self).utf8
         guard bytes.starts(with: prefix.utf8) else { return nil }
         return Substring(bytes.dropFirst(prefix.utf8.count))
     }
 
     /// What stands before a suffix; `nil` where it ends with something else.
-    func rest(before suffix: String) -> Substring? {
+    package func rest(before suffix: String) -> Substring? {
         let bytes = Substring(self).utf8
         guard bytes.suffix(suffix.utf8.count).elementsEqual(suffix.utf8) else { return nil }
         return Substring(bytes.dropLast(suffix.utf8.count))
@@ -26,5 +26,5 @@ extension StringProtocol where SubSequence == Substring {
     }
 
     /// What stands between newlines.
-    var lines: [Substring] { parts(between: "\n") }
+    package var lines: [Substring] { parts(between: "\n") }
 }

@@ -1,20 +1,20 @@
-internal import CLinux
+package import CLinux
 
 /// One message out of a netlink datagram (netlink(7)).
-struct NetlinkMessage {
-    let header: nlmsghdr
-    let payload: ArraySlice<UInt8>
+package struct NetlinkMessage {
+    package let header: nlmsghdr
+    package let payload: ArraySlice<UInt8>
 }
 
 /// The messages of a datagram; what is cut short or odd ends them.
-struct NetlinkMessages: Sequence, IteratorProtocol {
+package struct NetlinkMessages: Sequence, IteratorProtocol {
     private var rest: ArraySlice<UInt8>
 
-    init(_ datagram: ArraySlice<UInt8>) {
+    package init(_ datagram: ArraySlice<UInt8>) {
         rest = datagram
     }
 
-    mutating func next() -> NetlinkMessage? {
+    package mutating func next() -> NetlinkMessage? {
         let headerSize = MemoryLayout<nlmsghdr>.size
         guard let header = rest.value(nlmsghdr.self),
             let message = rest.takeFirst(Int(header.nlmsg_len), atLeast: headerSize)
@@ -24,14 +24,14 @@ struct NetlinkMessages: Sequence, IteratorProtocol {
 }
 
 /// The attributes behind the fixed part of a message (rtnetlink(7)); what is cut short or odd ends them.
-struct NetlinkAttributes: Sequence, IteratorProtocol {
+package struct NetlinkAttributes: Sequence, IteratorProtocol {
     private var rest: ArraySlice<UInt8>
 
-    init(_ bytes: ArraySlice<UInt8>) {
+    package init(_ bytes: ArraySlice<UInt8>) {
         rest = bytes
     }
 
-    mutating func next() -> (type: UInt32, payload: ArraySlice<UInt8>)? {
+    package mutating func next() -> (type: UInt32, payload: ArraySlice<UInt8>)? {
         let headerSize = MemoryLayout<rtattr>.size
         guard let header = rest.value(rtattr.self),
             let attribute = rest.takeFirst(Int(header.rta_len), atLeast: headerSize)

@@ -9,7 +9,7 @@ package struct PeerCredentials: Equatable, Sendable {
     /// The supplementary groups, in the kernel's order.
     package let groups: [UInt32]
 
-    init(user: UInt32, group: UInt32, processID: Int32, groups: [UInt32]) {
+    package init(user: UInt32, group: UInt32, processID: Int32, groups: [UInt32]) {
         self.user = user
         self.group = group
         self.processID = processID

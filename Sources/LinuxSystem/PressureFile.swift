@@ -84,7 +84,7 @@ final class PressureFile {
 /// Decodes base64 with padding (RFC 4648, section 4).
 ///
 /// - Returns: `nil` for anything else.
-func decodeBase64(_ text: String) -> [UInt8]? {
+package func decodeBase64(_ text: String) -> [UInt8]? {
     var bytes: [UInt8] = []
     var bits: UInt32 = 0
     var bitCount = 0

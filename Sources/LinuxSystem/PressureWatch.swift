@@ -25,6 +25,11 @@ package final class PressureWatch {
     package struct AvailableMemory: Equatable, Sendable {
         package let available: UInt64
         package let total: UInt64
+
+        package init(available: UInt64, total: UInt64) {
+            self.available = available
+            self.total = total
+        }
     }
 
     package let source: Source
@@ -50,6 +55,11 @@ package final class PressureWatch {
         /// What the service manager has named, or our own group's; `nil` where there is no group.
         package let group: String?
         package let machine: String
+
+        package init(group: String?, machine: String) {
+            self.group = group
+            self.machine = machine
+        }
     }
 
     /// Where to read what a watch of these tells of; `nil` where the service manager wants nobody to watch.

@@ -102,7 +102,7 @@ extension ProcessConfinement {
     ///   - own: what the process is measured against, where that alone is asked. Of one in another user
     ///     namespace only that is said then: it may be in as many groups as it likes, and the kernel takes
     ///     milliseconds to write 65,536 of them into /proc/PID/status.
-    static func read(
+    package static func read(
         of process: String, beyond own: ProcessConfinement? = nil
     ) throws(SystemError) -> ProcessConfinement {
         let folder = try OwnedDescriptor.open(

@@ -12,9 +12,9 @@ package enum ProcessHome: Hashable, Sendable {
 /// it shows them.
 package struct ProcessOrigin: Equatable, Sendable {
     /// Its group and those above it, the innermost first.
-    let groups: [String]
+    package let groups: [String]
     /// Itself and its ancestors, the nearest first.
-    let ancestors: [Int32]
+    package let ancestors: [Int32]
 
     /// Processes that are nested deeper than this are not found.
     private static let depthMax = 64
@@ -38,7 +38,7 @@ package struct ProcessOrigin: Equatable, Sendable {
         if let process, process.waitReadable(milliseconds: 0) { return nil }
     }
 
-    init(of processID: Int32, withAncestors: Bool) {
+    package init(of processID: Int32, withAncestors: Bool) {
         groups = Self.nested((try? cgroupName(of: processID)) ?? "")
         ancestors = withAncestors ? Self.ancestors(of: processID) : [processID]
     }
@@ -55,7 +55,7 @@ package struct ProcessOrigin: Equatable, Sendable {
     }
 
     /// A group and those above it, without the root.
-    static func nested(_ group: String) -> [String] {
+    package static func nested(_ group: String) -> [String] {
         var groups: [String] = []
         var rest = group[...]
         while let slash = rest.lastIndex(ofByte: "/"), rest != "/", groups.count < depthMax {
@@ -91,7 +91,7 @@ package struct ProcessOrigin: Equatable, Sendable {
 }
 
 /// The control group of a process, as /proc/PID/cgroup shows it.
-func cgroupName(of processID: Int32) throws(SystemError) -> String {
+package func cgroupName(of processID: Int32) throws(SystemError) -> String {
     let path = "/proc/\(processID)/cgroup"
     guard let name = unifiedGroup(in: try readText(path)) else {
         throw SystemError(
@@ -101,7 +101,7 @@ func cgroupName(of processID: Int32) throws(SystemError) -> String {
 }
 
 /// The cgroup v2 group that a text of /proc/PID/cgroup names; `nil` where it names none.
-func unifiedGroup(in text: String) -> Substring? {
+package func unifiedGroup(in text: String) -> Substring? {
     text.lines.lazy.compactMap { $0.rest(behind: "0::") }.first {
         $0.utf8.first == UInt8(ascii: "/")
     }

@@ -4,15 +4,15 @@ internal import Glibc
 ///
 /// The name before these fields, in parentheses, is the process's own choice. It may hold parentheses and
 /// blanks, and a scalar that makes one `Character` with the parenthesis behind it; so bytes are looked at.
-struct ProcessStat: Equatable {
+package struct ProcessStat: Equatable {
     /// Of its first thread.
-    let state: Character
-    let parent: Int32
+    package let state: Character
+    package let parent: Int32
     /// Clock ticks since boot.
-    let startTime: Int64
+    package let startTime: Int64
 
     /// - Returns: `nil` for what is no such text.
-    init?(_ text: String) {
+    package init?(_ text: String) {
         let bytes = text.utf8
         guard let nameEnd = bytes.lastIndex(of: UInt8(ascii: ")")) else { return nil }
         let fields = Substring(bytes[bytes.index(after: nameEnd)...]).parts(between: " ")
@@ -35,7 +35,7 @@ struct ProcessStat: Equatable {
     /// Reads what is said of its first thread: for the whole process the kernel would go through all threads.
     ///
     /// - Throws: ENOENT or ESRCH where there is no such process.
-    init(of processID: Int32) throws(SystemError) {
+    package init(of processID: Int32) throws(SystemError) {
         let path = "/proc/\(processID)/task/\(processID)/stat"
         guard let stat = ProcessStat(try readText(path, countMax: 4096)) else {
             throw SystemError(operation: "read", errno: EINVAL, subject: path)

@@ -1,17 +1,17 @@
 /// What /proc/PID/status says of a process (proc_pid_status(5)).
 ///
 /// The text is gone through once: the line of its groups may name 65,536 of them.
-struct ProcessStatus: Equatable {
-    private(set) var realUser: UInt32?
+package struct ProcessStatus: Equatable {
+    package private(set) var realUser: UInt32?
     /// How many PID namespaces it has a number in.
-    private(set) var namespaceDepth: Int?
-    private(set) var capabilityBounds: UInt64?
-    private(set) var noNewPrivileges: Int?
+    package private(set) var namespaceDepth: Int?
+    package private(set) var capabilityBounds: UInt64?
+    package private(set) var noNewPrivileges: Int?
     /// A kernel without seccomp(2) tells neither this nor the next.
-    private(set) var filterMode: Int?
-    private(set) var filterCount: Int?
+    package private(set) var filterMode: Int?
+    package private(set) var filterCount: Int?
 
-    init(_ text: some RandomAccessCollection<UInt8>) {
+    package init(_ text: some RandomAccessCollection<UInt8>) {
         var rest = text[...]
         while !rest.isEmpty {
             let end = rest.firstIndex(of: UInt8(ascii: "\n")) ?? rest.endIndex

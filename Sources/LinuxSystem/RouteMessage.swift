@@ -2,22 +2,27 @@ internal import CLinux
 internal import Glibc
 
 /// A route as the kernel tells it, as far as it decides whether something can leave (rtnetlink(7)).
-struct RouteMessage {
+package struct RouteMessage {
     /// Whether it leads to everywhere: IPv4 or IPv6, of any routing table, and neither one that refuses
     /// (blackhole, unreachable, prohibit) nor one that looks on in another table (throw).
-    let isDefault: Bool
+    package let isDefault: Bool
     /// One, or several that share the load.
-    let hops: [Hop]
+    package let hops: [Hop]
 
-    struct Hop: Equatable {
+    package struct Hop: Equatable {
         /// The number of the interface; `nil` where the kernel does not say it.
         let interface: Int32?
         /// Whether the kernel would use it: its interface is up and has a carrier.
         let isAlive: Bool
+
+        package init(interface: Int32?, isAlive: Bool) {
+            self.interface = interface
+            self.isAlive = isAlive
+        }
     }
 
     /// - Returns: `nil` for what is too short to be a route.
-    init?(_ payload: ArraySlice<UInt8>) {
+    package init?(_ payload: ArraySlice<UInt8>) {
         guard let route = payload.value(rtmsg.self) else { return nil }
         isDefault =
             [UInt8(AF_INET), UInt8(AF_INET6)].contains(route.rtm_family)

@@ -4,7 +4,7 @@ internal import Glibc
 ///
 /// - Throws: `SystemError` with this operation and subject.
 @discardableResult
-func systemCall<Result: SignedInteger>(
+package func systemCall<Result: SignedInteger>(
     _ operation: String,
     _ subject: @autoclosure () -> String = "",
     _ body: () -> Result

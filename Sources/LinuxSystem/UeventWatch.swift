@@ -44,9 +44,11 @@ package final class UeventWatch {
     }
 
     /// Whether a uevent, whose parts end with NUL, has this part.
-    static func has(_ mark: [UInt8], _ datagram: ArraySlice<UInt8>) -> Bool {
+    package static func has(_ mark: [UInt8], _ datagram: ArraySlice<UInt8>) -> Bool {
         datagram.split(separator: 0).contains { $0.elementsEqual(mark) }
     }
 
-    static func mark(_ subsystem: String) -> [UInt8] { Array("SUBSYSTEM=\(subsystem)".utf8) }
+    package static func mark(_ subsystem: String) -> [UInt8] {
+        Array("SUBSYSTEM=\(subsystem)".utf8)
+    }
 }

@@ -1,15 +1,15 @@
 internal import CLinux
-internal import Glibc
+package import Glibc
 
 /// The address of a Unix socket at a path (unix(7)).
-struct UnixAddress {
+package struct UnixAddress {
     /// What fits into sun_path with the NUL at its end.
     static let pathBytesMax = 107
 
     private var address = sockaddr_un()
 
     /// - Throws: ENAMETOOLONG over 107 bytes, EINVAL where the path is empty or has a NUL.
-    init(path: String) throws(SystemError) {
+    package init(path: String) throws(SystemError) {
         let bytes = Array(path.utf8)
         guard bytes.count <= Self.pathBytesMax else {
             throw SystemError(
@@ -43,7 +43,9 @@ struct UnixAddress {
         return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
     }
 
-    func withPointer<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
+    package func withPointer<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result)
+        -> Result
+    {
         withUnsafePointer(to: address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 body($0, socklen_t(MemoryLayout<sockaddr_un>.size))

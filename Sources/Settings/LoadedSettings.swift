@@ -28,6 +28,13 @@ package struct SettingsDifference: Sendable, Equatable {
     package var changed: [String] = []
     /// In force only after a restart.
     package var needRestart: [String] = []
+
+    package init() {}
+
+    package init(changed: [String] = [], needRestart: [String] = []) {
+        self.changed = changed
+        self.needRestart = needRestart
+    }
 }
 
 /// The settings in force, and where each came from.

@@ -14,7 +14,7 @@ package struct SettingKey<Root: Sendable>: Sendable {
     /// Takes the value over from another root.
     let copy: @Sendable (_ from: Root, _ to: inout Root) -> Void
     /// Checks what a file says and stores it.
-    let assign: @Sendable (inout Root, TOMLValue) throws(SettingProblem) -> Void
+    package let assign: @Sendable (inout Root, TOMLValue) throws(SettingProblem) -> Void
 
     static func integer(
         _ name: String,

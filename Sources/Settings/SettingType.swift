@@ -84,6 +84,6 @@ package enum SettingValue: Sendable, Equatable, CustomStringConvertible {
 }
 
 /// Why a value is refused, without its place.
-struct SettingProblem: Error, Equatable {
+package struct SettingProblem: Error, Equatable {
     let text: String
 }

@@ -1,9 +1,9 @@
 import Glibc
 
 /// Reads configuration files and folders.
-enum SettingsFile {
+package enum SettingsFile {
     /// A system call that failed.
-    struct Failure: Error, Equatable {
+    package struct Failure: Error, Equatable {
         let code: CInt
         let text: String
 
@@ -26,7 +26,7 @@ enum SettingsFile {
 
     /// Reads a regular file or a character device (`/dev/null` masks a file), at most one byte
     /// more than a document may have.
-    static func read(_ path: String) throws(Failure) -> [UInt8] {
+    package static func read(_ path: String) throws(Failure) -> [UInt8] {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard descriptor >= 0 else { throw Failure(errno) }
         defer { close(descriptor) }

@@ -5,6 +5,11 @@ package struct SettingsLocation: Sendable, Equatable {
     /// Whether the main file must exist.
     package let isRequired: Bool
 
+    package init(file: String, isRequired: Bool) {
+        self.file = file
+        self.isRequired = isRequired
+    }
+
     /// `/etc/bgtaskd/bgtaskd.toml`.
     package static let system = SettingsLocation(
         file: "/etc/bgtaskd/bgtaskd.toml",

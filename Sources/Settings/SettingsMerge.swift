@@ -5,17 +5,19 @@ struct SettingsOrigin: Sendable, Equatable {
 }
 
 /// Puts the sources together, one after the other, and collects what is wrong.
-struct SettingsMerge {
+package struct SettingsMerge {
     private var settings = Settings()
     private var files: [String] = []
     private var origins: [String: SettingsOrigin] = [:]
-    private(set) var errors: [SettingsError] = []
+    package private(set) var errors: [SettingsError] = []
 
     /// Tables and keys of the present source that were refused: what is inside them is not
     /// reported again.
     private var refused: Set<[String]> = []
     /// Profiles and tables with a refused key: what remains of them is not judged.
     private var spoiled: Set<[String]> = []
+
+    package init() {}
 
     /// The most errors reported of one file.
     private static let errorsPerFileMax = 100
@@ -33,7 +35,7 @@ struct SettingsMerge {
         return sections + ["profiles"]
     }()
 
-    mutating func apply(_ bytes: [UInt8], from file: String) {
+    package mutating func apply(_ bytes: [UInt8], from file: String) {
         files.append(file)
         let source = SettingsSource.file(file)
         let document: TOMLDocument
@@ -252,7 +254,7 @@ struct SettingsMerge {
         return LoadedSettings(settings: settings, files: files, origins: origins)
     }
 
-    mutating func finish() {
+    package mutating func finish() {
         for profile in settings.profileList where profile != .unlimited { finish(profile) }
         judge(
             (["applications", "grace"], settings.applications.grace),

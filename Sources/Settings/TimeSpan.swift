@@ -12,6 +12,10 @@ package enum TimeSpan: Sendable, Hashable {
     /// What is wrong with a text that is not a time span, as a clause without a full stop.
     package struct Failure: Error, Sendable, Hashable, CustomStringConvertible {
         package let description: String
+
+        package init(description: String) {
+            self.description = description
+        }
     }
 
     /// Reads a time span.

@@ -2,7 +2,7 @@ internal import CSystemd
 internal import Glibc
 
 /// A connection of sd-bus(3) that never waits by itself: whoever holds it drives it.
-final class BusConnection {
+package final class BusConnection {
     private let bus: OpaquePointer
 
     /// - Parameter pointer: a reference that is given up to this value.

@@ -2,11 +2,11 @@ internal import CSystemd
 internal import Glibc
 
 /// A message of sd-bus(3) that is being written; types are those of sd_bus_message_append(3).
-final class BusMessage {
+package final class BusMessage {
     let pointer: OpaquePointer
 
     /// - Parameter pointer: a reference that is given up to this value.
-    init(_ pointer: OpaquePointer) {
+    package init(_ pointer: OpaquePointer) {
         self.pointer = pointer
     }
 
@@ -14,18 +14,18 @@ final class BusMessage {
         sd_bus_message_unref(pointer)
     }
 
-    func append(_ text: String) throws(SystemdError) {
+    package func append(_ text: String) throws(SystemdError) {
         let result = text.withCString { sd_bus_message_append_basic(pointer, Self.code("s"), $0) }
         try Self.check(result)
     }
 
-    func append(_ isTrue: Bool) throws(SystemdError) {
+    package func append(_ isTrue: Bool) throws(SystemdError) {
         // In memory a D-Bus boolean is an int.
         var number: Int32 = isTrue ? 1 : 0
         try Self.check(sd_bus_message_append_basic(pointer, Self.code("b"), &number))
     }
 
-    func append(_ number: UInt32) throws(SystemdError) {
+    package func append(_ number: UInt32) throws(SystemdError) {
         var number = number
         try Self.check(sd_bus_message_append_basic(pointer, Self.code("u"), &number))
     }
@@ -36,7 +36,7 @@ final class BusMessage {
     }
 
     /// Appends an array (`a`), a structure (`r`) or a variant (`v`) with what `body` appends.
-    func container(
+    package func container(
         _ kind: Character, of contents: String, _ body: () throws(SystemdError) -> Void
     ) throws(SystemdError) {
         try Self.check(sd_bus_message_open_container(pointer, Self.code(kind), contents))
@@ -48,14 +48,18 @@ final class BusMessage {
         try SystemdError.check(result, "sd_bus_message_append")
     }
 
-    static func code(_ type: Character) -> CChar {
+    package static func code(_ type: Character) -> CChar {
         CChar(bitPattern: type.asciiValue ?? 0)
     }
 }
 
 /// A message of sd-bus(3) that came, valid while its callback runs.
-struct ReceivedMessage {
+package struct ReceivedMessage {
     let pointer: OpaquePointer
+
+    package init(pointer: OpaquePointer) {
+        self.pointer = pointer
+    }
 
     /// An error in the sender's words.
     struct Failure {
@@ -77,7 +81,7 @@ struct ReceivedMessage {
     }
 
     /// Reads the next value, an object path (`o`) or a string (`s`); `nil` where it is none.
-    func text(_ type: Character) -> String? {
+    package func text(_ type: Character) -> String? {
         var text: UnsafePointer<CChar>?
         guard sd_bus_message_read_basic(pointer, BusMessage.code(type), &text) > 0, let text
         else { return nil }
@@ -85,7 +89,7 @@ struct ReceivedMessage {
     }
 
     /// Reads the next value, a number of 32 bits (`u`).
-    func number() -> UInt32? {
+    package func number() -> UInt32? {
         var number: UInt32 = 0
         return sd_bus_message_read_basic(pointer, BusMessage.code("u"), &number) > 0 ? number : nil
     }

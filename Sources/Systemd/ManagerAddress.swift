@@ -1,19 +1,19 @@
-internal import CSystemd
+package import CSystemd
 internal import Glibc
 
 /// Where a service manager is spoken to, and who must be there.
 ///
 /// The manager's own socket (as systemctl uses it) and not a bus: dbus-daemon lets nobody but the user
 /// into a user's bus, not even root; and a bus may itself run in a unit that is frozen.
-struct ManagerAddress {
+package struct ManagerAddress {
     /// The Unix socket.
-    let path: String
+    package let path: String
     /// Whether a bus listens there, and not the manager itself.
     let isBus: Bool
     /// Who must have made the socket; `nil` where anybody may.
     let owner: uid_t?
 
-    init(path: String, isBus: Bool = false, owner: uid_t? = nil) {
+    package init(path: String, isBus: Bool = false, owner: uid_t? = nil) {
         self.path = path
         self.isBus = isBus
         self.owner = owner
@@ -41,7 +41,7 @@ struct ManagerAddress {
     ///
     /// - Throws: ``SystemdError``: as of connect(2), such as ENOENT and ECONNREFUSED where no manager
     ///   runs, EAGAIN where it takes no more; EPERM where another than ``owner`` listens.
-    func connect() throws(SystemdError) -> BusConnection {
+    package func connect() throws(SystemdError) -> BusConnection {
         let descriptor = try connectedSocket()
         var pointer: OpaquePointer?
         let made = sd_bus_new(&pointer)

@@ -26,7 +26,7 @@ package enum StopKind: Equatable, Sendable {
         ask(at: ManagerAddress(of: manager), loop: loop, limit: limit, completion: completion)
     }
 
-    static func ask(
+    package static func ask(
         at address: ManagerAddress, loop: EventLoop, limit: Duration,
         completion: @escaping (StopKind) -> Void
     ) {

@@ -71,7 +71,7 @@ package final class TimerSource: EventSource {
     }
 
     /// The first µs that is not before `instant`, in ns.
-    static func microseconds(roundingUp instant: UInt64) -> UInt64 {
+    package static func microseconds(roundingUp instant: UInt64) -> UInt64 {
         instant / 1_000 + (instant.isMultiple(of: 1_000) ? 0 : 1)
     }
 

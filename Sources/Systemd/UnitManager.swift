@@ -34,7 +34,7 @@ package final class UnitManager {
         self.init(at: ManagerAddress(of: manager), loop: loop, limit: limit)
     }
 
-    init(at address: ManagerAddress, loop: EventLoop, limit: Duration) {
+    package init(at address: ManagerAddress, loop: EventLoop, limit: Duration) {
         self.loop = loop
         self.address = address
         self.limit = limit
@@ -102,7 +102,7 @@ package final class UnitManager {
         thaw(units, at: ManagerAddress(of: manager), within: limit)
     }
 
-    static func thaw(
+    package static func thaw(
         _ units: [String], at address: ManagerAddress, within limit: Duration
     ) -> [UnitFailure] {
         let conversation = UnitConversation(with: address, limit: limit)

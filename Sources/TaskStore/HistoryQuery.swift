@@ -1,12 +1,12 @@
-internal import BudgetCore
+package import BudgetCore
 
 /// The statement that answers a filter for one outcome, or for all.
-struct HistoryQuery {
+package struct HistoryQuery {
     private(set) var parameters: [SQLValue] = []
     private var conditions = ["ended_at_us IS NOT NULL"]
     private let index: String
 
-    init(_ filter: HistoryFilter, _ outcome: Outcome?, after cursor: HistoryCursor?) {
+    package init(_ filter: HistoryFilter, _ outcome: Outcome?, after cursor: HistoryCursor?) {
         index = HistoryQuery.index(filter, outcome)
         if let name = filter.name { add("name = ?", .text(name)) }
         if let application = filter.application { add("application = ?", .text(application)) }
@@ -20,7 +20,7 @@ struct HistoryQuery {
         }
     }
 
-    var sql: String {
+    package var sql: String {
         "SELECT \(ColumnNames.ofTask.joined(separator: ", ")) FROM tasks INDEXED BY \(index) WHERE "
             + conditions.joined(separator: " AND ")
             + " ORDER BY ended_at_us DESC, id DESC LIMIT ?"

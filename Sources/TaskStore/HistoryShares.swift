@@ -1,15 +1,15 @@
-internal import BudgetCore
+package import BudgetCore
 
 /// How much of the history each owner has, so that what is too much is taken from the one who has most.
 ///
 /// The numbers are those of the last commit. The tasks are counted when the store is opened. The bytes that they and the
 /// successes take are counted later and only if needed, in the order of their tables; they are known once all are
 /// counted.
-struct HistoryShares {
-    typealias Share = OwnerShares.Share
+package struct HistoryShares {
+    package typealias Share = OwnerShares.Share
 
     /// How far the bytes are counted: tasks come before successes.
-    enum Counted {
+    package enum Counted {
         case tasks(through: Int64)
         /// `nil`: none of them yet.
         case successes(through: KeptSuccess?)
@@ -17,16 +17,22 @@ struct HistoryShares {
     }
 
     /// What is to be removed: the oldest of an owner, until one of the numbers is reached.
-    struct Excess: Equatable {
+    package struct Excess: Equatable {
         let owner: OwnerID
         let countMax: Int
         let bytesMax: Int
+
+        package init(owner: OwnerID, countMax: Int, bytesMax: Int) {
+            self.owner = owner
+            self.countMax = countMax
+            self.bytesMax = bytesMax
+        }
     }
 
     private var owners = OwnerShares()
     private(set) var counted = Counted.tasks(through: 0)
 
-    init(counts: [OwnerID: Int]) {
+    package init(counts: [OwnerID: Int]) {
         for (owner, count) in counts { add(Share(count: count), of: owner) }
     }
 
@@ -49,19 +55,19 @@ struct HistoryShares {
         }
     }
 
-    mutating func add(_ change: Share, of owner: OwnerID) { owners.add(change, of: owner) }
+    package mutating func add(_ change: Share, of owner: OwnerID) { owners.add(change, of: owner) }
 
     var total: Share { owners.total }
 
     /// Adds the bytes of the next rows, and remembers how far it has counted.
-    mutating func count(_ bytes: [OwnerID: Int], through last: Counted) {
+    package mutating func count(_ bytes: [OwnerID: Int], through last: Counted) {
         for (owner, bytes) in bytes { add(Share(bytes: bytes), of: owner) }
         counted = last
     }
 
     /// What is to be removed first: from the account that has most, and within it from the uid that has most. So much
     /// that it has no more than the next one, but a few at least.
-    mutating func excess(over bounds: HistoryBounds) -> Excess? {
+    package mutating func excess(over bounds: HistoryBounds) -> Excess? {
         owners.rank(by: bounds.accounts)
         let count = total.count - bounds.countMax
         if count > 0, let (owner, lead) = owners.counts.most {

@@ -55,7 +55,7 @@ struct KeptRow {
 }
 
 /// The last success of an owner's tasks of a name, whose time is kept for a minimum interval.
-struct KeptSuccess: Comparable {
+package struct KeptSuccess: Comparable {
     let owner: OwnerID
     let name: String
 
@@ -76,13 +76,13 @@ struct KeptSuccess: Comparable {
     }
 
     /// The order of the table, which compares the bytes of names.
-    static func < (success: KeptSuccess, other: KeptSuccess) -> Bool {
+    package static func < (success: KeptSuccess, other: KeptSuccess) -> Bool {
         success.owner != other.owner
             ? success.owner < other.owner
             : success.name.utf8.lexicographicallyPrecedes(other.name.utf8)
     }
 
-    static func == (success: KeptSuccess, other: KeptSuccess) -> Bool {
+    package static func == (success: KeptSuccess, other: KeptSuccess) -> Bool {
         success.owner == other.owner && success.name.utf8.elementsEqual(other.name.utf8)
     }
 }

@@ -1,10 +1,10 @@
 /// The layout of the database of outputs. As of the store of tasks, its comments are kept in the file.
-enum OutputSchema {
+package enum OutputSchema {
     /// `application_id`: "bgto" in ASCII.
-    static let applicationID: Int64 = 0x6267_746F
+    package static let applicationID: Int64 = 0x6267_746F
 
     /// What brings a database from one version to the next; the first makes the tables.
-    static let steps = [outputs + chunks, times, handedOver]
+    package static let steps = [outputs + chunks, times, handedOver]
 
     private static let outputs = """
         CREATE TABLE outputs (

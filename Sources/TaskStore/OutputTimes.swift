@@ -68,7 +68,7 @@ package struct OutputTimes: Equatable, Sendable {
 
 // As the disk has them: the span, then the marks, each number in eight bytes.
 extension OutputTimes {
-    var bytes: [UInt8] {
+    package var bytes: [UInt8] {
         var bytes: [UInt8] = []
         func add(_ number: Int64) {
             withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
@@ -82,7 +82,7 @@ extension OutputTimes {
     }
 
     /// `nil` where they make no sense.
-    init?(bytes: [UInt8]) {
+    package init?(bytes: [UInt8]) {
         guard bytes.count % 16 == 8, bytes.count <= 8 + 16 * OutputTimes.marksMax else {
             return nil
         }

@@ -2,12 +2,17 @@ internal import BudgetCore
 
 /// How much of something each owner has, by number and by bytes, so that what is too much is taken from the one who has
 /// most.
-struct OwnerShares {
-    struct Share: Equatable {
-        var count = 0
-        var bytes = 0
+package struct OwnerShares {
+    package struct Share: Equatable {
+        package var count = 0
+        package var bytes = 0
 
-        static func += (share: inout Share, other: Share) {
+        package init(count: Int = 0, bytes: Int = 0) {
+            self.count = count
+            self.bytes = bytes
+        }
+
+        package static func += (share: inout Share, other: Share) {
             share.count += other.count
             share.bytes += other.bytes
         }

@@ -2,10 +2,10 @@
 /// there are.
 ///
 /// A binary heap, and where each key is in it. Of keys that have the same the highest comes first.
-struct Ranking<Key: Hashable & Comparable> {
-    struct Entry {
-        let key: Key
-        fileprivate(set) var value: Int
+package struct Ranking<Key: Hashable & Comparable> {
+    package struct Entry {
+        package let key: Key
+        package fileprivate(set) var value: Int
 
         fileprivate static func < (entry: Entry, other: Entry) -> Bool {
             entry.value != other.value ? entry.value < other.value : entry.key < other.key
@@ -16,22 +16,24 @@ struct Ranking<Key: Hashable & Comparable> {
     private var entries: [Entry] = []
     private var places: [Key: Int] = [:]
 
-    var isEmpty: Bool { entries.isEmpty }
+    package init() {}
+
+    package var isEmpty: Bool { entries.isEmpty }
 
     /// Who has most.
-    var first: Entry? { entries.first }
+    package var first: Entry? { entries.first }
 
     /// Who has second most.
-    var second: Entry? {
+    package var second: Entry? {
         guard entries.count > 2 else { return entries.dropFirst().first }
         return entries[1] < entries[2] ? entries[2] : entries[1]
     }
 
     /// What a key has; 0 where it is not in the ranking.
-    subscript(key: Key) -> Int { places[key].map { entries[$0].value } ?? 0 }
+    package subscript(key: Key) -> Int { places[key].map { entries[$0].value } ?? 0 }
 
     /// Gives a key so much more, or takes it; who has 0 then is in the ranking no longer.
-    mutating func add(_ change: Int, to key: Key) {
+    package mutating func add(_ change: Int, to key: Key) {
         guard change != 0 else { return }
         guard let place = places[key] else {
             entries.append(Entry(key: key, value: change))

@@ -1,5 +1,5 @@
 /// The texts of the statements that change the store.
-enum SQL {
+package enum SQL {
     private static let endColumns = ColumnNames.ofEnd
 
     static func insert(_ columns: [String], rowCount: Int = 1) -> String {
@@ -86,7 +86,7 @@ enum SQL {
 
     /// A success is kept where an interval may run from it, which is not negative: of that task itself, of one
     /// before it, or of one that waits. Answers with whether none is kept yet, too.
-    static let success =
+    package static let success =
         "SELECT owner, name, ended_at_us, max("
         + "coalesce(minimum_interval_ms, -1), "
         + "coalesce((\(intervalAwaited)), -1), "
@@ -95,7 +95,7 @@ enum SQL {
 
     static let keepSuccess = "INSERT INTO last_successes VALUES (?, ?, ?, ?) " + keepLongest
 
-    static let forgetSuccess = "DELETE FROM last_successes WHERE owner = ? AND name = ?"
+    package static let forgetSuccess = "DELETE FROM last_successes WHERE owner = ? AND name = ?"
 
     /// An end that the disk refused at first may be written after a later one.
     private static let keepLongest =

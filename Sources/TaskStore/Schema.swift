@@ -1,17 +1,17 @@
 /// The layout of the database. Its comments are kept in the file, so that `.schema` in sqlite3(1) shows
 /// them; a user may read the tables, and nobody else writes them.
-enum Schema {
+package enum Schema {
     /// `application_id`: "bgtk" in ASCII; see file(1) and sqlite.org, PRAGMA application_id.
-    static let applicationID: Int64 = 0x6267_746B
+    package static let applicationID: Int64 = 0x6267_746B
 
     /// What brings a database from one version to the next; the first makes the tables. The version of a
     /// database (`user_version`) is the number of steps that it has been through.
-    static let steps = [
+    package static let steps = [
         version1, version2, version3, version4, version5, version6, version7, version8, version9,
         version10, version11,
     ]
 
-    static var version: Int { steps.count }
+    package static var version: Int { steps.count }
 
     private static let version1 = [tasks, ends, attempts, successes, identifiers, views].joined()
 

@@ -76,4 +76,10 @@ package struct OpenSpans: Equatable, Sendable {
     package var numberLast: UInt64
     /// The latest time that is written anywhere; `nil`: none is.
     package var seenAt: WallTime?
+
+    package init(spans: [StoredSpan], numberLast: UInt64, seenAt: WallTime? = nil) {
+        self.spans = spans
+        self.numberLast = numberLast
+        self.seenAt = seenAt
+    }
 }

@@ -2,7 +2,7 @@ internal import BudgetCore
 
 /// What can be asked about the last successes, from which minimum intervals run; each question runs while its
 /// caller holds the connection.
-struct SuccessQueries {
+package struct SuccessQueries {
     private let connection: Connection
 
     init(_ connection: Connection) {
@@ -90,21 +90,22 @@ struct SuccessQueries {
         return successes
     }
 
-    static let keptSuccess = "SELECT ended_at_us FROM last_successes WHERE owner = ? AND name = ?"
+    package static let keptSuccess =
+        "SELECT ended_at_us FROM last_successes WHERE owner = ? AND name = ?"
 
-    static let successesBehind =
+    package static let successesBehind =
         "SELECT owner, name FROM last_successes WHERE (owner, name) > (?, ?) "
         + "ORDER BY owner, name LIMIT ?"
 
-    static let successesOver =
+    package static let successesOver =
         "SELECT owner, name FROM last_successes "
         + "WHERE ended_at_us + minimum_interval_ms * 1000 <= ? LIMIT ?"
 
-    static let oldestSuccesses =
+    package static let oldestSuccesses =
         "SELECT owner, name FROM last_successes INDEXED BY last_successes_oldest "
         + "WHERE owner = ? ORDER BY ended_at_us, name LIMIT ? OFFSET ?"
 
-    static let lastCompleted =
+    package static let lastCompleted =
         "SELECT ended_at_us FROM tasks INDEXED BY tasks_completed "
         + "WHERE owner = ? AND name = ? AND outcome = 0 ORDER BY ended_at_us DESC LIMIT 1"
 

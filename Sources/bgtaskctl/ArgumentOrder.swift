@@ -3,7 +3,7 @@ internal import Settings
 /// Moves the options that every verb has behind the verb, where ArgumentParser looks for them.
 ///
 /// Only what stands before the verb is moved, so neither `--` nor a command behind it is ever touched.
-enum ArgumentOrder {
+package enum ArgumentOrder {
     private static let flags: Set<String> = ["--user", "--system", "--json", "--no-pager"]
     private static let valued = "--socket"
     /// The verbs that have verbs of their own; the options stand behind those.
@@ -18,7 +18,7 @@ enum ArgumentOrder {
     ///
     /// Where there is no verb they are left out, since nothing takes them then; an option that is not one of
     /// them stays where it is, for ArgumentParser to judge.
-    static func verbFirst(_ arguments: [String]) -> [String] {
+    package static func verbFirst(_ arguments: [String]) -> [String] {
         var moved: [String] = []
         var kept: [String] = []
         var isInFamily = false
@@ -47,7 +47,7 @@ enum ArgumentOrder {
 }
 
 /// Says in one line what is wrong with the arguments.
-enum UsageText {
+package enum UsageText {
     /// The verbs that take a command, each with what stands before it.
     private static let verbsWithCommand = [
         "run": "run", "hold": "hold", "app register": "app register ID --",
@@ -91,7 +91,7 @@ enum UsageText {
     /// - Parameters:
     ///   - message: ArgumentParser's, which may have more than one line.
     ///   - verb: the first argument; `nil` where there is none.
-    static func line(_ message: String, verb: String?) -> String {
+    package static func line(_ message: String, verb: String?) -> String {
         let lines = message.split(whereSeparator: \.isNewline)
             .map { $0.drop { $0 == " " } }
             .filter { !$0.isEmpty }

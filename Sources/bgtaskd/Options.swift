@@ -2,28 +2,32 @@
 ///
 /// An option and its value stand in two words or in one, with an equals sign; of one that is given twice the last
 /// counts.
-struct Options: Equatable {
-    enum Scope: Equatable { case user, system }
+package struct Options: Equatable {
+    package enum Scope: Equatable { case user, system }
 
     /// What is to be done.
-    enum Order: Equatable { case serve, checkConfig, showHelp, showVersion }
+    package enum Order: Equatable { case serve, checkConfig, showHelp, showVersion }
 
     /// What is wrong with a command line, in words for the person who typed it.
-    struct UsageError: Error, Equatable {
+    package struct UsageError: Error, Equatable {
         let text: String
+
+        package init(text: String) {
+            self.text = text
+        }
     }
 
-    private(set) var order = Order.serve
+    package private(set) var order = Order.serve
     /// Whether a check says only what is wrong.
-    private(set) var isQuiet = false
-    private(set) var config: String?
-    private(set) var scope: Scope?
-    private(set) var socket: String?
-    private(set) var stateFolder: String?
+    package private(set) var isQuiet = false
+    package private(set) var config: String?
+    package private(set) var scope: Scope?
+    package private(set) var socket: String?
+    package private(set) var stateFolder: String?
     /// The socket of bgtask-executor; `nil`: the daemon starts one.
     private(set) var executor: String?
 
-    static let help = """
+    package static let help = """
         Runs background work under a time limit.
 
         Usage: bgtaskd [OPTION...]
@@ -43,7 +47,7 @@ struct Options: Equatable {
         """
 
     /// Reads the words after the program's name.
-    init(_ words: some Sequence<String>) throws(UsageError) {
+    package init(_ words: some Sequence<String>) throws(UsageError) {
         var words = words.makeIterator()
         while let word = words.next() {
             let (name, attached) = Options.parts(of: word)

@@ -1,6 +1,5 @@
+import BudgetCore
 import Testing
-
-@testable import BudgetCore
 
 @Suite("Whose rights a command starts with")
 struct AccountTests {

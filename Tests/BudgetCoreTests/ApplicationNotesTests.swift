@@ -1,7 +1,6 @@
+import BudgetCore
 import TestKit
 import Testing
-
-@testable import BudgetCore
 
 @Suite("What is kept with the command of an application")
 struct ApplicationNotesTests {

@@ -1,6 +1,5 @@
+import BudgetCore
 import Testing
-
-@testable import BudgetCore
 
 @Suite("Launched applications go on while one daemon follows another")
 struct ApplicationRestoreTests {

@@ -1,6 +1,5 @@
+import BudgetCore
 import TestKit
-
-@testable import BudgetCore
 
 extension ApplicationSimulation {
     mutating func takeEvent() {

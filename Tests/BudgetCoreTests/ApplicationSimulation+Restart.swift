@@ -1,6 +1,5 @@
+import BudgetCore
 import TestKit
-
-@testable import BudgetCore
 
 // One daemon follows another.
 extension ApplicationSimulation {

@@ -1,6 +1,5 @@
+import BudgetCore
 import TestKit
-
-@testable import BudgetCore
 
 // The shell of the simulation, and what must hold after each step.
 extension ApplicationSimulation {

@@ -1,6 +1,5 @@
+import BudgetCore
 import TestKit
-
-@testable import BudgetCore
 
 /// One seeded history of applications: random events go to the registry and to the slow model, and after each
 /// of them the two must agree. The shell carries orders out late and in any order, and sometimes fails.

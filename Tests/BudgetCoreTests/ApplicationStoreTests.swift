@@ -1,6 +1,5 @@
+import BudgetCore
 import Testing
-
-@testable import BudgetCore
 
 @Suite("Applications and the disk")
 struct ApplicationStoreTests {

@@ -1,4 +1,4 @@
-@testable import BudgetCore
+import BudgetCore
 
 /// What is on disk of tasks, and of attempts that are over.
 struct CommandDisk {

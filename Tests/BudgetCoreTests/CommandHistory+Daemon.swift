@@ -1,6 +1,5 @@
+import BudgetCore
 import TestKit
-
-@testable import BudgetCore
 
 // What a daemon does, each step of which may be its last.
 extension CommandHistory {

@@ -1,6 +1,5 @@
+import BudgetCore
 import TestKit
-
-@testable import BudgetCore
 
 /// One seeded history of commands that outlive daemons: each daemon is stopped between any two of its steps, or hands
 /// over, and the next one finds what the program that runs commands has.

@@ -1,7 +1,6 @@
-import Testing
+import BudgetCore
 import TestKit
-
-@testable import BudgetCore
+import Testing
 
 @Suite("What is kept with a command")
 struct CommandNotesTests {

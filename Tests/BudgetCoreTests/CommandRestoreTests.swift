@@ -1,7 +1,6 @@
-import Testing
+import BudgetCore
 import TestKit
-
-@testable import BudgetCore
+import Testing
 
 @Suite("Commands that a new daemon finds")
 struct CommandRestoreTests {

@@ -1,7 +1,6 @@
+import BudgetCore
 import Containers
 import Testing
-
-@testable import BudgetCore
 
 @Suite("Commands that another program runs, and gives their time")
 struct CommandTests {

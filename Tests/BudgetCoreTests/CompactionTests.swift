@@ -1,7 +1,6 @@
+import BudgetCore
 import Containers
 import Testing
-
-@testable import BudgetCore
 
 @Suite("The memory of a busy hour")
 struct CompactionTests {

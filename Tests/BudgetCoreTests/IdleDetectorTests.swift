@@ -1,7 +1,6 @@
+import BudgetCore
 import TestKit
 import Testing
-
-@testable import BudgetCore
 
 @Suite("Whether the machine is idle (rule 24)")
 struct IdleDetectorTests {

@@ -1,7 +1,6 @@
+import BudgetCore
 import Containers
 import Testing
-
-@testable import BudgetCore
 
 @Suite("docs/architecture.md, rule 25: an interval since the last success")
 struct IntervalTests {

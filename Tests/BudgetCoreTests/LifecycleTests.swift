@@ -1,6 +1,5 @@
+import BudgetCore
 import Testing
-
-@testable import BudgetCore
 
 @Suite("docs/architecture.md, rules 14 to 21: the state table")
 struct LifecycleTests {

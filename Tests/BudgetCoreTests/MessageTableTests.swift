@@ -1,6 +1,5 @@
+import BudgetCore
 import Testing
-
-@testable import BudgetCore
 
 @Suite(
     "docs/architecture.md, rule 22: where a message goes, by state, by what the user did and by the handlers"

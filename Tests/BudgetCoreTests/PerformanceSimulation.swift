@@ -1,6 +1,5 @@
+import BudgetCore
 import TestKit
-
-@testable import BudgetCore
 
 /// One seeded history of tasks that applications do themselves: the shell carries orders out late, in any order, and
 /// sometimes fails; the applications are slow, wrong, and go away.

@@ -1,4 +1,4 @@
-@testable import BudgetCore
+import BudgetCore
 
 extension QueueModel {
     /// A step is on disk.

@@ -1,4 +1,4 @@
-@testable import BudgetCore
+import BudgetCore
 
 extension QueueModel {
     // MARK: - Submissions and orders

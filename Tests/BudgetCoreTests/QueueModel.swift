@@ -1,4 +1,4 @@
-@testable import BudgetCore
+import BudgetCore
 
 /// The rules of the queue as a person would check them with a list of all tasks on paper: after each event
 /// every task is looked at, and everything is counted anew. A tick is a second.

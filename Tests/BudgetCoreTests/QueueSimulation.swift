@@ -1,6 +1,5 @@
+import BudgetCore
 import TestKit
-
-@testable import BudgetCore
 
 /// One seeded history of the queue: random events go to the registry and to the model, with a disk between
 /// that takes a turn's steps in their order, late, or not at all. After each event the two must agree.

@@ -1,7 +1,6 @@
+import BudgetCore
 import TestKit
 import Testing
-
-@testable import BudgetCore
 
 @Suite("Simulation of the queue by seed")
 struct QueueSimulationTests {

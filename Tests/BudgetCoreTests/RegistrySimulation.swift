@@ -1,6 +1,5 @@
+import BudgetCore
 import TestKit
-
-@testable import BudgetCore
 
 /// One seeded history: random events go to the registry and to the slow model, and after each of them
 /// the two must agree on every task. A tick is 100 ms.

@@ -1,6 +1,5 @@
+import BudgetCore
 import Testing
-
-@testable import BudgetCore
 
 @Suite("docs/architecture.md, rule 27: retries where they are asked for")
 struct RetryTests {

@@ -1,6 +1,5 @@
+import BudgetCore
 import Testing
-
-@testable import BudgetCore
 
 @Suite("The phases of a run task: the whole table of what can follow what")
 struct RunPhaseTests {

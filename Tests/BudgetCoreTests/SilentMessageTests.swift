@@ -1,6 +1,5 @@
+import BudgetCore
 import Testing
-
-@testable import BudgetCore
 
 @Suite("docs/architecture.md, rule 22: silent messages")
 struct SilentMessageTests {

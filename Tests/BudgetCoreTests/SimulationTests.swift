@@ -1,7 +1,6 @@
-import Testing
+import BudgetCore
 import TestKit
-
-@testable import BudgetCore
+import Testing
 
 @Suite("Simulation by seed")
 struct SimulationTests {

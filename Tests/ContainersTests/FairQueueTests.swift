@@ -1,7 +1,6 @@
+import Containers
 import TestKit
 import Testing
-
-@testable import Containers
 
 @Suite("Whose turn it is")
 struct FairQueueTests {

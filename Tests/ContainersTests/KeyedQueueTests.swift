@@ -1,7 +1,6 @@
+import Containers
 import TestKit
 import Testing
-
-@testable import Containers
 
 @Suite("Those who wait and may leave")
 struct KeyedQueueTests {

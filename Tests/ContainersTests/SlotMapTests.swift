@@ -1,7 +1,6 @@
+import Containers
 import TestKit
 import Testing
-
-@testable import Containers
 
 @Suite("Slots that are found by a number")
 struct SlotMapTests {

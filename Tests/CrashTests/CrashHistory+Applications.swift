@@ -1,7 +1,6 @@
 import BudgetCore
+import DaemonShell
 import TestKit
-
-@testable import DaemonShell
 
 // What happens to applications.
 extension CrashHistory {

@@ -1,9 +1,8 @@
 import BudgetCore
+import DaemonShell
 import Settings
 import TaskStore
 import TestKit
-
-@testable import DaemonShell
 
 /// One seeded history: daemons one after the other on one disk, each stopped at a random moment.
 struct CrashHistory {

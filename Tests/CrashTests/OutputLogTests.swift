@@ -1,9 +1,8 @@
 import BudgetCore
+import DaemonShell
 import TaskStore
 import TestKit
 import Testing
-
-@testable import DaemonShell
 
 @Suite("What is kept of a task's output, and what that takes")
 struct OutputLogTests {

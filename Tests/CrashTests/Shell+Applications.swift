@@ -1,7 +1,6 @@
 import BudgetCore
+import DaemonShell
 import TaskStore
-
-@testable import DaemonShell
 
 // What the daemon does with applications.
 extension Shell {

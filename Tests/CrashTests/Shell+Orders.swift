@@ -1,6 +1,5 @@
 import BudgetCore
-
-@testable import DaemonShell
+import DaemonShell
 
 // What the daemon is told by its timers, by the kernel and by operators.
 extension Shell {

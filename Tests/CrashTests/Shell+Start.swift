@@ -1,7 +1,6 @@
 import BudgetCore
+import DaemonShell
 import TaskStore
-
-@testable import DaemonShell
 
 extension Shell {
     /// Compares what is on disk with what is known, and takes it over.

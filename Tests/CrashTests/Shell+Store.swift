@@ -1,7 +1,6 @@
 import BudgetCore
+import DaemonShell
 import TaskStore
-
-@testable import DaemonShell
 
 extension Shell {
     func order(_ step: StoreStep) throws {

@@ -1,11 +1,10 @@
 import BudgetCore
+import DaemonShell
 import Glibc
 import Logging
 import Settings
 import TaskStore
 import TestKit
-
-@testable import DaemonShell
 
 /// The shell was stopped here, as by kill -9.
 struct Stopped: Error {

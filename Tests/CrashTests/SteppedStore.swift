@@ -1,7 +1,6 @@
 import BudgetCore
+import DaemonShell
 import TaskStore
-
-@testable import DaemonShell
 
 /// The thread of a store, of which each step is taken when the history says so: `StoreThread` without the thread.
 final class SteppedStore: StoreBackend {

@@ -1,9 +1,8 @@
 import BudgetCore
+import DaemonShell
 import Settings
 import TaskStore
 import Testing
-
-@testable import DaemonShell
 
 /// What the daemon gives to its store, when, and what it makes of what comes back.
 @Suite("The writer of the store")

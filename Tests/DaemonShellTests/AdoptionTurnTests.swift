@@ -1,7 +1,6 @@
 import BudgetCore
+import DaemonShell
 import Testing
-
-@testable import DaemonShell
 
 @Suite("Whose processes are looked at next")
 struct AdoptionTurnTests {

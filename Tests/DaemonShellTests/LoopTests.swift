@@ -1,10 +1,9 @@
 import BudgetCore
+import DaemonShell
 import Glibc
 import LinuxSystem
 import Systemd
 import Testing
-
-@testable import DaemonShell
 
 @Suite("The turn and what it goes by")
 struct LoopTests {

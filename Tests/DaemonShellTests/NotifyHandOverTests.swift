@@ -1,11 +1,10 @@
 import BudgetCore
+import DaemonShell
 import Glibc
 import LinuxSystem
 import TaskAPI
 import TestKit
 import Testing
-
-@testable import DaemonShell
 
 @Suite("The sockets of commands over one daemon's end and the next one's start")
 struct NotifyHandOverTests {

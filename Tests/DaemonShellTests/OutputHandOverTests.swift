@@ -1,12 +1,11 @@
 import BudgetCore
+import DaemonShell
 import Glibc
 import LinuxSystem
 import Logging
 import Settings
 import TaskStore
 import Testing
-
-@testable import DaemonShell
 
 @Suite("Output over one daemon's end and the next one's start")
 struct OutputHandOverTests {

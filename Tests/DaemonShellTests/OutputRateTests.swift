@@ -1,7 +1,6 @@
 import BudgetCore
+import DaemonShell
 import Testing
-
-@testable import DaemonShell
 
 @Suite("How fast output is read")
 struct OutputRateTests {

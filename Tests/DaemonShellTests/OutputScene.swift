@@ -1,11 +1,10 @@
 import BudgetCore
+import DaemonShell
 import Glibc
 import LinuxSystem
 import Logging
 import Systemd
 import Testing
-
-@testable import DaemonShell
 
 /// What reads output, without a daemon, and commands whose pipes the test writes to.
 final class OutputScene {

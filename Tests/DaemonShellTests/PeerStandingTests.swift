@@ -1,8 +1,7 @@
 import BudgetCore
+import DaemonShell
 import LinuxSystem
 import Testing
-
-@testable import DaemonShell
 
 @Suite("What confines the processes that connect")
 struct PeerStandingTests {

@@ -1,9 +1,8 @@
 import BudgetCore
+import DaemonShell
 import TaskAPI
 import Testing
 import Varlink
-
-@testable import DaemonShell
 
 @Suite("Answers that are owed")
 struct PendingReplyTests {

@@ -1,10 +1,9 @@
 import BudgetCore
+import DaemonShell
 import Logging
 import Settings
 import TaskStore
 import Testing
-
-@testable import DaemonShell
 
 @Suite("What the disk has for the daemon after this one")
 struct RecoveryTests {

@@ -1,11 +1,10 @@
 import BudgetCore
+import DaemonShell
 import Glibc
 import LinuxSystem
 import TestKit
 import Testing
 import Varlink
-
-@testable import DaemonShell
 
 @Suite("Whose replies are made next")
 struct ReplyRoundsTests {

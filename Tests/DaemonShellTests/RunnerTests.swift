@@ -1,7 +1,6 @@
 import BudgetCore
+import DaemonShell
 import Testing
-
-@testable import DaemonShell
 
 @Suite("The processes of a task or an application")
 struct RunnerTests {

@@ -1,4 +1,5 @@
 import BudgetCore
+import DaemonShell
 import Glibc
 import LinuxSystem
 import Logging
@@ -7,8 +8,6 @@ import Systemd
 import TaskStore
 import Testing
 import Varlink
-
-@testable import DaemonShell
 
 /// The daemon's parts without a daemon: a core whose clock the test sets, and connections whose other ends it has.
 final class Scene {

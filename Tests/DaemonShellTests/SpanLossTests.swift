@@ -1,12 +1,11 @@
 import BudgetCore
+import DaemonShell
 import Glibc
 import Logging
 import Settings
 import Systemd
 import TaskStore
 import Testing
-
-@testable import DaemonShell
 
 @Suite("Spans of applications that find no room on their way to the disk")
 struct SpanLossTests {

@@ -1,10 +1,9 @@
+import DaemonShell
 import Glibc
 import Logging
 import Systemd
 import TestKit
 import Testing
-
-@testable import DaemonShell
 
 /// A folder for a store and for sockets, removed with it.
 final class StateFolder {

@@ -1,9 +1,8 @@
 import BudgetCore
+import DaemonShell
 import TaskAPI
 import Testing
 import Varlink
-
-@testable import DaemonShell
 
 @Suite("Who is told what happens")
 struct SubscriptionTests {

@@ -1,10 +1,9 @@
 import BudgetCore
+import DaemonShell
 import Glibc
 import LinuxSystem
 import Testing
 import Varlink
-
-@testable import DaemonShell
 
 extension Client {
     /// Makes a client that counts for an account, at nobody's end.

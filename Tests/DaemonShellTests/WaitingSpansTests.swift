@@ -1,8 +1,7 @@
 import BudgetCore
+import DaemonShell
 import TaskStore
 import Testing
-
-@testable import DaemonShell
 
 @Suite("Spans of applications on their way to the disk")
 struct WaitingSpansTests {

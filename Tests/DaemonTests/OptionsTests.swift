@@ -1,6 +1,5 @@
 import Testing
-
-@testable import bgtaskd
+import bgtaskd
 
 @Suite("The daemon's command line")
 struct OptionsTests {

@@ -1,7 +1,6 @@
 import Glibc
+import LinuxSystem
 import Testing
-
-@testable import LinuxSystem
 
 extension LinuxTests {
     /// The adoption of processes that live in groups as a service manager makes them.

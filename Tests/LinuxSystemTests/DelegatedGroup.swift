@@ -1,7 +1,6 @@
 import CLinux
 import Glibc
-
-@testable import LinuxSystem
+import LinuxSystem
 
 /// A group with the mark of delegation, as a service manager makes one.
 final class DelegatedGroup {

@@ -1,8 +1,7 @@
 import CLinux
 import Glibc
+import LinuxSystem
 import Testing
-
-@testable import LinuxSystem
 
 extension LinuxTests {
     /// A group that was delegated to a daemon.

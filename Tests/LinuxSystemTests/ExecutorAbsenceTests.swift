@@ -1,6 +1,5 @@
+import LinuxSystem
 import Testing
-
-@testable import LinuxSystem
 
 @Suite("The absence of an executor")
 struct ExecutorAbsenceTests {

@@ -1,8 +1,7 @@
 import CExecutor
 import Glibc
+import LinuxSystem
 import Testing
-
-@testable import LinuxSystem
 
 extension LinuxTests {
     /// What a daemon finds that comes to an executor with commands.

@@ -1,8 +1,7 @@
 import CExecutor
 import Glibc
+import LinuxSystem
 import Testing
-
-@testable import LinuxSystem
 
 extension LinuxTests {
     /// Whose the commands are, and what becomes of what a daemon has ordered that is gone.

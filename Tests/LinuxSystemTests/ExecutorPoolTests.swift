@@ -1,8 +1,7 @@
 import CExecutor
 import Glibc
+import LinuxSystem
 import Testing
-
-@testable import LinuxSystem
 
 extension LinuxTests {
     /// Groups of bgtask-executor that are used again, which is where the kernel counts no memory in them.

@@ -1,8 +1,7 @@
 import CExecutor
 import Glibc
+import LinuxSystem
 import Testing
-
-@testable import LinuxSystem
 
 extension LinuxTests {
     /// bgtask-executor as a service manager starts it.

@@ -1,9 +1,8 @@
 import CExecutor
 import CLinux
 import Glibc
+import LinuxSystem
 import Testing
-
-@testable import LinuxSystem
 
 extension LinuxTests {
     /// Processes that leave the group of their command, and how bgtask-executor finds them.

@@ -1,9 +1,8 @@
 import CExecutor
 import CLinux
 import Glibc
+import LinuxSystem
 import Testing
-
-@testable import LinuxSystem
 
 extension LinuxTests {
     /// bgtask-executor with real processes.

@@ -1,7 +1,6 @@
 import Glibc
+import LinuxSystem
 import Testing
-
-@testable import LinuxSystem
 
 extension LinuxTests {
     /// The freeze of a task: by its cgroup, and by signals where there is none.

@@ -1,7 +1,6 @@
 import Glibc
+import LinuxSystem
 import Testing
-
-@testable import LinuxSystem
 
 /// Which containment a test runs with.
 enum Kind: String, CaseIterable, CustomTestStringConvertible {

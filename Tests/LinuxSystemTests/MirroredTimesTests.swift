@@ -1,7 +1,6 @@
-import Testing
+import LinuxSystem
 import TestKit
-
-@testable import LinuxSystem
+import Testing
 
 /// What the executor is told of the times of a command, against an executor that fires by itself.
 @Suite("Times that are mirrored")

@@ -1,7 +1,6 @@
 import Glibc
+import LinuxSystem
 import Testing
-
-@testable import LinuxSystem
 
 extension LinuxTests {
     /// Texts of the kernel's with names of users' choice in them.

@@ -1,9 +1,8 @@
 import CLinux
 import Glibc
+import LinuxSystem
 import TestKit
 import Testing
-
-@testable import LinuxSystem
 
 extension LinuxTests {
     /// What the kernel tells by netlink(7), as bytes.

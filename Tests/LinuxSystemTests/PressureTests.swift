@@ -1,7 +1,6 @@
 import Foundation
+import LinuxSystem
 import Testing
-
-@testable import LinuxSystem
 
 extension LinuxTests {
     /// Where memory pressure is seen, and how it is told.

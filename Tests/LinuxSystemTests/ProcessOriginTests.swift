@@ -1,7 +1,6 @@
 import Glibc
+import LinuxSystem
 import Testing
-
-@testable import LinuxSystem
 
 extension LinuxTests {
     /// Whose process is at the other end of a socket.

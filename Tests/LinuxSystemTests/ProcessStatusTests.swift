@@ -1,8 +1,7 @@
 import Glibc
+import LinuxSystem
 import TestKit
 import Testing
-
-@testable import LinuxSystem
 
 extension LinuxTests {
     /// What the kernel says of a process.

@@ -1,7 +1,6 @@
 import Foundation
+import LinuxSystem
 import Testing
-
-@testable import LinuxSystem
 
 extension LinuxTests {
     /// What /proc and /sys say, in a folder that stands for /.

@@ -1,6 +1,5 @@
+import LinuxSystem
 import Testing
-
-@testable import LinuxSystem
 
 extension LinuxTests {
     /// Which unit a group belongs to.

@@ -1,8 +1,7 @@
 import Glibc
+import LinuxSystem
 import Synchronization
 import Testing
-
-@testable import LinuxSystem
 
 extension LinuxTests {
     /// Looking users up beside the loop.

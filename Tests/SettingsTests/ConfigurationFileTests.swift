@@ -1,7 +1,6 @@
+import Settings
 import TestKit
 import Testing
-
-@testable import Settings
 
 /// The file that is installed, as lines.
 func configurationLines() throws -> [String] {

@@ -1,6 +1,5 @@
+import Settings
 import Testing
-
-@testable import Settings
 
 @Suite("The groups of the queue in the settings")
 struct GroupTests {

@@ -1,7 +1,6 @@
 import Glibc
+import Settings
 import Testing
-
-@testable import Settings
 
 @Suite("Loading settings")
 struct SettingsLoaderTests {

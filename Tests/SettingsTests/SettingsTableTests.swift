@@ -1,6 +1,5 @@
+import Settings
 import Testing
-
-@testable import Settings
 
 @Suite("The table of settings")
 struct SettingsTableTests {

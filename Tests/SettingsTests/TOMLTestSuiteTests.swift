@@ -1,7 +1,6 @@
+import Settings
 import TestKit
 import Testing
-
-@testable import Settings
 
 /// The cases of toml-test (github.com/toml-lang/toml-test) for TOML 1.0.0 that are at most 90 bytes long, under its
 /// names. We differ in none.

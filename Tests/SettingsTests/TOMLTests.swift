@@ -1,6 +1,5 @@
+import Settings
 import Testing
-
-@testable import Settings
 
 /// The listed entries of a document as `path=value`.
 private func entries(_ text: String) throws -> [String] {

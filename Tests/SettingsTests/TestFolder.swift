@@ -1,6 +1,5 @@
 import Glibc
-
-@testable import Settings
+import Settings
 
 /// A folder that lives as long as its test.
 final class TestFolder {

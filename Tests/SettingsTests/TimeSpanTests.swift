@@ -1,7 +1,6 @@
+import Settings
 import TestKit
 import Testing
-
-@testable import Settings
 
 @Suite("Time spans")
 struct TimeSpanTests {

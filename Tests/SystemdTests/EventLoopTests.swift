@@ -1,8 +1,7 @@
 import CSystemd
 import Glibc
+import Systemd
 import Testing
-
-@testable import Systemd
 
 @Suite("The event loop")
 struct EventLoopTests {

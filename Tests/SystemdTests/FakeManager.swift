@@ -1,7 +1,6 @@
 import CSystemd
 import Glibc
-
-@testable import Systemd
+import Systemd
 
 /// A service manager that answers as a test wants it to; it lives in the same loop as who asks it.
 final class FakeManager {

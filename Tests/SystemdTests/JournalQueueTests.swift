@@ -1,6 +1,5 @@
+import Systemd
 import Testing
-
-@testable import Systemd
 
 /// A queue for four entries, as a reference, since `#expect` cannot call what mutates a value.
 @dynamicMemberLookup

@@ -1,6 +1,5 @@
+import Systemd
 import Testing
-
-@testable import Systemd
 
 @Suite("Entries as text")
 struct JournalTextTests {

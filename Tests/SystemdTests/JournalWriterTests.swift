@@ -1,8 +1,7 @@
 import Glibc
 import Logging
+import Systemd
 import Testing
-
-@testable import Systemd
 
 @Suite("The journal writer", .timeLimit(.minutes(15)))
 struct JournalWriterTests {

@@ -1,6 +1,5 @@
+import Systemd
 import Testing
-
-@testable import Systemd
 
 @Suite("Timers of the event loop")
 struct TimerTests {

@@ -1,7 +1,7 @@
+import CSystemd
 import Glibc
+import Systemd
 import Testing
-
-@testable import Systemd
 
 @Suite("Orders about units where no manager answers")
 struct UnitManagerLossTests {

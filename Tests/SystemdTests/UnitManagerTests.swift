@@ -1,7 +1,6 @@
 import Glibc
+import Systemd
 import Testing
-
-@testable import Systemd
 
 @Suite("Orders about units")
 struct UnitManagerTests {

@@ -1,8 +1,7 @@
 import BudgetCore
+import TaskStore
 import TestKit
 import Testing
-
-@testable import TaskStore
 
 @Suite("What each owner has of the history, and who loses some")
 struct HistorySharesTests {

@@ -1,5 +1,5 @@
 import BudgetCore
-@testable import TaskStore
+import TaskStore
 import Testing
 
 @Suite("A file of an earlier version is brought forward with all that is in it")

@@ -1,9 +1,8 @@
 import BudgetCore
 import Glibc
+import TaskStore
 import TestKit
 import Testing
-
-@testable import TaskStore
 
 @Suite("The output of ended tasks on disk")
 struct OutputDatabaseTests {

@@ -1,7 +1,6 @@
 import BudgetCore
+import TaskStore
 import Testing
-
-@testable import TaskStore
 
 @Suite("The output that one daemon leaves to the next")
 struct OutputHandOverTests {

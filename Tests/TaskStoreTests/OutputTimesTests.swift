@@ -1,8 +1,7 @@
 import BudgetCore
+import TaskStore
 import TestKit
 import Testing
-
-@testable import TaskStore
 
 @Suite("When output was printed")
 struct OutputTimesTests {

@@ -1,7 +1,6 @@
+import TaskStore
 import TestKit
 import Testing
-
-@testable import TaskStore
 
 @Suite("Who has most")
 struct RankingTests {

@@ -1,5 +1,5 @@
 import BudgetCore
-@testable import TaskStore
+import TaskStore
 import TestKit
 import Testing
 

@@ -1,5 +1,5 @@
 import BudgetCore
-@testable import TaskStore
+import TaskStore
 import Testing
 
 @Suite("A minimum interval counts from the last success, over restarts and prunings (rule 25)")

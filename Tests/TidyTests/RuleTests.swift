@@ -27,6 +27,12 @@ struct RuleTests {
         #expect(lines(Rules.sleeps, "oversleep(1)").isEmpty)
     }
 
+    @Test("a test that sees what the release build hides")
+    func testable() {
+        #expect(lines(Rules.testable, "@testable import Systemd", path: "Tests/A/A.swift") == [1])
+        #expect(lines(Rules.testable, "import Systemd", path: "Tests/A/A.swift").isEmpty)
+    }
+
     @Test(
         "a force unwrap, cast or try",
         arguments: ["a!.b", "try! a()", "b as! C", "a()!", "a[0]! + 1", "var a: B!", "\"\\(a!)\""]
@@ -124,7 +130,7 @@ struct RuleTests {
         arguments: [
             ("BudgetCore", "internal import Glibc"), ("Varlink", "import TaskAPI"),
             ("LinuxSystem", "package import BudgetCore"), ("Systemd", "import struct Settings.A"),
-            ("bgtaskctl", "@testable import BudgetCore"), ("Unknown", "let a = 1"),
+            ("bgtaskctl", "import BudgetCore"), ("Unknown", "let a = 1"),
         ]
     )
     func imports(module: String, line: String) {

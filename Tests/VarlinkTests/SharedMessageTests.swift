@@ -1,6 +1,5 @@
 import Testing
-
-@testable import Varlink
+import Varlink
 
 @Suite("Messages that many readers get")
 struct SharedMessageTests {

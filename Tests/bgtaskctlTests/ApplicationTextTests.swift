@@ -1,8 +1,7 @@
 import TaskAPI
 import Testing
 import Varlink
-
-@testable import bgtaskctl
+import bgtaskctl
 
 @Suite("What a person reads of applications")
 struct ApplicationTextTests {

@@ -1,6 +1,5 @@
 import Testing
-
-@testable import bgtaskctl
+import bgtaskctl
 
 @Suite struct ArgumentOrderTests {
     @Test("options of every verb before the verb go right behind it")

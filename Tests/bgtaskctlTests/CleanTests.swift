@@ -2,8 +2,7 @@ import JSON
 import TaskAPI
 import Testing
 import Varlink
-
-@testable import bgtaskctl
+import bgtaskctl
 
 /// What `clean` asks, and what it says.
 @Suite struct CleanTests {

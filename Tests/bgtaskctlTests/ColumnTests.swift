@@ -1,7 +1,6 @@
 import TaskAPI
 import Testing
-
-@testable import bgtaskctl
+import bgtaskctl
 
 @Suite struct ColumnTests {
     private let terminal = Style.terminal(width: 80, colour: false)

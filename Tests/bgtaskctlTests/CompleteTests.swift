@@ -2,8 +2,7 @@ import JSON
 import TaskAPI
 import Testing
 import Varlink
-
-@testable import bgtaskctl
+import bgtaskctl
 
 /// What `complete` and `run --wake` ask.
 @Suite struct CompleteTests {

@@ -3,8 +3,7 @@ import TaskAPI
 import TestKit
 import Testing
 import Varlink
-
-@testable import bgtaskctl
+import bgtaskctl
 
 /// What bash completes, by the scripts that are installed, in a bash of its own.
 @Suite struct CompletionTests {

@@ -3,8 +3,7 @@ import JSON
 import TaskAPI
 import Testing
 import Varlink
-
-@testable import bgtaskctl
+import bgtaskctl
 
 @Suite struct ConnectionTests {
     @Test("a daemon that closes the connection midway is one line; the status is the verb's")

@@ -1,7 +1,6 @@
 import TaskAPI
 import Testing
-
-@testable import bgtaskctl
+import bgtaskctl
 
 @Suite struct ExitStatusTests {
     private func ended(_ outcome: Tasks.Outcome, status: Int? = nil, signal: String? = nil)

@@ -3,8 +3,7 @@ import JSON
 import TaskAPI
 import Testing
 import Varlink
-
-@testable import bgtaskctl
+import bgtaskctl
 
 @Suite struct FailureTests {
     private func socket() throws -> SocketChoice {

@@ -1,8 +1,7 @@
 import TaskAPI
 import Testing
 import Varlink
-
-@testable import bgtaskctl
+import bgtaskctl
 
 @Suite struct FullOutputTests {
     private func run(_ line: String, _ socket: String = "/nowhere") throws -> CommandRun {

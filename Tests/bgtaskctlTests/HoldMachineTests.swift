@@ -1,7 +1,6 @@
 import TaskAPI
 import Testing
-
-@testable import bgtaskctl
+import bgtaskctl
 
 @Suite struct HoldMachineTests {
     private func machine(_ events: HoldMachine.Event...) -> HoldMachine {

@@ -3,8 +3,7 @@ import JSON
 import TaskAPI
 import Testing
 import Varlink
-
-@testable import bgtaskctl
+import bgtaskctl
 
 @Suite struct HoldTests {
     /// A daemon that grants every begin, answers Show and End on the connection for orders, and plays `events`

@@ -1,8 +1,7 @@
 import TaskAPI
 import TestKit
 import Testing
-
-@testable import bgtaskctl
+import bgtaskctl
 
 /// Whoever listens at a socket may answer with any numbers; none of them ends the process of whoever asks.
 @Suite struct HostileAnswerTests {

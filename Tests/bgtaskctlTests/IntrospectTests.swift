@@ -1,8 +1,7 @@
 import JSON
 import Testing
 import Varlink
-
-@testable import bgtaskctl
+import bgtaskctl
 
 /// What the daemon says of its interfaces. The fake one has that of every service alone.
 @Suite struct IntrospectTests {

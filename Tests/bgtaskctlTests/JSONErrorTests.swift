@@ -1,8 +1,7 @@
 import TaskAPI
 import Testing
 import Varlink
-
-@testable import bgtaskctl
+import bgtaskctl
 
 @Suite struct JSONErrorTests {
     private func run(_ arguments: [String], _ daemon: FakeDaemon? = nil) throws -> CommandRun {

@@ -2,8 +2,7 @@ import Glibc
 import TaskAPI
 import TestKit
 import Testing
-
-@testable import bgtaskctl
+import bgtaskctl
 
 @Suite("The counts as monitoring systems read them")
 struct MetricsTests {

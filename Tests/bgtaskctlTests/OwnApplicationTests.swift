@@ -2,8 +2,7 @@ import JSON
 import TaskAPI
 import Testing
 import Varlink
-
-@testable import bgtaskctl
+import bgtaskctl
 
 @Suite("Tasks that are begun inside an application")
 struct OwnApplicationTests {

@@ -3,8 +3,7 @@ import TaskAPI
 import TestKit
 import Testing
 import Varlink
-
-@testable import bgtaskctl
+import bgtaskctl
 
 @Suite struct PagerTests {
     private static let screen: (rows: UInt16, columns: UInt16) = (10, 60)

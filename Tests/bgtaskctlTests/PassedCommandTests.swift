@@ -2,8 +2,7 @@ import ArgumentParser
 import TaskAPI
 import TestKit
 import Testing
-
-@testable import bgtaskctl
+import bgtaskctl
 
 @Suite("The command of run and hold, behind -- or without it")
 struct PassedCommandTests {

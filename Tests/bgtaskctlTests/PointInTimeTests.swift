@@ -1,7 +1,6 @@
 import Glibc
 import Testing
-
-@testable import bgtaskctl
+import bgtaskctl
 
 @Suite("A point in time on the command line")
 struct PointInTimeTests {

@@ -2,8 +2,7 @@ import JSON
 import TaskAPI
 import Testing
 import Varlink
-
-@testable import bgtaskctl
+import bgtaskctl
 
 /// What `run` asks of the queue, and what it says of the receipt.
 @Suite struct QueueOptionTests {

@@ -2,8 +2,7 @@ import JSON
 import TaskAPI
 import Testing
 import Varlink
-
-@testable import bgtaskctl
+import bgtaskctl
 
 /// What `report` asks, and how progress is shown.
 @Suite struct ReportTests {

@@ -3,8 +3,7 @@ import JSON
 import TaskAPI
 import Testing
 import Varlink
-
-@testable import bgtaskctl
+import bgtaskctl
 
 @Suite struct RunTests {
     private func submitted(_ id: Int = 7) -> Tasks.Submit.Output {

@@ -1,6 +1,5 @@
 import Testing
-
-@testable import bgtaskctl
+import bgtaskctl
 
 @Suite struct SocketChoiceTests {
     private func path(_ wish: SocketChoice.Wish) throws -> String {

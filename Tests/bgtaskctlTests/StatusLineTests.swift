@@ -4,8 +4,7 @@ import TaskAPI
 import TestKit
 import Testing
 import Varlink
-
-@testable import bgtaskctl
+import bgtaskctl
 
 /// The line that says that a command which waits is alive.
 @Suite("A command that takes long")

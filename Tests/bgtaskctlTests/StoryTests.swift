@@ -1,8 +1,7 @@
 import Glibc
 import Systemd
 import Testing
-
-@testable import bgtaskctl
+import bgtaskctl
 
 @Suite("A task's story as bgtaskctl shows it")
 struct StoryTests {

@@ -1,7 +1,6 @@
 import TaskAPI
 import Testing
-
-@testable import bgtaskctl
+import bgtaskctl
 
 @Suite struct TimeTextTests {
     @Test(

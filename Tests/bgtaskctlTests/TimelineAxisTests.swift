@@ -1,7 +1,6 @@
 import TestKit
 import Testing
-
-@testable import bgtaskctl
+import bgtaskctl
 
 @Suite("The axis of a timeline")
 struct TimelineAxisTests {

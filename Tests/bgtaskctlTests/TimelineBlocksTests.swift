@@ -1,8 +1,7 @@
 import TaskAPI
 import TestKit
 import Testing
-
-@testable import bgtaskctl
+import bgtaskctl
 
 @Suite("A timeline on a terminal")
 struct TimelineBlocksTests {

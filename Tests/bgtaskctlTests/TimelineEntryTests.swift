@@ -1,8 +1,7 @@
 import TaskAPI
 import TestKit
 import Testing
-
-@testable import bgtaskctl
+import bgtaskctl
 
 @Suite("What is drawn of a task")
 struct TimelineEntryTests {

@@ -2,8 +2,7 @@ import Foundation
 import FoundationXML
 import TestKit
 import Testing
-
-@testable import bgtaskctl
+import bgtaskctl
 
 @Suite("A timeline as SVG")
 struct TimelineSVGTests {

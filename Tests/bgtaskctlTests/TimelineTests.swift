@@ -3,8 +3,7 @@ import JSON
 import TaskAPI
 import TestKit
 import Testing
-
-@testable import bgtaskctl
+import bgtaskctl
 
 /// What `timeline` asks, and where it puts the picture.
 @Suite struct TimelineTests {

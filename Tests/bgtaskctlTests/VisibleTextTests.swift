@@ -2,8 +2,7 @@ import JSON
 import TaskAPI
 import Testing
 import Varlink
-
-@testable import bgtaskctl
+import bgtaskctl
 
 @Suite struct VisibleTextTests {
     /// What would clear a screen, ring, overwrite a line, and turn text around.

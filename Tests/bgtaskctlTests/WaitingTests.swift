@@ -1,8 +1,7 @@
 import TaskAPI
 import Testing
 import Varlink
-
-@testable import bgtaskctl
+import bgtaskctl
 
 /// How a task that waits, or is tried again, is shown.
 @Suite struct WaitingTests {

@@ -1,5 +1,5 @@
 /// What moves an application from one state to another.
-enum LifecycleEvent: Sendable, CaseIterable {
+package enum LifecycleEvent: Sendable, CaseIterable {
     /// Its command runs.
     case launched
     /// Its command runs, for a task that it is to do.
@@ -23,10 +23,10 @@ enum LifecycleEvent: Sendable, CaseIterable {
 }
 
 /// The state table of an application: what it is told, and where it is afterwards.
-enum Lifecycle {
-    struct Step: Equatable, Sendable {
-        let callback: Callback?
-        let next: ApplicationState
+package enum Lifecycle {
+    package struct Step: Equatable, Sendable {
+        package let callback: Callback?
+        package let next: ApplicationState
 
         init(_ callback: Callback?, _ next: ApplicationState) {
             self.callback = callback
@@ -35,7 +35,7 @@ enum Lifecycle {
     }
 
     /// - Returns: the steps in their order; `nil` where the event cannot happen in that state.
-    static func steps(from state: ApplicationState, on event: LifecycleEvent) -> [Step]? {
+    package static func steps(from state: ApplicationState, on event: LifecycleEvent) -> [Step]? {
         switch event {
         case .launched:
             switch state {

@@ -16,6 +16,15 @@ package struct MessageReceipt: Equatable, Sendable {
     /// Whether the answer waits until the application is awake.
     package var waits = false
 
+    package init(
+        receipt: Receipt, callback: Callback? = nil, notBefore: Duration? = nil, waits: Bool = false
+    ) {
+        self.receipt = receipt
+        self.callback = callback
+        self.notBefore = notBefore
+        self.waits = waits
+    }
+
     static let dropped = MessageReceipt(receipt: .dropped)
 }
 

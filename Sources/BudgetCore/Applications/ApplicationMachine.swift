@@ -3,7 +3,7 @@
 /// It does not know the tasks. It is told when one of an application begins, ends, or is at its limit, and says in the
 /// effects of a turn which clock the tasks of an application have from now on. What it must name of them when an
 /// application ends, it asks a `HeldTaskSource`.
-struct ApplicationMachine: ~Copyable, Sendable {
+package struct ApplicationMachine: ~Copyable, Sendable {
     private var table = ApplicationTable()
     private var spans = SpanLog()
     private var settings = ApplicationRules()
@@ -13,11 +13,11 @@ struct ApplicationMachine: ~Copyable, Sendable {
 
     var rules: ApplicationRules { settings }
 
-    var isEmpty: Bool { table.isEmpty }
+    package var isEmpty: Bool { table.isEmpty }
     /// All of them, sorted by owner and id.
-    var keys: [ApplicationKey] { table.keys }
+    package var keys: [ApplicationKey] { table.keys }
 
-    subscript(key: ApplicationKey) -> ManagedApplication? { table[key] }
+    package subscript(key: ApplicationKey) -> ManagedApplication? { table[key] }
 
     /// Those of an owner, or all of them, that a caller may know of, sorted by owner and id.
     func known(of owner: OwnerID?) -> [ManagedApplication] {
@@ -33,7 +33,7 @@ struct ApplicationMachine: ~Copyable, Sendable {
     }
 
     /// Those that run, or are being started.
-    var runningCount: Int { table.runningCount }
+    package var runningCount: Int { table.runningCount }
     /// The same of those that were adopted.
     var adoptedCount: Int { table.adoptedCount }
     var frozenCount: Int { table.frozenCount }
@@ -41,20 +41,20 @@ struct ApplicationMachine: ~Copyable, Sendable {
     var heldBackCount: Int { table.heldBackCount }
 
     /// When something is due next; `nil` while nothing is.
-    var nextDeadline: Instant? { table.nextDeadline }
+    package var nextDeadline: Instant? { table.nextDeadline }
     /// When a message that was deferred may be delivered; `nil` while there is none.
-    var nextWake: BootInstant? { table.nextWake }
+    package var nextWake: BootInstant? { table.nextWake }
     /// When the last of those that are being ended is killed.
     ///
     /// - Parameter adopted: whether launched ones are left out.
     func lastKill(ofAdopted adopted: Bool) -> Instant? { table.lastKill(ofAdopted: adopted) }
 
     /// The live tasks of an application, by their ids.
-    func tasks(of key: ApplicationKey) -> [TaskID] { table.tasks(of: key) }
+    package func tasks(of key: ApplicationKey) -> [TaskID] { table.tasks(of: key) }
     func taskCount(of key: ApplicationKey) -> Int { table.taskCount(of: key) }
     func hasTasks(_ key: ApplicationKey) -> Bool { table.hasTasks(key) }
     /// Whether any live task names an application.
-    var haveTasks: Bool { table.haveTasks }
+    package var haveTasks: Bool { table.haveTasks }
 
     /// The spans of time that go on, of the applications that a caller may know of.
     func presentSpans(of owner: OwnerID?) -> [ApplicationSpan] {
@@ -65,10 +65,10 @@ struct ApplicationMachine: ~Copyable, Sendable {
     var spanNumberLast: UInt64 { spans.numbers }
 
     /// How many count against the limit of an owner.
-    func count(of owner: OwnerID) -> Int { table.count(of: owner) }
+    package func count(of owner: OwnerID) -> Int { table.count(of: owner) }
 
     /// Those of an owner that are in front, in the order in which they came there.
-    func front(of owner: OwnerID) -> [ApplicationKey] { table.front(of: owner) }
+    package func front(of owner: OwnerID) -> [ApplicationKey] { table.front(of: owner) }
 
     /// Whether a message that was delivered has this number.
     func hasGiven(_ number: UInt64) -> Bool { table.hasGiven(number) }

@@ -1,5 +1,5 @@
 /// The messages that an application that runs has to do with.
-struct ApplicationMessages: Sendable {
+package struct ApplicationMessages: Sendable {
     /// A message, and what it is delivered by.
     struct Pending: Sendable {
         let message: PushMessage
@@ -7,9 +7,9 @@ struct ApplicationMessages: Sendable {
     }
 
     /// A message for which it owes an answer, and when that is due.
-    struct Delivery: Sendable {
-        let id: UInt64
-        let until: Instant
+    package struct Delivery: Sendable {
+        package let id: UInt64
+        package let until: Instant
     }
 
     /// To be delivered when it is awake.

@@ -15,8 +15,21 @@ package struct ApplicationNotes: Equatable, Sendable {
     /// The last number that a freeze, a thaw or a delivery had.
     let numberLast: UInt64
 
+    package init(
+        state: ApplicationState, course: Course, comesToFront: Bool, stay: BackgroundStay,
+        wouldBeSuspended: Bool, lastUse: UInt64, numberLast: UInt64
+    ) {
+        self.state = state
+        self.course = course
+        self.comesToFront = comesToFront
+        self.stay = stay
+        self.wouldBeSuspended = wouldBeSuspended
+        self.lastUse = lastUse
+        self.numberLast = numberLast
+    }
+
     /// What is done with its processes.
-    enum Course: Equatable, Sendable {
+    package enum Course: Equatable, Sendable {
         case starts
         case goesOn
         case freezes

@@ -38,10 +38,10 @@ package struct ApplicationRun: Sendable {
     /// Whether it comes to the front when it is awake, rather than for a message alone.
     private(set) var comesToFront = false
     var messages = ApplicationMessages()
-    var performances = Performances()
+    package var performances = Performances()
     var stay = BackgroundStay()
     /// When it is suspended.
-    private(set) var suspendAt = Instant.never
+    package private(set) var suspendAt = Instant.never
     /// It is not suspended before.
     private(set) var awakeUntil: Instant?
     /// Whether it would be suspended, if that was enforced.
@@ -108,7 +108,7 @@ package struct ApplicationRun: Sendable {
     }
 
     /// Messages that it owes an answer for.
-    var deliveries: [ApplicationMessages.Delivery] { messages.deliveries }
+    package var deliveries: [ApplicationMessages.Delivery] { messages.deliveries }
 
     /// What is due next.
     var nextDeadline: Instant {

@@ -16,13 +16,15 @@ package struct ApplicationSpan: Equatable, Sendable {
 
     package init(
         number: UInt64, key: ApplicationKey, state: ApplicationState, beganAt: BootInstant,
-        reason: TerminationReason? = nil
+        reason: TerminationReason? = nil, endedAt: BootInstant? = nil, seenAt: BootInstant? = nil
     ) {
         self.number = number
         self.key = key
         self.state = state
         self.beganAt = beganAt
         self.reason = reason
+        self.endedAt = endedAt
+        self.seenAt = seenAt
     }
 }
 

@@ -1,7 +1,7 @@
 /// A stay of an application in the background, and the time that its tasks have there.
 ///
 /// A message that wakes it begins another time within the same stay.
-struct BackgroundStay: Equatable, Sendable {
+package struct BackgroundStay: Equatable, Sendable {
     /// When it left the front; `nil` where it is there.
     private(set) var since: BootInstant?
     /// When its time is over; `never` where it has no limit.
@@ -14,7 +14,7 @@ struct BackgroundStay: Equatable, Sendable {
     init() {}
 
     /// One that began under an earlier daemon.
-    init(since: BootInstant?, until: Instant, isToldOfExpiry: Bool, isOverrunNoted: Bool) {
+    package init(since: BootInstant?, until: Instant, isToldOfExpiry: Bool, isOverrunNoted: Bool) {
         (self.since, self.until) = (since, until)
         (self.isToldOfExpiry, self.isOverrunNoted) = (isToldOfExpiry, isOverrunNoted)
     }

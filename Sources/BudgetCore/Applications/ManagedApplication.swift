@@ -47,7 +47,7 @@ package struct ManagedApplication: Sendable {
     }
 
     /// What the disk has; `nil` before the first time.
-    var saved: ApplicationRecord? { writes.saved }
+    package var saved: ApplicationRecord? { writes.saved }
 
     /// Whether a caller may know of it.
     var isKnown: Bool { saved != nil && forgetting == nil }
@@ -56,7 +56,7 @@ package struct ManagedApplication: Sendable {
     var isVoid: Bool { saved == nil && !writes.isPending && run == nil }
 
     /// Silent messages that wait for their hour, the oldest first.
-    var deferred: [PushMessage] { silent.deferred }
+    package var deferred: [PushMessage] { silent.deferred }
 
     /// How long it has been in the background; `nil` where it is not.
     package func background(at boot: BootInstant) -> Duration? {

@@ -24,14 +24,14 @@ enum PerformanceNews: Equatable, Sendable {
 }
 
 /// The tasks that an application performs, or will perform when it is awake, in the order in which they came.
-struct Performances: Sendable {
+package struct Performances: Sendable {
     private var entries: [Performance] = []
 
     var isEmpty: Bool { entries.isEmpty }
     var count: Int { entries.count }
     /// When the last of them is stopped.
     var until: Instant? { entries.map(\.until).max() }
-    var tasks: [TaskID] { entries.map(\.task) }
+    package var tasks: [TaskID] { entries.map(\.task) }
 
     /// Those that the application was told of.
     var told: [Performance] { entries.filter { $0.delivery != nil } }

@@ -2,7 +2,7 @@
 ///
 /// What begins and ends in the same instant is no span: an application that goes through a state on its way to another
 /// was never in it.
-struct SpanLog: Sendable {
+package struct SpanLog: Sendable {
     /// The spans that go on.
     private var present: [ApplicationKey: ApplicationSpan] = [:]
     /// What has begun or ended since `take`, by number.
@@ -11,14 +11,16 @@ struct SpanLog: Sendable {
     private var ended: [ApplicationKey: UInt64] = [:]
     private var numberLast: UInt64 = 0
 
+    package init() {}
+
     /// The numbers that were given so far.
     var numbers: UInt64 { numberLast }
 
     /// The span of an application that goes on.
-    subscript(key: ApplicationKey) -> ApplicationSpan? { present[key] }
+    package subscript(key: ApplicationKey) -> ApplicationSpan? { present[key] }
 
     /// An application is known from now on.
-    mutating func begin(
+    package mutating func begin(
         _ key: ApplicationKey, _ state: ApplicationState, reason: TerminationReason? = nil,
         at boot: BootInstant
     ) {
@@ -31,7 +33,7 @@ struct SpanLog: Sendable {
     /// An application is in another state from now on, where it is.
     ///
     /// - Parameter reason: why its run has ended.
-    mutating func move(
+    package mutating func move(
         _ key: ApplicationKey, to state: ApplicationState, reason: TerminationReason?,
         at boot: BootInstant
     ) {
@@ -54,13 +56,13 @@ struct SpanLog: Sendable {
     }
 
     /// An application is known no longer.
-    mutating func end(_ key: ApplicationKey, at boot: BootInstant) {
+    package mutating func end(_ key: ApplicationKey, at boot: BootInstant) {
         guard let span = present.removeValue(forKey: key) else { return }
         close(span, at: boot)
     }
 
     /// What has begun or ended since this was last called, in the order of the numbers.
-    mutating func take() -> [ApplicationSpan] {
+    package mutating func take() -> [ApplicationSpan] {
         guard !changed.isEmpty else { return [] }
         defer { (changed, ended) = ([:], [:]) }
         return changed.values.sorted { $0.number < $1.number }
@@ -70,7 +72,7 @@ struct SpanLog: Sendable {
 
     /// Takes over what an earlier daemon wrote. Of an application that has several the last goes on; the others were
     /// cut, by a daemon that could not write.
-    mutating func restore(_ found: RestoredSpans) {
+    package mutating func restore(_ found: RestoredSpans) {
         numberLast = found.numberLast
         for span in found.open {
             if var cut = present[span.key] {
@@ -86,7 +88,7 @@ struct SpanLog: Sendable {
     /// - Parameters:
     ///   - wasRunning: whether the earlier daemon had left it running; then nobody knows when that ended.
     ///   - last: how its last run ended, as the disk has it.
-    mutating func resume(
+    package mutating func resume(
         _ key: ApplicationKey, wasRunning: Bool, _ last: Termination?, seenAt: BootInstant?,
         at boot: BootInstant
     ) {
@@ -116,7 +118,7 @@ struct SpanLog: Sendable {
     /// Ends what went on of applications that nobody knows any more.
     ///
     /// - Parameter isKnown: whether somebody does.
-    mutating func cut(
+    package mutating func cut(
         seenAt: BootInstant?, at boot: BootInstant, unless isKnown: (ApplicationKey) -> Bool
     ) {
         let gone = present.keys.filter { !isKnown($0) }

@@ -45,6 +45,18 @@ package struct Conclusion: Equatable, Sendable {
     package let retryDelay: Duration?
     /// Whether its processes were still there `RegistryLimits.stuckAfter` after they were killed.
     let wasStuck: Bool
+
+    package init(
+        outcome: Outcome, reason: Reason?, endedAt: Instant, endedAtBoot: BootInstant,
+        retryDelay: Duration?, wasStuck: Bool
+    ) {
+        self.outcome = outcome
+        self.reason = reason
+        self.endedAt = endedAt
+        self.endedAtBoot = endedAtBoot
+        self.retryDelay = retryDelay
+        self.wasStuck = wasStuck
+    }
 }
 
 /// A run task as an earlier daemon left it on disk.

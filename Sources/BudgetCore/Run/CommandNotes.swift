@@ -14,17 +14,32 @@ package struct CommandNotes: Equatable, Sendable {
     let handlerFiredAt: Instant
     /// How many fires of its handler the program that runs commands had told of.
     let handlerFires: UInt32
-    let marks: Marks
+    package let marks: Marks
+
+    package init(
+        begunAt: Instant, clock: Clock, course: Course, reason: Reason?, ownHardAt: Instant,
+        lifetimeEndsAt: Instant, handlerFiredAt: Instant, handlerFires: UInt32, marks: Marks
+    ) {
+        self.begunAt = begunAt
+        self.clock = clock
+        self.course = course
+        self.reason = reason
+        self.ownHardAt = ownHardAt
+        self.lifetimeEndsAt = lifetimeEndsAt
+        self.handlerFiredAt = handlerFiredAt
+        self.handlerFires = handlerFires
+        self.marks = marks
+    }
 
     /// How much of its budget is spent.
-    enum Clock: Equatable, Sendable {
+    package enum Clock: Equatable, Sendable {
         case stopped(usedNanoseconds: Int64)
         /// It runs as if it had run without a stop since then.
         case ticking(since: Instant)
     }
 
     /// What is done with its processes.
-    enum Course: Equatable, Sendable {
+    package enum Course: Equatable, Sendable {
         case goesOn
         case dormant(since: Instant)
         /// They are being stopped, and are killed then.
@@ -34,15 +49,17 @@ package struct CommandNotes: Equatable, Sendable {
     }
 
     /// What is so or not.
-    struct Marks: OptionSet, Sendable {
-        let rawValue: UInt8
+    package struct Marks: OptionSet, Sendable {
+        package let rawValue: UInt8
+
+        package init(rawValue: UInt8) { self.rawValue = rawValue }
 
         /// The handler has fired, or it is being stopped.
-        static let isExpiring = Marks(rawValue: 1 << 0)
+        package static let isExpiring = Marks(rawValue: 1 << 0)
         /// Its last grant was cut by the lifetime limit.
         static let isCutByLifetime = Marks(rawValue: 1 << 1)
         /// Its processes are stopped by an order to pause it.
-        static let isPaused = Marks(rawValue: 1 << 2)
+        package static let isPaused = Marks(rawValue: 1 << 2)
         /// Its age was told.
         static let isKnownAsOld = Marks(rawValue: 1 << 3)
     }

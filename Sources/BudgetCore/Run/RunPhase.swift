@@ -2,7 +2,7 @@
 ///
 /// What it counts as, whether it has a slot and whether it stands in the queue follow from this, and so does what an
 /// order can still do to it. `next(on:)` is the whole table of what can follow what.
-enum RunPhase: Equatable, Sendable {
+package enum RunPhase: Equatable, Sendable {
     /// Its submission is on its way to the disk, and nobody but the store knows of it.
     ///
     /// Becomes `waiting`, or `launching` where it has a slot already; `withdrawing` where another task of its
@@ -66,7 +66,7 @@ enum RunPhase: Equatable, Sendable {
 }
 
 /// What happens to a run task.
-enum RunEvent: Equatable, Sendable {
+package enum RunEvent: Equatable, Sendable {
     // The disk has answered.
 
     /// Its submission is on disk, and it waits for its turn.
@@ -123,7 +123,7 @@ enum RunEvent: Equatable, Sendable {
 
 extension RunPhase {
     /// What an event means in a phase.
-    enum Step: Equatable, Sendable {
+    package enum Step: Equatable, Sendable {
         case goes(to: RunPhase)
         /// It comes too late to change anything.
         case stays
@@ -132,7 +132,7 @@ extension RunPhase {
     /// The table of phases and events.
     ///
     /// - Returns: `nil` where the event cannot happen in this phase.
-    func next(on event: RunEvent) -> Step? {
+    package func next(on event: RunEvent) -> Step? {
         switch event {
         case .admitted, .startStored, .startNotStored, .withdrawalNotStored, .attemptRecorded,
             .attemptNotRecorded, .endRecorded, .retryBanAnswered:
@@ -305,7 +305,7 @@ extension RunPhase {
 // What follows from the phase.
 extension RunPhase {
     /// What a task counts as.
-    enum Tally: Sendable {
+    package enum Tally: Sendable {
         case queued
         /// Its slot is taken, or it has begun.
         case live
@@ -313,7 +313,7 @@ extension RunPhase {
         case nothing
     }
 
-    var tally: Tally {
+    package var tally: Tally {
         switch self {
         case .submitting(startsAtOnce: false), .restored, .waiting: .queued
         case .submitting(startsAtOnce: true), .starting, .launching, .running, .outlived,
@@ -324,7 +324,7 @@ extension RunPhase {
     }
 
     /// Whether it has a slot. One whose start is on its way to the disk keeps it until the disk has the end too.
-    var hasSlot: Bool {
+    package var hasSlot: Bool {
         switch self {
         case .submitting(let startsAtOnce): startsAtOnce
         case .starting, .launching, .running, .outlived, .stopping, .reaping: true
@@ -334,7 +334,7 @@ extension RunPhase {
     }
 
     /// Whether its submission is on disk.
-    var isAdmitted: Bool {
+    package var isAdmitted: Bool {
         switch self {
         case .submitting: false
         case .withdrawing(_, let phase): phase.isAdmitted
@@ -343,7 +343,7 @@ extension RunPhase {
     }
 
     /// Whether it comes to the queue, or came to it, once the disk has its submission.
-    var isArriving: Bool {
+    package var isArriving: Bool {
         switch self {
         case .submitting(let startsAtOnce): !startsAtOnce
         case .withdrawing(_, let phase): phase.isArriving
@@ -361,7 +361,7 @@ extension RunPhase {
     }
 
     /// Whether it has begun and nothing stops it.
-    var isUnderWay: Bool {
+    package var isUnderWay: Bool {
         switch self {
         case .launching, .running, .outlived: true
         default: false
@@ -369,13 +369,13 @@ extension RunPhase {
     }
 
     /// Whether its processes are being stopped.
-    var isStopping: Bool { teardown != nil }
+    package var isStopping: Bool { teardown != nil }
 
     /// Whether it has begun, and how it ends is not on its way to the disk.
     var isBegun: Bool { isUnderWay || isStopping }
 
     /// Whether how it ends, or how this attempt of it does, is decided.
-    var isConcluded: Bool { tally == .nothing }
+    package var isConcluded: Bool { tally == .nothing }
 
     var isWaiting: Bool {
         if case .waiting = self { true } else { false }
@@ -386,7 +386,7 @@ extension RunPhase {
     }
 
     /// How it is being stopped.
-    var teardown: Teardown? {
+    package var teardown: Teardown? {
         switch self {
         case .stopping(let teardown), .reaping(let teardown): teardown
         default: nil
@@ -394,7 +394,7 @@ extension RunPhase {
     }
 
     /// How it ends, or how this attempt of it does, where that is decided.
-    var conclusion: Conclusion? {
+    package var conclusion: Conclusion? {
         switch self {
         case .withdrawing(let conclusion, _), .recordingAttempt(let conclusion, _),
             .recordingEnd(let conclusion):
@@ -411,7 +411,7 @@ extension RunPhase {
     }
 
     /// Whether it may be tried again after this attempt, as far as orders go.
-    var mayBeTriedAgain: Bool { teardown?.mayBeTriedAgain ?? true }
+    package var mayBeTriedAgain: Bool { teardown?.mayBeTriedAgain ?? true }
 
     /// Goes on with stopping it, in the phase in which it is.
     ///

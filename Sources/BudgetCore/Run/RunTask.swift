@@ -8,7 +8,7 @@ package struct RunTask: Equatable, Sendable {
     private var asked: CopyOnWrite<Asked>
     private var course = RunTask.nothingYet
     /// Where it is between its submission and its end.
-    private(set) var phase: RunPhase
+    package private(set) var phase: RunPhase
     /// The present attempt, from 1.
     package private(set) var attempt = 1
     /// When it may start: its earliest begin, or the end of the delay before another attempt.

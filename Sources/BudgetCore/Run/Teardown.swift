@@ -11,10 +11,10 @@ package struct TeardownStep: Equatable, Sendable {
     /// How long to wait for the processes to be gone before the next step.
     package let wait: Duration
 
-    static let killAll = TeardownStep(order: .killAll, wait: firstKillWait)
+    package static let killAll = TeardownStep(order: .killAll, wait: firstKillWait)
 
     /// How long after the first kill a daemon that stops waits no longer.
-    static let drainWait = Duration.seconds(5)
+    package static let drainWait = Duration.seconds(5)
     private static let firstKillWait = Duration.seconds(1)
     private static let killWaitMax = Duration.seconds(60)
 
@@ -39,16 +39,16 @@ package struct TeardownStep: Equatable, Sendable {
     }
 
     /// What `cancel` does: a signal, the task's grace, kill of the group.
-    static func cancellation(by signal: SignalNumber, grace: Duration) -> [TeardownStep] {
+    package static func cancellation(by signal: SignalNumber, grace: Duration) -> [TeardownStep] {
         signal == .kill
             ? [killAll] : [TeardownStep(order: .signal(signal), wait: grace), killAll]
     }
 }
 
 /// How the processes of a run task are being stopped.
-struct Teardown: Equatable, Sendable {
+package struct Teardown: Equatable, Sendable {
     /// An order that the task is not tried again.
-    enum RetryBan: Equatable, Sendable {
+    package enum RetryBan: Equatable, Sendable {
         case none
         /// It is on its way to the disk.
         case ordered
@@ -67,25 +67,25 @@ struct Teardown: Equatable, Sendable {
     }
 
     /// What is done for a step.
-    struct Taken: Equatable, Sendable {
-        let order: TeardownStep.Order
+    package struct Taken: Equatable, Sendable {
+        package let order: TeardownStep.Order
         /// Whether it is to be reported that a kill did not end them.
         let isNewlyReported: Bool
         /// How long ago they were killed first.
-        let elapsed: Duration
+        package let elapsed: Duration
     }
 
     /// The outcome that is recorded once the processes are gone.
-    private(set) var outcome: Outcome
+    package private(set) var outcome: Outcome
     /// Those that are still to be taken.
     private(set) var steps: ArraySlice<TeardownStep>
     /// When the next one is due; `never` before the first, which is taken at once.
-    private(set) var nextStepAt = Instant.never
+    package private(set) var nextStepAt = Instant.never
     /// `nil` before they are killed.
     private(set) var kill: Kill?
-    private(set) var retryBan: RetryBan
+    package private(set) var retryBan: RetryBan
 
-    init(_ outcome: Outcome, _ steps: [TeardownStep], retryBan: RetryBan = .none) {
+    package init(_ outcome: Outcome, _ steps: [TeardownStep], retryBan: RetryBan = .none) {
         self.outcome = outcome
         self.steps = steps[...]
         self.retryBan = retryBan
@@ -150,7 +150,9 @@ struct Teardown: Equatable, Sendable {
     /// Takes the next step; the last one again, ever more slowly, for as long as something is left.
     ///
     /// - Returns: `nil` where it is not due.
-    mutating func takeStep(at now: Instant, stuckAfter: Duration, isDraining: Bool) -> Taken? {
+    package mutating func takeStep(at now: Instant, stuckAfter: Duration, isDraining: Bool)
+        -> Taken?
+    {
         guard nextStepAt == .never || nextStepAt <= now else { return nil }
         let isNewlyReported = steps.isEmpty && kill?.isReported == false
         if isNewlyReported { kill?.isReported = true }

@@ -33,7 +33,7 @@ struct NameQueueKey: Hashable, Sendable {
 
 /// What is known of names that keep an interval or are unique, for as long as a task that is held back by name has
 /// not ended.
-struct NameRules: Sendable {
+package struct NameRules: Sendable {
     private struct NameState: Sendable {
         /// Tasks of that name that have a slot, those without such a rule included.
         var liveCount = 0
@@ -69,7 +69,7 @@ struct NameRules: Sendable {
     /// Last successes of names that nothing follows at present, as far as they were followed in this run.
     private var successes: [OwnedName: BootInstant] = [:]
 
-    static let successesMax = 4096
+    package static let successesMax = 4096
 
     /// How many names are followed, and of how many others the last success is kept.
     var counts: (followed: Int, remembered: Int) { (states.count, successes.count) }

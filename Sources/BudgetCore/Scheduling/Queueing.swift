@@ -151,7 +151,7 @@ package struct QueueingChange: Equatable, Sendable {
         try asked.check(limits, for: owner)
     }
 
-    func applied(to queueing: Queueing) -> Queueing {
+    package func applied(to queueing: Queueing) -> Queueing {
         var result = queueing
         if let priority { result.priority = priority }
         if let group { result.group = group.isEmpty ? nil : group }

@@ -1,14 +1,14 @@
-internal import BudgetCore
+package import BudgetCore
 internal import Containers
 internal import LinuxSystem
 internal import Systemd
 
 /// An adoption that has not come to its end: its processes are looked at, then their units.
-final class PendingAdoption {
+package final class PendingAdoption {
     let client: Client
     /// The answer that is owed for it.
     let ticket: PendingReplies.Ticket
-    let key: ApplicationKey
+    package let key: ApplicationKey
     /// Those that were given.
     let processIDs: [Int32]
     /// `nil` until they have been looked at.
@@ -17,7 +17,7 @@ final class PendingAdoption {
     /// Units of which the manager has told.
     private var describedCount = 0
 
-    init(
+    package init(
         _ client: Client, _ ticket: PendingReplies.Ticket, _ key: ApplicationKey,
         _ processIDs: [Int32]
     ) {
@@ -48,11 +48,13 @@ final class PendingAdoption {
 ///
 /// A look at processes is one at all there are: one is taken at a time, and the accounts have their turns, so that
 /// somebody with many adoptions holds up nobody else's.
-struct Adoptions {
+package struct Adoptions {
     private var pending: [ApplicationKey: PendingAdoption] = [:]
     private var waiting = KeyedFairQueue<OwnerID, ApplicationKey, PendingAdoption>()
     /// The one whose processes are being looked at.
     private(set) var lookedAt: PendingAdoption?
+
+    package init() {}
 
     subscript(key: ApplicationKey) -> PendingAdoption? { pending[key] }
 
@@ -66,19 +68,19 @@ struct Adoptions {
         pending.values.first { $0.processes?.identifier == number }
     }
 
-    mutating func add(_ adoption: PendingAdoption) {
+    package mutating func add(_ adoption: PendingAdoption) {
         pending[adoption.key] = adoption
         waiting.add(adoption, as: adoption.key, of: adoption.account)
     }
 
     /// The next whose processes are to be looked at; `nil` while those of another are.
-    mutating func next() -> PendingAdoption? {
+    package mutating func next() -> PendingAdoption? {
         guard lookedAt == nil else { return nil }
         lookedAt = waiting.next()
         return lookedAt
     }
 
-    mutating func wereLookedAt(_ adoption: PendingAdoption) {
+    package mutating func wereLookedAt(_ adoption: PendingAdoption) {
         if lookedAt === adoption { lookedAt = nil }
     }
 
@@ -91,7 +93,7 @@ struct Adoptions {
     }
 
     /// Forgets one whose caller is gone, unless its processes have been looked at.
-    mutating func withdraw(_ adoption: PendingAdoption) {
+    package mutating func withdraw(_ adoption: PendingAdoption) {
         if adoption.processes == nil { remove(adoption) }
     }
 }

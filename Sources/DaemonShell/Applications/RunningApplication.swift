@@ -112,12 +112,14 @@ struct ConnectionOrigin: Equatable {
 }
 
 /// The applications that run, by their keys, by their processes and by where those live.
-final class RunningApplications {
+package final class RunningApplications {
     private var byKey: [ApplicationKey: RunningApplication] = [:]
     private var byID: [RunnerID: RunningApplication] = [:]
     private var byHome: [ProcessHome: RunningApplication] = [:]
     private var homes: [RunnerID: [ProcessHome]] = [:]
     private var counts: [OwnerID: Int] = [:]
+
+    package init() {}
 
     subscript(key: ApplicationKey) -> RunningApplication? { byKey[key] }
     subscript(id: RunnerID) -> RunningApplication? { byID[id] }

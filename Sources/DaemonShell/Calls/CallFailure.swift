@@ -1,9 +1,9 @@
-internal import BudgetCore
-internal import TaskAPI
-internal import Varlink
+package import BudgetCore
+package import TaskAPI
+package import Varlink
 
 /// Why a call was not carried out; turned into its answer in one place.
-enum CallFailure: Error {
+package enum CallFailure: Error {
     case refused(Refusal)
     /// With what a person is told of it.
     case service(ServiceError, reason: String? = nil)

@@ -1,11 +1,11 @@
 internal import BudgetCore
-internal import LinuxSystem
+package import LinuxSystem
 
 /// Whose account each owner is charged to, as /etc/subuid says.
 ///
 /// The file is read on a thread, since it names users, and the database of those may take its time. Until that
 /// is done what was known before holds; in the beginning everybody has an account of their own.
-final class AccountSource {
+package final class AccountSource {
     /// What the thread has found out.
     private final class Reading: Sendable {
         let accounts = LockedState<Accounts?>(nil)
@@ -29,7 +29,7 @@ final class AccountSource {
     /// Reads the file, and waits a little for it.
     ///
     /// - Parameter path: `nil`: there is one user alone.
-    init(path: String?) throws(SystemError) {
+    package init(path: String?) throws(SystemError) {
         self.path = path
         reading = try Reading()
         readIfChanged()

@@ -1,13 +1,13 @@
-internal import BudgetCore
+package import BudgetCore
 internal import Glibc
-internal import LinuxSystem
+package import LinuxSystem
 internal import TaskAPI
-internal import Varlink
+package import Varlink
 
 /// One connection of a client, and the call that it waits for.
-final class Client {
+package final class Client {
     /// A call that has not had its last reply.
-    enum OpenCall {
+    package enum OpenCall {
         /// One answer is owed, which waits for something to happen.
         case reply(PendingReplies.Ticket)
         /// Events are told as they happen.
@@ -31,7 +31,7 @@ final class Client {
     static let terminalEvents: Readiness = [.hangUp, .error]
 
     /// No other connection of this run has it.
-    var number: UInt64 { holder.rawValue }
+    package var number: UInt64 { holder.rawValue }
     let descriptor: OwnedDescriptor
     let credentials: PeerCredentials
     /// The process that has connected; 0 where the daemon cannot see it, from inside of a namespace.
@@ -42,12 +42,12 @@ final class Client {
     let isServed: Bool
     /// When it had connected, on CLOCK_BOOTTIME in nanoseconds.
     let acceptedAt: Int64
-    let ownerUse: OwnerUse
+    package let ownerUse: OwnerUse
     let caller: Caller
     let holder: HolderID
-    var connection: ServerConnection
+    package var connection: ServerConnection
     /// The call that waits for something, or goes on.
-    private(set) var openCall: OpenCall?
+    package private(set) var openCall: OpenCall?
     /// The peer has sent all that it will.
     private(set) var isInputAtEnd = false
     private(set) var isClosed = false
@@ -82,7 +82,7 @@ final class Client {
         static let origins = Queues(rawValue: 16)
     }
 
-    init(
+    package init(
         holder: HolderID, descriptor: consuming OwnedDescriptor, credentials: PeerCredentials,
         isOperator: Bool, isServed: Bool, acceptedAt: Int64, ownerUse: OwnerUse,
         limits: ConnectionLimits
@@ -181,7 +181,7 @@ final class Client {
     }
 
     /// Whether all has been answered that its peer could still read an answer of.
-    var isDone: Bool {
+    package var isDone: Bool {
         if isClosed { return true }
         guard isInputAtEnd else { return false }
         // A streaming call ends when the peer closes; other calls that came are still answered.
@@ -207,7 +207,7 @@ final class Client {
     var pager: (any Pager)? { if case .pages(let pager) = openCall { pager } else { nil } }
 
     /// It is over: nothing is read or sent any more, and what its buffers hold is let go.
-    func endAbruptly() { isClosed = true }
+    package func endAbruptly() { isClosed = true }
 
     /// The peer has hung up: the calls that came before are still taken, if nothing is in their way.
     func hungUp() {
@@ -231,7 +231,7 @@ final class Client {
     var groupBytes: Int { credentials.groups.count * MemoryLayout<UInt32>.size }
 
     /// Answers the call in progress.
-    func reply<M: Message>(_ message: M, continues: Bool = false) {
+    package func reply<M: Message>(_ message: M, continues: Bool = false) {
         settle(connection.reply(message, continues: continues))
     }
 
@@ -324,7 +324,7 @@ final class Client {
     }
 
     /// Sends what the socket takes.
-    func send() {
+    package func send() {
         while connection.pendingOutputCount > 0 {
             let socket = descriptor.rawValue
             let count = connection.withPendingOutput { bytes in

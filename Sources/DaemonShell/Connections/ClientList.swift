@@ -1,23 +1,25 @@
 /// Clients in the order of their coming. Adding and taking out take constant time, however many there are.
-struct ClientList {
+package struct ClientList {
     /// Those who left are gaps, until there are more of them than of clients.
     private var places: [Client?] = []
     private var indices: [UInt64: Int] = [:]
 
-    var count: Int { indices.count }
-    var isEmpty: Bool { indices.isEmpty }
+    package init() {}
+
+    package var count: Int { indices.count }
+    package var isEmpty: Bool { indices.isEmpty }
 
     /// All of them.
-    var all: some Sequence<Client> { places.lazy.compactMap(\.self) }
+    package var all: some Sequence<Client> { places.lazy.compactMap(\.self) }
 
     /// Adds a client, which is in the list once.
-    mutating func add(_ client: Client) {
+    package mutating func add(_ client: Client) {
         guard indices[client.number] == nil else { return }
         indices[client.number] = places.count
         places.append(client)
     }
 
-    mutating func remove(_ client: Client) {
+    package mutating func remove(_ client: Client) {
         guard let index = indices[client.number], places[index] === client else { return }
         indices[client.number] = nil
         places[index] = nil

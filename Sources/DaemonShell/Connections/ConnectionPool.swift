@@ -1,6 +1,6 @@
-internal import BudgetCore
-internal import LinuxSystem
-internal import Logging
+package import BudgetCore
+package import LinuxSystem
+package import Logging
 internal import Settings
 internal import Systemd
 internal import Varlink
@@ -9,7 +9,7 @@ internal import Varlink
 ///
 /// While what came is gone through, and while calls are taken, no connection is closed: it is marked, and goes when the
 /// turn's replies are sent.
-final class ConnectionPool {
+package final class ConnectionPool {
     /// What a connection may send, however full the buffers of its owner's others are.
     private static let bufferShare = 4096
     /// What it may leave unread, however full they are.
@@ -40,7 +40,7 @@ final class ConnectionPool {
     /// Connections closed for what they sent.
     private(set) var violationCount = 0
 
-    init(
+    package init(
         _ core: Core, _ poll: DescriptorPoll, _ settings: CurrentSettings,
         _ accounts: AccountSource,
         _ refusals: RefusalLog, _ log: Logger
@@ -58,7 +58,7 @@ final class ConnectionPool {
     // MARK: - Who is connected
 
     /// What an account has; `nil` where it has no connection.
-    func use(of account: OwnerID) -> OwnerUse? { owners[account] }
+    package func use(of account: OwnerID) -> OwnerUse? { owners[account] }
 
     /// What the account of an owner has; `nil` where it has no connection.
     func use(ofOwner owner: OwnerID) -> OwnerUse? { owners[accounts.accounts.account(of: owner)] }
@@ -70,7 +70,7 @@ final class ConnectionPool {
     }
 
     /// Serves a connection from now on.
-    func add(_ client: Client) throws(SystemError) {
+    package func add(_ client: Client) throws(SystemError) {
         try client.follow(in: poll, ClientHandler(client, of: self))
         clients.add(client)
         client.ownerUse.join(client)

@@ -6,7 +6,7 @@ internal import LinuxSystem
 ///
 /// A connection is looked at when it is accepted, with one look at one process, and again only where an application is
 /// adopted, whose processes may have connections from before.
-final class OriginSearch {
+package final class OriginSearch {
     /// Connections looked at in a turn.
     private static let turnMax = 32
 
@@ -16,7 +16,7 @@ final class OriginSearch {
     private var waiting = FairQueue<OwnerID, Client>()
 
     /// - Parameter withAncestors: whether processes are known by those that they descend from.
-    init(_ core: Core, _ applications: RunningApplications, withAncestors: Bool) {
+    package init(_ core: Core, _ applications: RunningApplications, withAncestors: Bool) {
         self.core = core
         self.applications = applications
         self.withAncestors = withAncestors

@@ -1,9 +1,9 @@
-internal import BudgetCore
+package import BudgetCore
 internal import Containers
 
 /// What one account has of the connections and their buffers; each of the account's clients has it at hand.
-final class OwnerUse {
-    let owner: OwnerID
+package final class OwnerUse {
+    package let owner: OwnerID
     /// Connections that are not being closed.
     private(set) var members = ClientList()
     /// What they have in their buffers.
@@ -13,7 +13,7 @@ final class OwnerUse {
     /// Whether it is among those whose buffers are looked at before the turn is over.
     private var isToBeRelieved = false
 
-    init(_ owner: OwnerID) {
+    package init(_ owner: OwnerID) {
         self.owner = owner
     }
 

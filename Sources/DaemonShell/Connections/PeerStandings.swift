@@ -1,5 +1,5 @@
-internal import BudgetCore
-internal import LinuxSystem
+package import BudgetCore
+package import LinuxSystem
 
 /// What confines the process at the other end of a connection.
 ///
@@ -8,10 +8,10 @@ internal import LinuxSystem
 /// who has confined itself, and then lets others connect, has them confined from the first call on. Before each
 /// single command it would cost more than all else that a submission does. It is the process that connected: one
 /// that hands its socket to another, or leaves it to it, lends what it may do.
-struct PeerStanding {
+package struct PeerStanding {
     private static let validity = Duration.seconds(1)
 
-    let confinement: Result<ProcessConfinement, SystemError>
+    package let confinement: Result<ProcessConfinement, SystemError>
     private let until: Instant
     /// On CLOCK_BOOTTIME, in nanoseconds.
     private let seenAt: Int64
@@ -34,7 +34,7 @@ struct PeerStanding {
 ///
 /// By process: a look at one in many groups takes the kernel milliseconds, and a process may have a thousand
 /// connections.
-struct PeerStandings {
+package struct PeerStandings {
     private struct Key: Hashable {
         let process: PeerProcess.Identity
         /// Whether all that confines it was asked.
@@ -44,13 +44,15 @@ struct PeerStandings {
     private var standings: [Key: PeerStanding] = [:]
     private var sweepAt = Instant(nanoseconds: .min)
 
+    package init() {}
+
     /// How many are kept.
-    var count: Int { standings.count }
+    package var count: Int { standings.count }
 
     /// What confines a client's process.
     ///
     /// - Parameter own: what it is measured against; `nil` where all that confines it is asked.
-    mutating func standing(
+    package mutating func standing(
         of client: Client, beyond own: ProcessConfinement?, at now: Instant
     ) -> PeerStanding {
         do throws(SystemError) {
@@ -71,7 +73,7 @@ struct PeerStandings {
     /// - Parameters:
     ///   - acceptedAt: when the connection was, on CLOCK_BOOTTIME in nanoseconds.
     ///   - seenAt: what that clock says now.
-    mutating func standing(
+    package mutating func standing(
         of process: PeerProcess.Identity, isWhole: Bool, acceptedAt: Int64, at now: Instant,
         seenAt: Int64, look: () throws(SystemError) -> ProcessConfinement
     ) -> PeerStanding {
@@ -86,7 +88,7 @@ struct PeerStandings {
     }
 
     /// How many are kept at most.
-    static let countMax = 4096
+    package static let countMax = 4096
 
     /// Once a second, so that many processes are not gone through for each other.
     private mutating func forgetOld(at now: Instant) {

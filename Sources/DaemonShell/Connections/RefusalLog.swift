@@ -1,11 +1,11 @@
 internal import BudgetCore
 internal import LinuxSystem
-internal import Logging
+package import Logging
 internal import Systemd
 
 /// Logs why connections were closed or not let in, ten times a second at most for each account, so that one who is
 /// refused much does not keep the others' refusals from the log.
-final class RefusalLog {
+package final class RefusalLog {
     private let core: Core
     private let accounts: AccountSource
     private let log: Logger
@@ -13,7 +13,7 @@ final class RefusalLog {
     /// Those that were not named.
     private(set) var leftOutCount = 0
 
-    init(_ core: Core, _ accounts: AccountSource, _ log: Logger) {
+    package init(_ core: Core, _ accounts: AccountSource, _ log: Logger) {
         self.core = core
         self.accounts = accounts
         self.log = log

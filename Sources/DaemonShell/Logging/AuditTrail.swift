@@ -1,19 +1,19 @@
 internal import BudgetCore
 internal import LinuxSystem
-internal import Settings
-internal import Systemd
+package import Settings
+package import Systemd
 
 /// Logs each action once: what happened to a task, with the fields that it can be found by.
 ///
 /// Programs go by MESSAGE_ID and the fields (docs/architecture.md, the journal); the message names the task for people.
-final class AuditTrail {
+package final class AuditTrail {
     let writer: JournalWriter
     /// What the log takes of each account, besides what its tasks print.
     private var allowance: EntryAllowance
     /// Whom each owner's entries count for.
     private var accounts = Accounts()
 
-    init(_ writer: JournalWriter, _ limits: Settings.Limits) {
+    package init(_ writer: JournalWriter, _ limits: Settings.Limits) {
         self.writer = writer
         allowance = EntryAllowance(perSecondMax: limits.auditRatePerOwnerMax)
     }

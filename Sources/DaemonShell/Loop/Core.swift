@@ -1,14 +1,14 @@
-internal import BudgetCore
+package import BudgetCore
 internal import LinuxSystem
-internal import TaskStore
+package import TaskStore
 
 /// The core as the daemon's parts see it: what it knows, the turn's one instant, and its orders.
 ///
 /// A turn begins with a look at the clock, after what came has been read, so that nothing is early. All that happens
 /// in it happens at that instant. It ends when what the core ordered has been done.
-final class Core {
+package final class Core {
     /// What a turn calls on, once the parts are there.
-    struct Hooks {
+    package struct Hooks {
         /// Does what the core has ordered.
         var perform: (Action) -> Void
         /// Finishes what the instant has left: starts, writes, answers.
@@ -17,13 +17,30 @@ final class Core {
         var arrange: () -> Void
         /// Has the loop come back at once, after others have had their turn.
         var continueLater: () -> Void
+
+        package init(
+            perform: @escaping (Action) -> Void, finish: @escaping () -> Void,
+            arrange: @escaping () -> Void, continueLater: @escaping () -> Void
+        ) {
+            self.perform = perform
+            self.finish = finish
+            self.arrange = arrange
+            self.continueLater = continueLater
+        }
     }
 
     /// The clocks that a turn goes by.
-    struct Clocks {
+    package struct Clocks {
         /// Nanoseconds of CLOCK_MONOTONIC, and how far CLOCK_BOOTTIME is ahead of it.
         let read: () -> (now: Int64, slept: Int64)
         let timeOfDay: () -> WallTime
+
+        package init(
+            read: @escaping () -> (now: Int64, slept: Int64), timeOfDay: @escaping () -> WallTime
+        ) {
+            self.read = read
+            self.timeOfDay = timeOfDay
+        }
 
         static func machine() -> Clocks {
             var clock = SleepClock()
@@ -32,9 +49,9 @@ final class Core {
     }
 
     /// What the core knows. Changed by `update` alone.
-    private(set) var registry: BackgroundTaskRegistry
+    package private(set) var registry: BackgroundTaskRegistry
     /// The instant of the turn, or of the last one.
-    private(set) var now = Instant(nanoseconds: .min)
+    package private(set) var now = Instant(nanoseconds: .min)
     private var actions: [Action] = []
     private let time: Clocks
     private var hooks: Hooks?
@@ -44,18 +61,18 @@ final class Core {
     private var isContinuing = false
 
     /// - Parameter time: other clocks than the machine's, for tests.
-    init(_ registry: consuming BackgroundTaskRegistry, _ time: Clocks = .machine()) {
+    package init(_ registry: consuming BackgroundTaskRegistry, _ time: Clocks = .machine()) {
         self.registry = registry
         self.time = time
         advance()
     }
 
-    func connect(_ hooks: Hooks) { self.hooks = hooks }
+    package func connect(_ hooks: Hooks) { self.hooks = hooks }
 
     // MARK: - The turn
 
     /// Takes something that came as a turn of its own, or as a part of the turn that it came up in.
-    func turn(_ body: () throws -> Void) rethrows {
+    package func turn(_ body: () throws -> Void) rethrows {
         guard !isInTurn else { return try body() }
         isInTurn = true
         defer {
@@ -71,7 +88,7 @@ final class Core {
     var present: Instant { Instant(nanoseconds: time.read().now) }
 
     /// Begins the next instant within a turn that takes several batches one after the other.
-    func advance() {
+    package func advance() {
         let (nanoseconds, slept) = time.read()
         let next = Instant(nanoseconds: nanoseconds)
         assert(next >= now, "time falls")
@@ -87,32 +104,32 @@ final class Core {
     }
 
     /// Asks for another turn, where this one had no room for everything.
-    func continueLater() {
+    package func continueLater() {
         guard !isContinuing else { return }
         isContinuing = true
         hooks?.continueLater()
     }
 
     /// The turn that was asked for has come.
-    func continued() { isContinuing = false }
+    package func continued() { isContinuing = false }
 
     // MARK: - The core
 
     /// Tells the core what happened, or asks it something; what it orders is performed later.
-    func update<Result, Failure: Error>(
+    package func update<Result, Failure: Error>(
         _ body: (inout BackgroundTaskRegistry, Instant, inout [Action]) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try body(&registry, now, &actions)
     }
 
     /// Whether orders are to be performed still.
-    var hasOrders: Bool { !actions.isEmpty }
+    package var hasOrders: Bool { !actions.isEmpty }
 
     /// Puts orders behind those that the core has given.
-    func order(_ more: [Action]) { actions += more }
+    package func order(_ more: [Action]) { actions += more }
 
     /// Performs the core's orders, those that come up meanwhile included.
-    func perform() {
+    package func perform() {
         guard let hooks else { return }
         // Most often it is one, or none.
         while actions.count == 1, let action = actions.popLast() { hooks.perform(action) }
@@ -127,7 +144,7 @@ final class Core {
     }
 
     /// The clocks of the turn, for what is told in the time of day: what it was at the turn's instant.
-    var clocks: ClockPair {
+    package var clocks: ClockPair {
         let sinceThen = max(present - now, .zero)
         return ClockPair(
             instant: now, boot: registry.boot(at: now),
@@ -137,5 +154,5 @@ final class Core {
 
 extension Instant {
     /// The clock now, where it is asked how long something takes. What happens, happens at `Core.now`.
-    static func measured() -> Instant { Instant(nanoseconds: MonotonicClock.now()) }
+    package static func measured() -> Instant { Instant(nanoseconds: MonotonicClock.now()) }
 }

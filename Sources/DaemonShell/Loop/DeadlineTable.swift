@@ -1,11 +1,11 @@
-internal import BudgetCore
-internal import Systemd
+package import BudgetCore
+package import Systemd
 
 /// What is due when: of the core and of each part that has something to do later.
 ///
 /// One timer is armed at the first of all, and a second one for what waits in the queue, where the time counts that
 /// the machine sleeps.
-final class DeadlineTable {
+package final class DeadlineTable {
     /// Something that is due at times: the next of them, and what is done then.
     private struct Deadline {
         let next: () -> Instant?
@@ -24,10 +24,11 @@ final class DeadlineTable {
     /// Whether the last turn left some of the core's that were due.
     private var hasOverdue = false
     /// When those have their turn, after the clients have had theirs.
-    private(set) var leftoversAt: Instant?
+    package private(set) var leftoversAt: Instant?
 
     /// - Parameter fired: called when something is due; what calls `fire` in a turn.
-    init(_ core: Core, _ loop: EventLoop, fired: @escaping () -> Void) throws(SystemdError) {
+    package init(_ core: Core, _ loop: EventLoop, fired: @escaping () -> Void) throws(SystemdError)
+    {
         self.core = core
         timer = try loop.addTimer(handler: fired)
         queueTimer = try loop.addTimer(on: .bootTime, handler: fired)
@@ -38,12 +39,12 @@ final class DeadlineTable {
     /// - Parameters:
     ///   - next: when; `nil` or `.never` while it is not.
     ///   - isDue: does it, once that is over.
-    func add(next: @escaping () -> Instant?, isDue: @escaping () -> Void) {
+    package func add(next: @escaping () -> Instant?, isDue: @escaping () -> Void) {
         deadlines.append(Deadline(next: next, isDue: isDue))
     }
 
     /// Does what is due by now.
-    func fire() {
+    package func fire() {
         core.update { registry, now, actions in
             registry.deadlineReached(at: now, limit: Self.countPerTurn, &actions)
         }
@@ -56,7 +57,7 @@ final class DeadlineTable {
 
     /// Arms the timers at what is due next. With deadlines left over from a full turn, the clients get theirs before
     /// the next of them.
-    func arm() throws(SystemdError) {
+    package func arm() throws(SystemdError) {
         // Counted once, and from the end of that turn, which may have taken longer than the clients' share: clients
         // that always have something must not put it off again with each turn.
         leftoversAt = hasOverdue ? leftoversAt ?? core.present + Self.clientsShare : nil

@@ -1,16 +1,16 @@
-internal import LinuxSystem
+package import LinuxSystem
 
 /// Somebody who is called when a descriptor is ready.
-protocol DescriptorHandler: AnyObject {
+package protocol DescriptorHandler: AnyObject {
     /// Takes note of it; nothing is decided before all that came has been read.
     func ready(_ readiness: Readiness)
 }
 
 /// Descriptors of connections, pipes, sockets and processes in one inner epoll, which is a single source of the loop:
 /// a source for each would cost the loop half its calls.
-final class DescriptorPoll {
+package final class DescriptorPoll {
     /// Names a descriptor from its `add` to its `remove`, and no later one.
-    struct Registration {
+    package struct Registration {
         fileprivate let token: UInt64
         fileprivate let descriptor: Int32
     }
@@ -30,7 +30,7 @@ final class DescriptorPoll {
     private var slots: [Slot] = []
     private var free: [UInt32] = []
 
-    init() throws(SystemError) {
+    package init() throws(SystemError) {
         epoll = try Epoll()
     }
 
@@ -42,7 +42,7 @@ final class DescriptorPoll {
     var descriptor: Int32 { epoll.descriptor }
 
     /// Follows a descriptor, which stays the caller's.
-    func add(
+    package func add(
         _ descriptor: Int32, _ interest: Readiness, _ handler: any DescriptorHandler
     ) throws(SystemError) -> Registration {
         let index = free.popLast() ?? UInt32(slots.count)
@@ -59,12 +59,12 @@ final class DescriptorPoll {
     }
 
     /// Follows something else of it from now on.
-    func modify(_ registration: Registration, _ interest: Readiness) throws(SystemError) {
+    package func modify(_ registration: Registration, _ interest: Readiness) throws(SystemError) {
         try epoll.modify(registration.descriptor, interest, token: registration.token)
     }
 
     /// Ends it, before the descriptor is closed.
-    func remove(_ registration: Registration) {
+    package func remove(_ registration: Registration) {
         let index = Int(truncatingIfNeeded: registration.token & 0xFFFF_FFFF)
         guard slots[index].generation == UInt32(truncatingIfNeeded: registration.token >> 32)
         else { return }
@@ -78,7 +78,7 @@ final class DescriptorPoll {
     /// Calls the handlers of what is ready.
     ///
     /// - Returns: whether anything was.
-    func poll() throws(SystemError) -> Bool {
+    package func poll() throws(SystemError) -> Bool {
         try epoll.poll(into: &batch)
         for index in 0..<batch.count {
             let (token, readiness) = batch[index]

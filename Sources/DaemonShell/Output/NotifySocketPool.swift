@@ -1,11 +1,11 @@
-internal import BudgetCore
+package import BudgetCore
 internal import Glibc
-internal import LinuxSystem
-internal import Logging
+package import LinuxSystem
+package import Logging
 internal import Systemd
 
 /// The sockets at which run tasks say something of themselves, in the way services do (sd_notify(3)).
-final class NotifySocketPool {
+package final class NotifySocketPool {
     /// Messages read of one socket in a turn, before the others have theirs.
     private static let messagesPerTurn = 16
     /// What reading may take, beyond a single message, of all sockets in a turn or of one at its task's end.
@@ -38,7 +38,7 @@ final class NotifySocketPool {
     /// What the log takes of messages that are not taken.
     private var drops = EntryAllowance(perSecondMax: 1)
 
-    init(_ core: Core, _ poll: DescriptorPoll, _ accounts: AccountSource, _ log: Logger) {
+    package init(_ core: Core, _ poll: DescriptorPoll, _ accounts: AccountSource, _ log: Logger) {
         self.core = core
         self.poll = poll
         self.accounts = accounts
@@ -48,7 +48,7 @@ final class NotifySocketPool {
     /// Makes the folder of the sockets: beside the daemon's own, or where only one user is served, in the state
     /// folder. Those that somebody has a descriptor of stay in it, as the sockets of commands that go on do. Without
     /// it tasks run all the same.
-    func open(_ configuration: Configuration) {
+    package func open(_ configuration: Configuration) {
         var places = [configuration.socketPath + ".notify"]
         if !configuration.servesEverybody { places.append(configuration.stateFolder + "/notify") }
         var refusals: [String] = []
@@ -66,7 +66,7 @@ final class NotifySocketPool {
     // MARK: - Who has one
 
     /// A socket for a task; `nil` where it can have none.
-    func take(for task: TaskID, of owner: OwnerID) -> TaskNotifySocket? {
+    package func take(for task: TaskID, of owner: OwnerID) -> TaskNotifySocket? {
         guard folder != nil else { return nil }
         do throws(SystemError) {
             var socket = takeFree(of: owner)
@@ -82,7 +82,7 @@ final class NotifySocketPool {
     /// The socket of a task whose command goes on from an earlier daemon, with what waits in it; `nil` where it is none.
     ///
     /// - Parameter descriptor: of that socket, as who kept it gives it back.
-    func takeOver(
+    package func takeOver(
         _ descriptor: consuming OwnedDescriptor, for task: TaskID, of owner: OwnerID
     ) -> TaskNotifySocket? {
         do throws(SystemError) {
@@ -133,7 +133,7 @@ final class NotifySocketPool {
 
     /// Takes a socket back from a task that has ended. One that is not soon empty, because the task left too much or
     /// others send to it, goes: what was meant for a task never reaches the next.
-    func giveBack(_ socket: TaskNotifySocket) {
+    package func giveBack(_ socket: TaskNotifySocket) {
         socket.takeBack()
         // One that is closed, or left to the next daemon, is not read.
         guard sockets[socket.number] === socket else { return }
@@ -152,7 +152,7 @@ final class NotifySocketPool {
 
     /// Reads no more, and leaves the sockets that tasks have to the next daemon, with the folder; to be called before
     /// `close`, and after all that was read has been told. Who has kept their descriptors gives them to that daemon.
-    func handOver() {
+    package func handOver() {
         for socket in sockets.values where socket.task != nil {
             socket.leave()
             socket.unfollow(in: poll)
@@ -163,7 +163,7 @@ final class NotifySocketPool {
     }
 
     /// Removes the sockets and their folder.
-    func close() {
+    package func close() {
         for socket in sockets.values { socket.unfollow(in: poll) }
         (sockets, free, freeCount, ready, heard) = ([:], [:], 0, [], [])
         guard let folder, !isFolderLeft else { return }
@@ -187,7 +187,7 @@ final class NotifySocketPool {
 
     /// Reads what came, for a bounded time, a bounded number of messages and each socket in its turn. What is left is
     /// told of again.
-    func readReady() {
+    package func readReady() {
         guard !ready.isEmpty else { return }
         let sources = ready
         ready.removeAll(keepingCapacity: true)
@@ -245,7 +245,7 @@ final class NotifySocketPool {
     }
 
     /// The begin of a task has been told: what it has said before is told now.
-    func started(_ socket: TaskNotifySocket) {
+    package func started(_ socket: TaskNotifySocket) {
         socket.taskStarted()
         if socket.rests, throttledUntil[socket.number] == nil { setRests(false, socket) }
         deliver(socket)
@@ -259,7 +259,7 @@ final class NotifySocketPool {
 
     /// Takes the last words of a task of which no process is left: at least so many, and then what can be read in a
     /// moment.
-    func drain(_ socket: TaskNotifySocket) {
+    package func drain(_ socket: TaskNotifySocket) {
         guard sockets[socket.number] === socket else { return }
         let end = read(
             socket, atLeast: Self.messagesPerTurn, atMost: Self.messagesLeftMax,

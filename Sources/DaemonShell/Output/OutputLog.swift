@@ -1,9 +1,9 @@
-internal import BudgetCore
+package import BudgetCore
 internal import TaskAPI
-internal import TaskStore
+package import TaskStore
 
 /// Which of its two streams a task wrote to.
-enum OutputStream: String, Sendable {
+package enum OutputStream: String, Sendable {
     case stdout, stderr
 }
 
@@ -13,7 +13,7 @@ enum OutputStream: String, Sendable {
 /// in chunks, and beside those of a chunk the stream of each piece in two bytes, which are counted as what
 /// they cost: a task that writes a byte at a time to both streams in turn has fewer of its bytes kept, and
 /// takes no more memory than another.
-struct OutputLog: Sendable {
+package struct OutputLog: Sendable {
     /// Some bytes that follow each other, whole characters where the text is UTF-8.
     private struct Chunk: Sendable {
         /// Bytes of one stream, up to a place in the chunk; those after it are of the other.
@@ -101,14 +101,14 @@ struct OutputLog: Sendable {
     /// What the streams of the pieces take.
     private var runBytes = 0
     /// Where the first kept byte is.
-    private(set) var start = 0
-    private(set) var end = 0
+    package private(set) var start = 0
+    package private(set) var end = 0
     private var times = OutputTimes()
 
-    init() {}
+    package init() {}
 
     /// What was read from the disk of a task's output; all that is kept of it can be gone on with.
-    init(_ stored: StoredOutput) {
+    package init(_ stored: StoredOutput) {
         chunks = stored.chunks.map { Chunk($0) }
         runBytes = chunks.reduce(0) { $0 + $1.runBytes }
         start = stored.chunks.first?.start ?? stored.end
@@ -117,17 +117,17 @@ struct OutputLog: Sendable {
     }
 
     /// All of it, for the disk.
-    func stored(of task: TaskID, _ owner: OwnerID) -> StoredOutput {
+    package func stored(of task: TaskID, _ owner: OwnerID) -> StoredOutput {
         let kept = chunks[chunksDropped...].filter { $0.end > start }
         return StoredOutput(
             task: task, owner: owner, start: start, end: end,
             chunks: kept.map { $0.stored(from: start) }, times: times)
     }
 
-    var byteCount: Int { end - start }
+    package var byteCount: Int { end - start }
 
     /// What it takes of memory, in bytes.
-    var memoryBytes: Int {
+    package var memoryBytes: Int {
         chunks.capacity * MemoryLayout<Chunk>.stride + times.memoryBytes
             + chunks[chunksDropped...].reduce(0) { $0 + $1.memoryBytes }
     }
@@ -136,7 +136,7 @@ struct OutputLog: Sendable {
     ///
     /// - Parameter max: how many bytes are kept, where the streams take an eighth of that; fewer where they
     ///   take more.
-    mutating func append(
+    package mutating func append(
         _ new: ArraySlice<UInt8>, of stream: OutputStream, at time: WallTime, max: Int
     ) {
         var rest = new
@@ -162,10 +162,12 @@ struct OutputLog: Sendable {
     }
 
     /// Bytes of one stream, how many are missing before them, and where the next piece is.
-    typealias Piece = (stream: OutputStream, bytes: ArraySlice<UInt8>, dropped: Int, next: Int)
+    package typealias Piece = (
+        stream: OutputStream, bytes: ArraySlice<UInt8>, dropped: Int, next: Int
+    )
 
     /// The piece at a position, or the first one that is kept after it; `nil` at the end.
-    func piece(at position: Int) -> Piece? {
+    package func piece(at position: Int) -> Piece? {
         let from = max(position, start)
         guard from < end else { return nil }
         let (stream, rest) = chunks[chunk(at: from)].piece(at: from)
@@ -177,7 +179,7 @@ struct OutputLog: Sendable {
     func position(since time: WallTime) -> Int { times.position(since: time) ?? end }
 
     /// Drops everything; readers still learn how much they miss.
-    mutating func forget() {
+    package mutating func forget() {
         chunks = []
         chunksDropped = 0
         runBytes = 0
@@ -186,7 +188,7 @@ struct OutputLog: Sendable {
     }
 
     /// Takes no more room than it needs: nothing comes for a while.
-    mutating func fit() {
+    package mutating func fit() {
         chunks.removeFirst(chunksDropped)
         chunksDropped = 0
         if let last = chunks.indices.last { chunks[last].fit() }

@@ -1,12 +1,12 @@
-internal import BudgetCore
+package import BudgetCore
 internal import Glibc
-internal import LinuxSystem
+package import LinuxSystem
 internal import Systemd
 
 /// The reading end of one stream of the commands of a task or an application.
-final class OutputPipe: DescriptorHandler {
+package final class OutputPipe: DescriptorHandler {
     /// Bytes read in one turn, so that a flood of one task leaves room for the rest.
-    static let readMax = 65_536
+    package static let readMax = 65_536
     /// A task that prints more than this is slowed down by its own pipe.
     static let bytesPerSecondMax = 4 << 20
     /// Lines in the log a second; what is more is counted.
@@ -47,7 +47,7 @@ final class OutputPipe: DescriptorHandler {
 
     // MARK: - When it is read
 
-    func ready(_ readiness: Readiness) {
+    package func ready(_ readiness: Readiness) {
         // Told again and again, also while it is left alone.
         isHungUp = !readiness.isDisjoint(with: [.hangUp, .error])
         ready(self)
@@ -178,27 +178,27 @@ extension OutputStream {
 }
 
 /// A count that starts anew each second.
-struct Rate {
+package struct Rate {
     let perSecondMax: Int
     private var windowEndsAt = Instant(nanoseconds: .min)
     private var count = 0
 
-    init(perSecondMax: Int) {
+    package init(perSecondMax: Int) {
         self.perSecondMax = perSecondMax
     }
 
-    mutating func add(_ amount: Int) {
+    package mutating func add(_ amount: Int) {
         count += amount
     }
 
     /// How much may be added until the count is at its limit.
-    mutating func left(_ now: Instant) -> Int {
+    package mutating func left(_ now: Instant) -> Int {
         startAnewIfDue(now)
         return max(perSecondMax - count, 0)
     }
 
     /// When the count starts anew, where it has reached its limit.
-    mutating func restUntil(_ now: Instant) -> Instant? {
+    package mutating func restUntil(_ now: Instant) -> Instant? {
         startAnewIfDue(now)
         return count >= perSecondMax ? windowEndsAt : nil
     }

@@ -1,17 +1,17 @@
-internal import BudgetCore
-internal import LinuxSystem
-internal import Logging
+package import BudgetCore
+package import LinuxSystem
+package import Logging
 internal import Settings
 internal import Systemd
 
 /// Who prints.
-enum Printer {
+package enum Printer {
     case task(TaskID)
     case application(ApplicationKey)
 }
 
 /// The pipes of what a task or an application prints.
-final class RunnerOutput {
+package final class RunnerOutput {
     let printer: Printer
     /// What it shares with the others of its owner's account.
     let share: OwnerOutput
@@ -19,7 +19,7 @@ final class RunnerOutput {
     /// Whether its pipes are read: from its begin on, so that its story is told in order.
     fileprivate var isReading = false
 
-    init(_ printer: Printer, _ share: OwnerOutput) {
+    package init(_ printer: Printer, _ share: OwnerOutput) {
         self.printer = printer
         self.share = share
     }
@@ -30,7 +30,7 @@ final class RunnerOutput {
 /// Reads what tasks and applications print: keeps it, logs it, and passes it on to those who read along.
 ///
 /// Who prints more than may be read waits in its own pipe.
-final class OutputPump {
+package final class OutputPump {
     /// What readers who are behind get until the pipe is looked at again.
     private static let readersShare = Duration.milliseconds(2)
 
@@ -54,7 +54,7 @@ final class OutputPump {
     private var throttled: [UInt64: OutputPipe] = [:]
     private var throttledUntil = Deadlines<UInt64>()
 
-    init(
+    package init(
         _ core: Core, _ poll: DescriptorPoll, _ settings: CurrentSettings,
         _ accounts: AccountSource, _ subscriptions: Subscriptions, _ journal: AuditTrail,
         _ log: Logger
@@ -69,10 +69,10 @@ final class OutputPump {
     }
 
     /// What the output of ended tasks takes in memory.
-    var keptBytes: Int { kept.keptBytes }
+    package var keptBytes: Int { kept.keptBytes }
 
     /// What is kept of a task's output.
-    subscript(id: TaskID) -> OutputLog? { kept[id] }
+    package subscript(id: TaskID) -> OutputLog? { kept[id] }
 
     /// Whether it is here what an ended task printed, as far as it was kept; else the disk may have it.
     func has(_ id: TaskID) -> Bool { kept[id].map { $0.byteCount > 0 || $0.end == 0 } ?? false }
@@ -88,7 +88,7 @@ final class OutputPump {
     // MARK: - Pipes
 
     /// A place for the pipes of what is going to be started.
-    func open(_ printer: Printer, of owner: OwnerID) -> RunnerOutput {
+    package func open(_ printer: Printer, of owner: OwnerID) -> RunnerOutput {
         if case .task(let id) = printer { kept.taskGoesOn(id) }
         let share = shares.share(
             of: accounts.accounts.account(of: owner),
@@ -100,7 +100,7 @@ final class OutputPump {
     }
 
     /// Adds a stream of a command.
-    func add(
+    package func add(
         _ descriptor: consuming OwnedDescriptor, _ stream: OutputStream, to output: RunnerOutput
     ) throws(SystemError) {
         numberLast += 1
@@ -110,7 +110,7 @@ final class OutputPump {
     }
 
     /// A task or an application has begun: what it prints is read from now on.
-    func startReading(_ output: RunnerOutput) {
+    package func startReading(_ output: RunnerOutput) {
         output.isReading = true
         do throws(SystemError) {
             for pipe in output.pipes { try follow(pipe) }
@@ -137,7 +137,7 @@ final class OutputPump {
     }
 
     /// Lets go of the pipes of what has ended; what a task has printed is kept, as far as there is room.
-    func close(_ output: RunnerOutput) {
+    package func close(_ output: RunnerOutput) {
         for pipe in output.pipes { close(pipe) }
         shares.release(output.share)
         guard let task = output.task else { return }
@@ -157,7 +157,7 @@ final class OutputPump {
 
     /// Reads no more, and gives what the next daemon goes on from: of each task that has not ended what is kept of its
     /// output, also where that is nothing. What waits in the pipes is left there.
-    func handOver() -> [EndedOutput] {
+    package func handOver() -> [EndedOutput] {
         for output in running.values {
             for pipe in output.pipes {
                 // Of a line that is not complete the next daemon reads the rest.
@@ -178,13 +178,13 @@ final class OutputPump {
     /// Takes what an earlier daemon had of the output of a task that has not ended, as its beginning.
     ///
     /// - Parameter isWhole: whether that daemon has left all that it had read.
-    func restore(_ id: TaskID, _ log: OutputLog, isWhole: Bool) {
+    package func restore(_ id: TaskID, _ log: OutputLog, isWhole: Bool) {
         kept.restore(id, log)
         if isWhole { whole.insert(id) }
     }
 
     /// A command of an earlier daemon goes on. What that had read of its output, and has not left, is said to be lost.
-    func commandFound(_ id: TaskID) {
+    package func commandFound(_ id: TaskID) {
         guard whole.remove(id) == nil, let owner = core.registry.record(id)?.task.owner,
             journal.takesEntry(about: owner, at: core.now)
         else { return }
@@ -192,7 +192,7 @@ final class OutputPump {
     }
 
     /// What is kept of a task that has no processes any more, or not yet, counts among the output of ended ones.
-    func commandNotFound(_ id: TaskID) {
+    package func commandNotFound(_ id: TaskID) {
         whole.remove(id)
         guard running[id] == nil, let owner = core.registry.record(id)?.task.owner else { return }
         kept.taskEnded(
@@ -203,7 +203,7 @@ final class OutputPump {
     // MARK: - Reading
 
     /// Reads the pipes that have something, each once.
-    func readReady() {
+    package func readReady() {
         guard !ready.isEmpty else { return }
         let pipes = ready
         ready.removeAll(keepingCapacity: true)
@@ -239,11 +239,11 @@ final class OutputPump {
     // MARK: - Those that are left alone for a time
 
     /// When the first of them is to be read again.
-    var nextDeadline: Instant? { throttledUntil.first }
+    package var nextDeadline: Instant? { throttledUntil.first }
 
     /// Has the pipes read again that have been left alone long enough; first those that have waited longest, since what
     /// they share may not be enough for all.
-    func resumeThrottled() {
+    package func resumeThrottled() {
         let due = throttledUntil.due(at: core.now).compactMap { throttled[$0] }
         for pipe in due.sorted(by: { $0.lastRead < $1.lastRead }) {
             guard !areReadersBehind(pipe) else {

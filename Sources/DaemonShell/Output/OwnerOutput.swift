@@ -1,7 +1,7 @@
-internal import BudgetCore
+package import BudgetCore
 
 /// How much the live tasks of one account print together, so that many tasks flood no more than a few.
-final class OwnerOutput {
+package final class OwnerOutput {
     let account: OwnerID
     var bytes: Rate
     /// Lines in the log.
@@ -9,7 +9,7 @@ final class OwnerOutput {
     /// Live tasks that share it.
     fileprivate var taskCount = 0
 
-    init(of account: OwnerID, bytesPerSecondMax: Int, linesPerSecondMax: Int) {
+    package init(of account: OwnerID, bytesPerSecondMax: Int, linesPerSecondMax: Int) {
         self.account = account
         bytes = Rate(perSecondMax: bytesPerSecondMax)
         lines = Rate(perSecondMax: linesPerSecondMax)

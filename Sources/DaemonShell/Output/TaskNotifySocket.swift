@@ -1,11 +1,11 @@
-internal import BudgetCore
-internal import LinuxSystem
+package import BudgetCore
+package import LinuxSystem
 
 /// A socket at which the tasks of one owner speak to the daemon, one task at a time.
 ///
 /// The owner's processes and root can send to it, and a message is taken where one of them has sent it:
 /// who was let in while it was theirs may have become somebody else.
-final class TaskNotifySocket: DescriptorHandler {
+package final class TaskNotifySocket: DescriptorHandler {
     /// A task that says more than this waits in its own send.
     static let messagesPerSecondMax = 5000
     static let messageBytesMax = 4096
@@ -25,7 +25,7 @@ final class TaskNotifySocket: DescriptorHandler {
     private var user = User.nobody
     private var registration: DescriptorPoll.Registration?
     /// Whether it is left alone.
-    private(set) var rests = false
+    package private(set) var rests = false
     private var ready: (TaskNotifySocket) -> Void = { _ in }
     /// What its task has said and the core has not been told.
     private var notice = TaskNotice()
@@ -48,15 +48,15 @@ final class TaskNotifySocket: DescriptorHandler {
     }
 
     /// Where its task finds it.
-    var path: String { socket.path }
+    package var path: String { socket.path }
 
     /// For who keeps a second descriptor of it, by which it outlives this daemon.
-    var descriptor: Int32 { socket.descriptor }
+    package var descriptor: Int32 { socket.descriptor }
 
     // MARK: - Whose it is
 
     /// The task that has it; `nil` where none has.
-    var task: TaskID? {
+    package var task: TaskID? {
         switch user {
         case .nobody: nil
         case .starting(let id), .started(let id): id
@@ -80,7 +80,7 @@ final class TaskNotifySocket: DescriptorHandler {
 
     // MARK: - When it is read
 
-    func ready(_ readiness: Readiness) { ready(self) }
+    package func ready(_ readiness: Readiness) { ready(self) }
 
     func follow(
         in poll: DescriptorPoll, ready: @escaping (TaskNotifySocket) -> Void
@@ -96,15 +96,15 @@ final class TaskNotifySocket: DescriptorHandler {
     }
 
     /// Leaves its path, and what waits in it, to the next daemon.
-    func leave() { socket.leavePath() }
+    package func leave() { socket.leavePath() }
 
-    func unfollow(in poll: DescriptorPoll) {
+    package func unfollow(in poll: DescriptorPoll) {
         if let registration { poll.remove(registration) }
         registration = nil
     }
 
     /// Whether something waits in it.
-    var hasMessage: Bool { socket.hasMessage }
+    package var hasMessage: Bool { socket.hasMessage }
 
     // MARK: - What is read
 
@@ -137,7 +137,7 @@ final class TaskNotifySocket: DescriptorHandler {
     }
 
     /// What the core is to be told now, and of which task; `nil` where there is nothing.
-    func takeNotice() -> (task: TaskID, notice: TaskNotice)? {
+    package func takeNotice() -> (task: TaskID, notice: TaskNotice)? {
         guard case .started(let id) = user, !notice.isEmpty else { return nil }
         defer { notice = TaskNotice() }
         return (id, notice)

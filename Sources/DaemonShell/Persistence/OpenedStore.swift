@@ -1,4 +1,4 @@
-internal import BudgetCore
+package import BudgetCore
 package import LinuxSystem
 internal import Glibc
 package import Settings
@@ -6,19 +6,19 @@ package import TaskStore
 
 /// The store as the daemon finds it at its start.
 package struct OpenedStore {
-    let store: TaskStore
+    package let store: TaskStore
     /// Where ids are reserved: on disk also where `store` is in memory (docs/architecture.md, rule 1).
-    let identifierStore: TaskStore
+    package let identifierStore: TaskStore
     /// The ids of this run.
-    let identifiers: ClosedRange<UInt64>
+    package let identifiers: ClosedRange<UInt64>
     /// The number of the state folder, by which an executor knows this daemon and those after it.
-    let owner: StateFolderIdentity
-    let found: FoundTasks
-    let reader: HistoryReader
+    package let owner: StateFolderIdentity
+    package let found: FoundTasks
+    package let reader: HistoryReader
     /// The database that the output of ended tasks is kept in; `nil`: none is kept on disk.
     let outputPath: String?
     /// What an earlier daemon handed over of the output of tasks that have not ended.
-    let handedOver: [HandedOverOutput]
+    package let handedOver: [HandedOverOutput]
 
     /// Opens it, and reserves the first ids.
     ///
@@ -68,22 +68,22 @@ package struct OpenedStore {
 }
 
 /// What an earlier daemon left.
-struct FoundTasks {
+package struct FoundTasks {
     /// Queued and started, in the order of their ids.
-    let live: [StoredTask]
+    package let live: [StoredTask]
     /// When a task of the same owner and name last completed, of those that have a minimum interval.
     let lastSuccesses: [TaskID: WallTime]
-    let pausedGroups: [String]
+    package let pausedGroups: [String]
     let pausedOwners: [OwnerID]
     let slotOrders: SlotOrders
     /// What those come after that have not ended.
     let dependencies: [TaskID: [Dependency]]
     /// In the order of their owners and of their ids.
-    let applications: [StoredApplication]
+    package let applications: [StoredApplication]
     /// In which states they were when that daemon last wrote of it.
-    let spans: OpenSpans
+    package let spans: OpenSpans
     /// The newest that have ended, the oldest first.
-    let ended: [StoredTask]
+    package let ended: [StoredTask]
 
     init(in store: TaskStore, _ reader: HistoryReader, endedMax: Int) throws(StoreError) {
         live = try store.live()
@@ -110,7 +110,7 @@ struct FoundTasks {
 }
 
 extension HistoryBounds {
-    init(_ settings: Settings, _ accounts: Accounts) {
+    package init(_ settings: Settings, _ accounts: Accounts) {
         self.init(
             countMax: settings.store.historyMax, bytesMax: settings.store.historyBytesMax,
             ageMax: settings.store.historyAge, accounts: accounts,

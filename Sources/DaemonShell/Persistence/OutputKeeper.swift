@@ -1,9 +1,9 @@
-internal import BudgetCore
+package import BudgetCore
 internal import Settings
-internal import TaskStore
+package import TaskStore
 
 /// Hands what tasks printed over to the disk, once that knows their ends.
-final class OutputKeeper {
+package final class OutputKeeper {
     private let core: Core
     private let output: OutputPump
     private let thread: StoreThread
@@ -13,7 +13,9 @@ final class OutputKeeper {
     /// Tasks whose output an earlier daemon has left, and of which it is not known yet what becomes of them.
     private var restored: Set<TaskID> = []
 
-    init(_ core: Core, _ output: OutputPump, _ thread: StoreThread, _ settings: CurrentSettings) {
+    package init(
+        _ core: Core, _ output: OutputPump, _ thread: StoreThread, _ settings: CurrentSettings
+    ) {
         self.core = core
         self.output = output
         self.thread = thread
@@ -35,7 +37,7 @@ final class OutputKeeper {
 
     /// Takes what an earlier daemon has left of the output of tasks that had not ended; before the tasks themselves are
     /// taken over.
-    func restore(_ outputs: [HandedOverOutput]) {
+    package func restore(_ outputs: [HandedOverOutput]) {
         for handedOver in outputs {
             restored.insert(handedOver.output.task)
             output.restore(
@@ -44,7 +46,7 @@ final class OutputKeeper {
     }
 
     /// What became of tasks that were taken over is on disk: what those printed that have ended is kept as theirs.
-    func recovered(_ steps: [StoreStep]) {
+    package func recovered(_ steps: [StoreStep]) {
         stored(
             steps.filter { step in
                 if case .ended(let id) = step { restored.contains(id) } else { false }
@@ -52,7 +54,7 @@ final class OutputKeeper {
     }
 
     /// All tasks are taken over: commands that were found go on, and those of other tasks are gone.
-    func recoveryEnds() {
+    package func recoveryEnds() {
         for id in restored.sorted() where core.registry.record(id)?.task.isLive != true {
             output.commandNotFound(id)
         }
@@ -63,13 +65,13 @@ final class OutputKeeper {
     /// threads of the disk have ended.
     ///
     /// That is so also where no output of ended tasks is to be kept: the next daemon takes it, and removes it then.
-    func handOver() {
+    package func handOver() {
         flush()
         thread.handOver(output.handOver())
     }
 
     /// Gives the disk what it has, once the ends have been told.
-    func flush() {
+    package func flush() {
         if !ended.isEmpty { thread.keep(ended) }
         if !cleaned.isEmpty { thread.forgetOutputs(ofGone: cleaned) }
         (ended, cleaned) = ([], [])

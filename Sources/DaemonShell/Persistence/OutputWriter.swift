@@ -1,11 +1,17 @@
-internal import BudgetCore
+package import BudgetCore
 internal import TaskStore
 
 /// What is kept of the output of a task that has ended, or is left to the next daemon, on its way to the disk.
-struct EndedOutput: Sendable {
-    let task: TaskID
-    let owner: OwnerID
-    let log: OutputLog
+package struct EndedOutput: Sendable {
+    package let task: TaskID
+    package let owner: OwnerID
+    package let log: OutputLog
+
+    package init(task: TaskID, owner: OwnerID, log: OutputLog) {
+        self.task = task
+        self.owner = owner
+        self.log = log
+    }
 }
 
 /// Keeps the output of ended tasks on disk, within its bounds. For the store's thread alone.

@@ -1,18 +1,18 @@
-internal import BudgetCore
+package import BudgetCore
 internal import LinuxSystem
-internal import Logging
+package import Logging
 internal import Systemd
-internal import TaskStore
+package import TaskStore
 
 /// What the core wants on disk, from its orders to what came of them.
-final class Persistence {
+package final class Persistence {
     private let core: Core
     private let backend: any StoreBackend
     private let log: Logger
     private var writer: StoreWriter
     private var losses = SpanLosses()
 
-    init(_ core: Core, _ backend: any StoreBackend, _ log: Logger) {
+    package init(_ core: Core, _ backend: any StoreBackend, _ log: Logger) {
         self.core = core
         self.backend = backend
         self.log = log
@@ -21,7 +21,7 @@ final class Persistence {
 
     /// The executor that commands are started by from now on, which is written with each start; `nil` where the daemon
     /// starts them itself.
-    var executor: ExecutorInstance? {
+    package var executor: ExecutorInstance? {
         get { writer.executor }
         set { writer.executor = newValue }
     }
@@ -30,7 +30,7 @@ final class Persistence {
     ///
     /// - Returns: whether there is what it is about; else it is refused at once.
     @discardableResult
-    func order(_ step: StoreStep) -> Bool {
+    package func order(_ step: StoreStep) -> Bool {
         let clocks = core.clocks
         return core.update { registry, _, actions in
             writer.enqueue(step, clocks, &registry, &actions)
@@ -38,7 +38,7 @@ final class Persistence {
     }
 
     /// Gives the disk what has been ordered, and in which states applications are since then.
-    func flush() {
+    package func flush() {
         handOverSpans()
         writer.flush(at: core.now)
     }
@@ -59,11 +59,11 @@ final class Persistence {
     }
 
     /// Whether nothing is on its way to the disk, and a disk that failed is not being looked at.
-    var isIdle: Bool { writer.isIdle && !writer.isProbing }
+    package var isIdle: Bool { writer.isIdle && !writer.isProbing }
 
     /// Takes what the disk has to tell.
     @discardableResult
-    func takeProgress() -> StoreWriter.Outcome {
+    package func takeProgress() -> StoreWriter.Outcome {
         let clocks = core.clocks
         let outcome = core.update { registry, _, actions in
             writer.takeProgress(clocks, &registry, &actions)
@@ -86,13 +86,13 @@ final class Persistence {
     // MARK: - Time
 
     /// When something is due about the disk.
-    var nextDeadline: Instant? { min(writer.nextDeadline, losses.nextReport ?? .never) }
+    package var nextDeadline: Instant? { min(writer.nextDeadline, losses.nextReport ?? .never) }
 
     /// Does what is due.
     ///
     /// - Returns: whether a disk that was well until now has not answered.
     @discardableResult
-    func deadlineReached() -> Bool {
+    package func deadlineReached() -> Bool {
         if let due = losses.nextReport, due <= core.now { tellOfLosses() }
         let reason = core.update { registry, now, _ in
             writer.deadlineReached(at: now, &registry)
@@ -123,7 +123,7 @@ final class Persistence {
     ///   - write: writes changes in one commit.
     ///   - committed: told what is on disk then.
     /// - Throws: `StoreError`, where it cannot be written.
-    func recover(
+    package func recover(
         _ found: FoundTasks, left: FoundCommands = FoundCommands(),
         executor: ExecutorInstance? = nil, frozen: Set<BudgetCore.AdoptedUnit>,
         restored: () -> Void = {},
@@ -169,7 +169,7 @@ final class Persistence {
     }
 
     /// Whether something is still on its way to the disk, which gets some seconds for it at a stop.
-    func isAwaited() -> Bool {
+    package func isAwaited() -> Bool {
         let hasUnstoredEnds = core.registry.hasUnstoredEnds
         switch writer.drain(at: core.now, hasUnstoredEnds: hasUnstoredEnds) {
         case .done: return false
@@ -181,7 +181,7 @@ final class Persistence {
     }
 
     /// Whether a stop has waited for the disk in vain.
-    var isGivenUp: Bool { writer.isGivenUp }
+    package var isGivenUp: Bool { writer.isGivenUp }
 
     /// Ends the threads of the disk; a disk that was waited for in vain has been told of.
     func close(_ history: HistoryThread) {

@@ -1,5 +1,5 @@
 internal import BudgetCore
-internal import TaskStore
+package import TaskStore
 
 extension StoredApplication {
     init(_ key: ApplicationKey, _ record: ApplicationRecord, _ clocks: ClockPair) {
@@ -40,7 +40,7 @@ extension RestoredSpans {
 }
 
 extension ApplicationRecord {
-    init(_ stored: StoredApplication, _ clocks: ClockPair) {
+    package init(_ stored: StoredApplication, _ clocks: ClockPair) {
         self.init(registration: stored.registration)
         badge = stored.badge
         isRunning = stored.isRunning

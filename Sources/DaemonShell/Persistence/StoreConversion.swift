@@ -1,12 +1,18 @@
-internal import BudgetCore
-internal import TaskStore
+package import BudgetCore
+package import TaskStore
 
 /// The clock of this run and the time of day at one moment, to tell the one from the other: instants
 /// mean nothing to another run.
-struct ClockPair {
+package struct ClockPair {
     let instant: Instant
     let boot: BootInstant
-    let time: WallTime
+    package let time: WallTime
+
+    package init(instant: Instant, boot: BootInstant, time: WallTime) {
+        self.instant = instant
+        self.boot = boot
+        self.time = time
+    }
 
     /// The time of day at an instant.
     func time(at other: Instant) -> WallTime {
@@ -33,7 +39,7 @@ extension StoreChange {
     /// What a step says of its task, which the record has at the moment of the order.
     ///
     /// - Parameter executor: the one that commands are started by now; `nil` where the daemon starts them itself.
-    init?(
+    package init?(
         _ step: StoreStep, _ record: TaskRecord?, _ clocks: ClockPair,
         executor: ExecutorInstance? = nil
     ) {
@@ -109,7 +115,7 @@ extension StoredEnd {
 
 extension RestoredTask {
     /// - Parameter lastSuccess: when a task of its owner and name last completed, where it is known.
-    init(_ stored: StoredTask, lastSuccess: WallTime? = nil, _ clocks: ClockPair) {
+    package init(_ stored: StoredTask, lastSuccess: WallTime? = nil, _ clocks: ClockPair) {
         var submission = Submission(name: stored.name, owner: stored.owner, work: stored.work)
         submission.application = stored.application
         submission.queueing = stored.queueing

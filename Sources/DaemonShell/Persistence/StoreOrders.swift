@@ -1,8 +1,8 @@
-internal import BudgetCore
-internal import TaskStore
+package import BudgetCore
+package import TaskStore
 
 /// Where changes are put on disk, in its own time.
-protocol StoreBackend: AnyObject {
+package protocol StoreBackend: AnyObject {
     /// Has changes written, all in one commit, after those that were given before.
     ///
     /// After a failure nothing is written until `takeProgress` has told of it: these may rest on what is not
@@ -31,7 +31,7 @@ protocol StoreBackend: AnyObject {
 }
 
 /// What has come of orders to a store.
-struct StoreProgress: Sendable {
+package struct StoreProgress: Sendable {
     /// How many changes are on disk, the oldest first.
     var writtenCount = 0
     /// What was found where they were written.
@@ -43,15 +43,15 @@ struct StoreProgress: Sendable {
     /// What could not be done for the file beside the orders.
     var complaint: StoreError?
     /// What keeps output from the disk since just now.
-    var outputFault: StoreError?
+    package var outputFault: StoreError?
     /// Spans of applications that found no room while they waited, by account.
-    var droppedSpans: [OwnerID: Int] = [:]
+    package var droppedSpans: [OwnerID: Int] = [:]
 }
 
 /// What stands between those who give orders to a store and the one that carries them out.
-struct StoreOrders: Sendable {
+package struct StoreOrders: Sendable {
     /// What is done in one go.
-    enum Order {
+    package enum Order {
         case write([StoreChange])
         case probe
     }
@@ -61,18 +61,20 @@ struct StoreOrders: Sendable {
     private var isProbeDue = false
     private var progress = StoreProgress()
 
+    package init() {}
+
     /// Whether there is something to do.
-    var isDue: Bool { isProbeDue || !changes.isEmpty }
+    package var isDue: Bool { isProbeDue || !changes.isEmpty }
 
     /// Adds changes to the next commit, where no failure is still to be told.
-    mutating func write(_ changes: [StoreChange]) {
+    package mutating func write(_ changes: [StoreChange]) {
         if progress.failure == nil { self.changes += changes }
     }
 
-    mutating func probe() { isProbeDue = true }
+    package mutating func probe() { isProbeDue = true }
 
     /// What is to be done next; then it is under way.
-    mutating func next() -> Order? {
+    package mutating func next() -> Order? {
         if isProbeDue {
             isProbeDue = false
             return .probe
@@ -84,15 +86,15 @@ struct StoreOrders: Sendable {
 
     // MARK: - What came of the order that is under way
 
-    mutating func written(_ count: Int, _ applied: Applied) {
+    package mutating func written(_ count: Int, _ applied: Applied) {
         progress.writtenCount += count
         progress.applied.merge(applied)
     }
 
-    mutating func probed() { progress.isProbed = true }
+    package mutating func probed() { progress.isProbed = true }
 
     /// The changes that were given since are not written either.
-    mutating func failed(_ error: StoreError) {
+    package mutating func failed(_ error: StoreError) {
         progress.failure = error
         changes = []
     }
@@ -101,7 +103,7 @@ struct StoreOrders: Sendable {
 
     mutating func complainOfOutput(_ error: StoreError) { progress.outputFault = error }
 
-    mutating func takeProgress() -> StoreProgress {
+    package mutating func takeProgress() -> StoreProgress {
         defer { progress = StoreProgress() }
         return progress
     }

@@ -2,12 +2,12 @@ internal import Containers
 internal import TaskStore
 
 /// How the disk does.
-struct StoreStatistics: Sendable {
+package struct StoreStatistics: Sendable {
     /// How long commits took, those that failed included.
     private(set) var commits = Histogram(firstBound: 125_000, boundCount: 18)
     private(set) var failedCommits = 0
     /// Spans of applications that found no room while they waited.
-    var droppedSpans = 0
+    package var droppedSpans = 0
     /// What the last look found, no earlier than the one before the last request for it.
     var use: StoreUse?
     /// What the output of ended tasks takes on disk.

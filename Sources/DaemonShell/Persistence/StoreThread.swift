@@ -1,13 +1,13 @@
-internal import BudgetCore
+package import BudgetCore
 internal import Glibc
-internal import LinuxSystem
-internal import TaskStore
+package import LinuxSystem
+package import TaskStore
 
 /// Writes what must be on disk on a thread of its own, since a disk takes its time.
 ///
 /// One commit after the other, with no pause between: what comes up meanwhile shares the next. What came of
 /// it is told as an event on `descriptor`.
-final class StoreThread: StoreBackend, Sendable {
+package final class StoreThread: StoreBackend, Sendable {
     /// Ended tasks after which the history is looked through again.
     private static let endsPerPrune = 100
     /// After so long the next order, or new bounds, have that done too, since the history has an age as well.
@@ -84,7 +84,7 @@ final class StoreThread: StoreBackend, Sendable {
 
     /// Starts the thread.
     ///
-    init(_ opened: OpenedStore, bounds: HistoryBounds) throws(SystemError) {
+    package init(_ opened: OpenedStore, bounds: HistoryBounds) throws(SystemError) {
         store = opened.store
         identifiers = opened.identifierStore
         outputPath = opened.outputPath
@@ -97,15 +97,15 @@ final class StoreThread: StoreBackend, Sendable {
         try startThread { [self] in serve() }
     }
 
-    func write(_ changes: [StoreChange]) {
+    package func write(_ changes: [StoreChange]) {
         tell { $0.orders.write(changes) }
     }
 
-    func probe() {
+    package func probe() {
         tell { $0.orders.probe() }
     }
 
-    func takeProgress() -> StoreProgress {
+    package func takeProgress() -> StoreProgress {
         answer.takeEvents()
         return shared.withLock { state in
             var progress = state.orders.takeProgress()
@@ -115,7 +115,7 @@ final class StoreThread: StoreBackend, Sendable {
     }
 
     /// Sets how much of the history is kept from now on.
-    func keep(_ bounds: HistoryBounds) {
+    package func keep(_ bounds: HistoryBounds) {
         tell { $0.keep(bounds) }
     }
 
@@ -131,7 +131,7 @@ final class StoreThread: StoreBackend, Sendable {
     }
 
     /// Has the output of tasks that are left to the next daemon written at the end, however much it is.
-    func handOver(_ outputs: [EndedOutput]) {
+    package func handOver(_ outputs: [EndedOutput]) {
         guard outputPath != nil else { return }
         shared.withLock { $0.handedOver = outputs }
     }
@@ -143,7 +143,7 @@ final class StoreThread: StoreBackend, Sendable {
     }
 
     /// How the disk does. How much there is on it is as of the last call, and looked at again now.
-    func statistics() -> StoreStatistics {
+    package func statistics() -> StoreStatistics {
         tell { $0.isUseDue = true }
         return shared.withLock { state in
             state.statistics.droppedSpans = state.spans.droppedCount
@@ -151,7 +151,7 @@ final class StoreThread: StoreBackend, Sendable {
         }
     }
 
-    func keep(_ spans: [StoredSpan]) {
+    package func keep(_ spans: [StoredSpan]) {
         tell { state in
             state.spans.add(spans)
             let isFull = state.spans.count >= StoreThread.spansWaitingMax
@@ -167,7 +167,7 @@ final class StoreThread: StoreBackend, Sendable {
         if shared.withLock({ $0.spans.hasDropped }) { answer.countEvent() }
     }
 
-    func waitingSpans(_ filter: SpanFilter) -> [StoredSpan] {
+    package func waitingSpans(_ filter: SpanFilter) -> [StoredSpan] {
         shared.withLock { $0.spans.ended(filter) }
     }
 
@@ -175,7 +175,7 @@ final class StoreThread: StoreBackend, Sendable {
     /// ids stay short for people over orderly restarts.
     ///
     /// - Returns: whether it ended in time.
-    func close(used last: TaskID) -> Bool {
+    package func close(used last: TaskID) -> Bool {
         tell { $0.lastUsed = last }
         return ended.waitReadable(milliseconds: StoreThread.closeMilliseconds)
     }
@@ -294,7 +294,7 @@ final class StoreThread: StoreBackend, Sendable {
 
     /// Writes changes, those about ids where ids are kept.
     @discardableResult
-    static func write(
+    package static func write(
         _ changes: [StoreChange], with spans: [StoredSpan] = [], to store: TaskStore,
         _ identifiers: TaskStore
     ) throws(StoreError) -> Applied {

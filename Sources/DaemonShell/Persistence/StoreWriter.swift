@@ -1,22 +1,22 @@
-internal import BudgetCore
-internal import TaskStore
+package import BudgetCore
+package import TaskStore
 
 /// Has a store write what the core orders, and tells the core what came of it.
 ///
 /// Orders of a turn go to the store together, at its end; several commits may be under way. A disk that fails is
 /// looked at again after a second, and again. One that does not answer for five seconds is said to have failed,
 /// though what it has may still be written.
-struct StoreWriter: ~Copyable {
+package struct StoreWriter: ~Copyable {
     /// What has come of orders; the core has been told.
-    struct Outcome {
-        var stored: [StoreStep] = []
-        var refused: [StoreStep] = []
+    package struct Outcome {
+        package var stored: [StoreStep] = []
+        package var refused: [StoreStep] = []
         /// Why they were refused, or why a probe found nothing better.
-        var failure: StoreError?
+        package var failure: StoreError?
         /// Whether the disk was well before that.
-        var isNewFailure = false
+        package var isNewFailure = false
         /// Whether a disk that had failed is well.
-        var hasHealed = false
+        package var hasHealed = false
         /// What could not be done for the file, beside the orders.
         var complaint: StoreError?
         /// What keeps output from the disk since just now.
@@ -26,7 +26,7 @@ struct StoreWriter: ~Copyable {
     }
 
     /// How a stop stands with what is on its way to the disk.
-    enum Drain {
+    package enum Drain {
         /// Nothing is left to wait for.
         case done
         case waiting
@@ -70,21 +70,21 @@ struct StoreWriter: ~Copyable {
     /// How long a stop waits for the disk.
     static let stopTimeout = Duration.seconds(10)
 
-    init(_ backend: any StoreBackend) {
+    package init(_ backend: any StoreBackend) {
         self.backend = backend
     }
 
     /// Whether nothing is on its way to the disk.
-    var isIdle: Bool { steps.isEmpty && inFlight.isEmpty }
+    package var isIdle: Bool { steps.isEmpty && inFlight.isEmpty }
 
     /// Whether a failed disk is being looked at.
-    var isProbing: Bool { probe == .underWay }
+    package var isProbing: Bool { probe == .underWay }
 
     /// Whether a stop has waited for the disk in vain.
-    var isGivenUp: Bool { stop.isGivenUp }
+    package var isGivenUp: Bool { stop.isGivenUp }
 
     /// When `deadlineReached` is due, or a stop does not wait any longer.
-    var nextDeadline: Instant {
+    package var nextDeadline: Instant {
         let stopEndsAt = stop.isGivenUp ? nil : stop.endsAt
         return min(probeDueAt ?? .never, commitDueAt ?? .never, stopEndsAt ?? .never)
     }
@@ -100,7 +100,7 @@ struct StoreWriter: ~Copyable {
     ///
     /// - Returns: whether there is what it is about; else it is refused at once.
     @discardableResult
-    mutating func enqueue(
+    package mutating func enqueue(
         _ step: StoreStep, _ clocks: ClockPair, _ registry: inout BackgroundTaskRegistry,
         _ actions: inout [Action]
     ) -> Bool {
@@ -114,7 +114,7 @@ struct StoreWriter: ~Copyable {
     }
 
     /// Gives the store what has come up.
-    mutating func flush(at now: Instant) {
+    package mutating func flush(at now: Instant) {
         guard !isProbing, !steps.isEmpty else { return }
         backend.write(changes)
         if inFlight.isEmpty { commitDueAt = now + Self.commitTimeout }
@@ -139,7 +139,7 @@ struct StoreWriter: ~Copyable {
     // MARK: - What comes of them
 
     /// Tells the core what the store has done since this was last called.
-    mutating func takeProgress(
+    package mutating func takeProgress(
         _ clocks: ClockPair, _ registry: inout BackgroundTaskRegistry, _ actions: inout [Action]
     ) -> Outcome {
         let progress = backend.takeProgress()
@@ -203,7 +203,7 @@ struct StoreWriter: ~Copyable {
     /// Does what is due: has new work refused where the disk does not answer, and looks at one that failed.
     ///
     /// - Returns: what is to be said of a disk that was well until now; `nil` where nothing is.
-    mutating func deadlineReached(
+    package mutating func deadlineReached(
         at now: Instant, _ registry: inout BackgroundTaskRegistry
     ) -> String? {
         if let dueAt = probeDueAt, dueAt <= now { startProbe() }
@@ -219,7 +219,7 @@ struct StoreWriter: ~Copyable {
     ///
     /// - Parameter hasUnstoredEnds: whether ends were told that the disk does not know; it is looked at once more
     ///   then.
-    mutating func drain(at now: Instant, hasUnstoredEnds: Bool) -> Drain {
+    package mutating func drain(at now: Instant, hasUnstoredEnds: Bool) -> Drain {
         if hasUnstoredEnds, !stop.isLastProbeDone, isIdle, !isProbing {
             stop.isLastProbeDone = true
             startProbe()

@@ -1,11 +1,11 @@
-internal import BudgetCore
-internal import TaskStore
+package import BudgetCore
+package import TaskStore
 
 /// Spans of applications on their way to the disk. Where they are too many, as while the disk takes nothing, the account
 /// that has most loses the oldest, of those of its uids that have most.
-struct WaitingSpans: Sendable {
+package struct WaitingSpans: Sendable {
     /// How many wait at most, and how many are left where some have to go.
-    static let (countMax, countLeft) = (8192, 7168)
+    package static let (countMax, countLeft) = (8192, 7168)
 
     private var spans: [UInt64: StoredSpan] = [:]
     private var counts: [OwnerID: Int] = [:]
@@ -16,27 +16,29 @@ struct WaitingSpans: Sendable {
     /// What has been dropped, by the account that it counts for, and is not told yet.
     private var dropped: [OwnerID: Int] = [:]
     /// How many have been dropped.
-    private(set) var droppedCount = 0
+    package private(set) var droppedCount = 0
     /// When those began that go on, as it was told first: the one before ended then.
     private var begins: [UInt64: WallTime] = [:]
 
-    var isEmpty: Bool { spans.isEmpty }
-    var count: Int { spans.count }
+    package init() {}
+
+    package var isEmpty: Bool { spans.isEmpty }
+    package var count: Int { spans.count }
     /// Whether something has been dropped that is not told yet.
-    var hasDropped: Bool { !dropped.isEmpty }
+    package var hasDropped: Bool { !dropped.isEmpty }
 
     /// Goes by these accounts from now on.
-    mutating func rank(by accounts: Accounts) { self.accounts = accounts }
+    package mutating func rank(by accounts: Accounts) { self.accounts = accounts }
 
     /// Takes spans, each in the place of what was to be written of it before.
-    mutating func add(_ more: [StoredSpan]) {
+    package mutating func add(_ more: [StoredSpan]) {
         for span in more { put(span) }
         if spans.count > WaitingSpans.countMax { dropOldest() }
     }
 
     /// Those that wait, in the order of their numbers, so many at most; they are being written until `written` or
     /// `notWritten`.
-    mutating func take(atMost countMax: Int) -> [StoredSpan] {
+    package mutating func take(atMost countMax: Int) -> [StoredSpan] {
         guard spans.count > countMax else {
             underWay = spans
             (spans, counts) = ([:], [:])
@@ -51,10 +53,10 @@ struct WaitingSpans: Sendable {
     }
 
     /// What was taken is on disk.
-    mutating func written() { underWay = [:] }
+    package mutating func written() { underWay = [:] }
 
     /// What was taken is not on disk, and waits again, where nothing newer is known of it.
-    mutating func notWritten() {
+    package mutating func notWritten() {
         let before = underWay
         underWay = [:]
         for (number, span) in before where spans[number] == nil { put(span) }
@@ -62,13 +64,13 @@ struct WaitingSpans: Sendable {
     }
 
     /// How many have been dropped since this was last called, by account.
-    mutating func takeDropped() -> [OwnerID: Int] {
+    package mutating func takeDropped() -> [OwnerID: Int] {
         defer { dropped = [:] }
         return dropped
     }
 
     /// Those that have ended and are not on disk, of these; the newest end first.
-    func ended(_ filter: SpanFilter) -> [StoredSpan] {
+    package func ended(_ filter: SpanFilter) -> [StoredSpan] {
         let older = underWay.values.lazy.filter { [spans] in
             spans[$0.number] == nil && filter.includes($0)
         }

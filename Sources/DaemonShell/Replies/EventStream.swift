@@ -1,10 +1,10 @@
-internal import BudgetCore
+package import BudgetCore
 internal import Varlink
 
 /// The events that an open call tells as they happen, one after the other.
-final class EventStream {
+package final class EventStream {
     /// What the events are about.
-    enum Subject {
+    package enum Subject {
         /// The task that the call has begun.
         case begun(TaskID)
         case task(TaskID, withOutput: Bool, by: Caller)
@@ -15,13 +15,13 @@ final class EventStream {
     }
 
     /// Which tasks of all that the caller may see are meant.
-    struct TaskChoice: Equatable {
+    package struct TaskChoice: Equatable {
         /// Those of this application alone.
         var application: String?
         /// Those alone that this process holds.
         var holder: ProcessID?
 
-        static let all = TaskChoice()
+        package static let all = TaskChoice()
 
         func includes(_ task: BackgroundTask) -> Bool {
             if let application, task.application != application { return false }
@@ -78,7 +78,7 @@ final class EventStream {
 }
 
 /// A call whose replies are made as its reader takes them.
-protocol Pager: AnyObject {
+package protocol Pager: AnyObject {
     /// What it holds in memory for the replies to come.
     var heldBytes: Int { get }
 

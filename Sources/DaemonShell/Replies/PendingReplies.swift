@@ -1,18 +1,22 @@
-internal import BudgetCore
+package import BudgetCore
 internal import Containers
 
 /// The answers that are owed: calls that wait for something to happen, each with a ticket.
 ///
 /// Whoever has the ticket answers it, or whoever knows what it is about: the core names what the disk has, or what an
 /// application has done. A client who is gone is owed nothing.
-final class PendingReplies {
+package final class PendingReplies {
     /// Stands for one answer; the core knows it by its number.
-    struct Ticket: Hashable {
+    package struct Ticket: Hashable {
         let number: UInt64
+
+        package init(number: UInt64) {
+            self.number = number
+        }
     }
 
     /// What answers may be about.
-    enum Subject: Hashable {
+    package enum Subject: Hashable {
         /// Submissions and cancels of a task that wait for the disk.
         case order(TaskID)
         /// Orders about a group that wait for the disk: it answers one after the other, in their order.
@@ -39,7 +43,7 @@ final class PendingReplies {
     }
 
     /// Answers the client; called once, where it was not refused.
-    typealias Completion = (Client) -> Void
+    package typealias Completion = (Client) -> Void
 
     private struct Pending {
         /// `nil` once they are gone.
@@ -59,13 +63,13 @@ final class PendingReplies {
     private var tickets: [Subject: KeyedQueue<Ticket, Ticket>] = [:]
     private var deadlines = Deadlines<UInt64>()
 
-    init(_ pool: ConnectionPool, _ numbers: NumberSource) {
+    package init(_ pool: ConnectionPool, _ numbers: NumberSource) {
         self.pool = pool
         self.numbers = numbers
     }
 
     /// A ticket for an answer that is going to be owed.
-    func newTicket() -> Ticket { Ticket(number: numbers.next()) }
+    package func newTicket() -> Ticket { Ticket(number: numbers.next()) }
 
     /// Keeps a client's call open until it is answered.
     ///
@@ -74,7 +78,7 @@ final class PendingReplies {
     ///   - until: when it is answered at the latest; `.never` without a limit.
     ///   - succeeded: called when it was not refused; where the disk answers in order, also of who is gone.
     ///   - dropped: called where the client is gone before.
-    func open(
+    package func open(
         _ client: Client, _ ticket: Ticket? = nil, about subject: Subject? = nil,
         until: Instant = .never, succeeded: (() -> Void)? = nil, dropped: (() -> Void)? = nil,
         completion: @escaping Completion
@@ -91,7 +95,7 @@ final class PendingReplies {
     // MARK: - What was waited for has happened
 
     /// Answers one, or says why it was refused.
-    func resolve(_ ticket: Ticket, _ failure: CallFailure? = nil) {
+    package func resolve(_ ticket: Ticket, _ failure: CallFailure? = nil) {
         guard let reply = remove(ticket) else { return }
         if failure == nil { reply.succeeded?() }
         guard let client = reply.client, !client.isClosed else { return }
@@ -101,21 +105,23 @@ final class PendingReplies {
     }
 
     /// Answers all that are about something.
-    func resolveAll(_ subject: Subject, _ refusal: Refusal?) {
+    package func resolveAll(_ subject: Subject, _ refusal: Refusal?) {
         for ticket in waiting(for: subject) { resolve(ticket, refusal.map { .refused($0) }) }
     }
 
     /// Answers the oldest that is about something.
-    func resolveFirst(_ subject: Subject, _ refusal: Refusal?) {
+    package func resolveFirst(_ subject: Subject, _ refusal: Refusal?) {
         guard let ticket = tickets[subject]?.first else { return }
         resolve(ticket, refusal.map { .refused($0) })
     }
 
     /// Whether somebody waits for something.
-    func isAwaited(_ subject: Subject) -> Bool { !tickets.isEmpty && tickets[subject] != nil }
+    package func isAwaited(_ subject: Subject) -> Bool {
+        !tickets.isEmpty && tickets[subject] != nil
+    }
 
     /// Answers all that are about something with what they all get.
-    func resolveAll(_ subject: Subject, by reply: Completion) {
+    package func resolveAll(_ subject: Subject, by reply: Completion) {
         for ticket in waiting(for: subject) {
             guard let client = remove(ticket)?.client, !client.isClosed else { continue }
             client.closeCall()
@@ -127,15 +133,15 @@ final class PendingReplies {
     // MARK: - It has not happened
 
     /// When the first has waited long enough.
-    var nextDeadline: Instant? { deadlines.first }
+    package var nextDeadline: Instant? { deadlines.first }
 
     /// Answers those that have waited long enough.
-    func expire(at now: Instant) {
+    package func expire(at now: Instant) {
         for number in deadlines.due(at: now) { resolve(Ticket(number: number)) }
     }
 
     /// A client is gone, who has waited for this.
-    func drop(_ ticket: Ticket) {
+    package func drop(_ ticket: Ticket) {
         // Those of who is gone are waited for too.
         if pending[ticket]?.subject?.isAnsweredInOrder == true {
             pending[ticket]?.client = nil

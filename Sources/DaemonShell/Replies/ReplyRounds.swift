@@ -1,4 +1,4 @@
-internal import BudgetCore
+package import BudgetCore
 internal import Containers
 
 /// Clients for whom replies are to be made that nobody's call asks for now: events that wait, listings, output that is
@@ -6,9 +6,9 @@ internal import Containers
 ///
 /// An owner after the other makes a piece, and a turn makes so much: what costs time is charged, which is bytes and
 /// looks at rows, so that neither many connections of one owner nor large events hold up the others.
-struct ReplyRounds {
+package struct ReplyRounds {
     /// What a turn makes, in bytes.
-    static let turnMax = 1 << 20
+    package static let turnMax = 1 << 20
     /// What is charged for each reply beside its bytes: writing it to its socket takes as long as copying so many.
     static let replyCost = 4096
     /// What is charged for a task that a listing looks at.
@@ -24,30 +24,32 @@ struct ReplyRounds {
     private var heldBack: Set<OwnerID> = []
     private var left = ReplyRounds.turnMax
 
-    var isEmpty: Bool { rounds.count == 0 }
+    package var isEmpty: Bool { rounds.count == 0 }
+
+    package init() {}
     /// Whether an event may be written at once, before any that waits.
-    var isFree: Bool { isEmpty && left > 0 }
+    package var isFree: Bool { isEmpty && left > 0 }
 
     /// Lets a client wait for its turn, once.
-    mutating func add(_ client: Client) {
+    package mutating func add(_ client: Client) {
         guard client.enter(.replies) else { return }
         rounds.add(client, of: client.ownerUse.owner)
     }
 
     /// The client who is next; `nil` where the turn is over.
-    mutating func next() -> Client? {
+    package mutating func next() -> Client? {
         guard left > 0, let client = rounds.next() else { return nil }
         client.leave(.replies)
         return client
     }
 
-    mutating func charge(_ cost: Int) { left -= cost }
+    package mutating func charge(_ cost: Int) { left -= cost }
 
     /// What was too much for this turn is charged to the next.
-    mutating func endTurn() { left = min(left, 0) + ReplyRounds.turnMax }
+    package mutating func endTurn() { left = min(left, 0) + ReplyRounds.turnMax }
 
     /// Counts events that wait for a reader, or that wait no longer.
-    mutating func count(_ count: Int, bytes: Int, of owner: OwnerID) {
+    package mutating func count(_ count: Int, bytes: Int, of owner: OwnerID) {
         var sum = waiting[owner] ?? (0, 0)
         sum = (sum.count + count, sum.bytes + bytes)
         waiting[owner] = sum.count > 0 ? sum : nil
@@ -58,9 +60,9 @@ struct ReplyRounds {
         }
     }
 
-    var holdsSomebodyBack: Bool { !heldBack.isEmpty }
+    package var holdsSomebodyBack: Bool { !heldBack.isEmpty }
 
-    func holdsBack(_ owner: OwnerID) -> Bool {
+    package func holdsBack(_ owner: OwnerID) -> Bool {
         // Asked with each call.
         !heldBack.isEmpty && heldBack.contains(owner)
     }

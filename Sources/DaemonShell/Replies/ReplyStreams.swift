@@ -8,7 +8,7 @@ internal import Varlink
 ///
 /// An account after the other makes a piece, so that neither many connections of one nor large events hold up the
 /// others. A reader that leaves too much unread is cut off.
-final class ReplyStreams {
+package final class ReplyStreams {
     private let core: Core
     private let pool: ConnectionPool
     private let refusals: RefusalLog
@@ -21,7 +21,7 @@ final class ReplyStreams {
     /// Connections closed for what they left unread.
     private(set) var slowReaderCount = 0
 
-    init(
+    package init(
         _ core: Core, _ pool: ConnectionPool, _ refusals: RefusalLog, _ origins: OriginSearch
     ) {
         self.core = core
@@ -30,7 +30,7 @@ final class ReplyStreams {
         self.origins = origins
     }
 
-    func connect(ended: @escaping (Client, EventStream) -> Void) { self.ended = ended }
+    package func connect(ended: @escaping (Client, EventStream) -> Void) { self.ended = ended }
 
     // MARK: - Turns
 

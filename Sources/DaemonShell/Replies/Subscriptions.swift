@@ -1,9 +1,9 @@
-internal import BudgetCore
+package import BudgetCore
 internal import TaskAPI
 internal import Varlink
 
 /// Who is told what happens: to one task, to all tasks of an owner, to everybody's, and to applications.
-final class Subscriptions {
+package final class Subscriptions {
     private let core: Core
     private let pool: ConnectionPool
     private let streams: ReplyStreams
@@ -15,7 +15,7 @@ final class Subscriptions {
     /// Operators who asked for all applications.
     private var applicationsOfEverybody = ClientList()
 
-    init(_ core: Core, _ pool: ConnectionPool, _ streams: ReplyStreams) {
+    package init(_ core: Core, _ pool: ConnectionPool, _ streams: ReplyStreams) {
         self.core = core
         self.pool = pool
         self.streams = streams
@@ -28,7 +28,8 @@ final class Subscriptions {
     /// - Parameter told: events that it has been told already.
     /// - Returns: the stream that its events go to.
     @discardableResult
-    func add(_ client: Client, _ subject: EventStream.Subject, told: Int = 0) -> EventStream {
+    package func add(_ client: Client, _ subject: EventStream.Subject, told: Int = 0) -> EventStream
+    {
         let stream = EventStream(subject, count: told)
         client.open(.events(stream))
         switch subject {
@@ -43,7 +44,7 @@ final class Subscriptions {
     }
 
     /// Tells a client no more.
-    func remove(_ client: Client, _ stream: EventStream) {
+    package func remove(_ client: Client, _ stream: EventStream) {
         streams.drop(client, stream)
         switch stream.subject {
         case .begun(let id), .task(let id, _, _): byTask.remove(client, of: id)
@@ -63,7 +64,7 @@ final class Subscriptions {
     func removeReader(_ client: Client, of id: TaskID) { byTask.remove(client, of: id) }
 
     /// Whether somebody is to be told of a task.
-    func areThere(for id: TaskID, of owner: OwnerID) -> Bool {
+    package func areThere(for id: TaskID, of owner: OwnerID) -> Bool {
         if byTask.isEmpty, byOwner.isEmpty, ofEverybody.isEmpty { return false }
         return byTask[id] != nil || byOwner[owner] != nil || !ofEverybody.isEmpty
     }
@@ -81,7 +82,7 @@ final class Subscriptions {
     // MARK: - Tasks
 
     /// Tells everybody what happened to a task.
-    func publish(_ happening: Happening, _ record: TaskRecord) {
+    package func publish(_ happening: Happening, _ record: TaskRecord) {
         if let kind = Tasks.EventKind(happening) {
             var event = Tasks.Event()
             event.kind = kind
@@ -162,7 +163,7 @@ final class Subscriptions {
 
     /// Tells complete lines of output to those who watch with output, several in one event: an event carries the whole
     /// task, and a flood of short lines would be many times its size.
-    func publishOutput(_ bytes: [UInt8], _ output: OutputStream, of task: TaskID) {
+    package func publishOutput(_ bytes: [UInt8], _ output: OutputStream, of task: TaskID) {
         wakeReaders(of: task)
         guard let record = core.registry.record(task),
             areThere(for: task, of: record.task.owner)

@@ -215,7 +215,7 @@ final class ExecutorSync {
 }
 
 /// What an earlier daemon has left running.
-struct FoundCommands {
+package struct FoundCommands {
     var tasks: [TaskID: FoundCommand] = [:]
     /// By the numbers of their runs.
     var applications: [UInt64: FoundApplication] = [:]

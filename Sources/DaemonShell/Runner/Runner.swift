@@ -1,4 +1,4 @@
-internal import BudgetCore
+package import BudgetCore
 internal import LinuxSystem
 
 /// The command of a task or of an application that was launched: what it prints, and says of itself.
@@ -56,7 +56,7 @@ final class Runner {
 }
 
 /// How far the start of a command has come, and what has to wait for it.
-struct CommandStart {
+package struct CommandStart {
     private enum Phase {
         /// Until the user database has answered; then `starting`.
         case waitingForUser
@@ -71,14 +71,16 @@ struct CommandStart {
     private var postponed: [Action] = []
 
     /// Whether the user database has not answered yet whom it runs as.
-    var isWaitingForUser: Bool { if case .waitingForUser = phase { true } else { false } }
+    package var isWaitingForUser: Bool { if case .waitingForUser = phase { true } else { false } }
 
-    mutating func userKnown() { phase = .starting }
+    package init() {}
+
+    package mutating func userKnown() { phase = .starting }
 
     /// Lets an order wait where the command does not run yet.
     ///
     /// - Returns: whether it is to wait; else it can be performed now.
-    mutating func postpones(_ order: Action) -> Bool {
+    package mutating func postpones(_ order: Action) -> Bool {
         if case .started = phase { return false }
         postponed.append(order)
         return true
@@ -87,7 +89,7 @@ struct CommandStart {
     /// The command runs.
     ///
     /// - Returns: the orders that have waited for it.
-    mutating func started() -> [Action] {
+    package mutating func started() -> [Action] {
         guard case .starting = phase else { return [] }
         phase = .started
         defer { postponed = [] }

@@ -1,30 +1,30 @@
-internal import BudgetCore
+package import BudgetCore
 
 /// Stands for the processes of a task, or of an application from its start to its end. Their host knows them by its
 /// number.
-struct RunnerID: Hashable {
+package struct RunnerID: Hashable {
     /// Tasks have the numbers of their ids, in the lower half; applications those of the upper half.
-    let number: UInt64
+    package let number: UInt64
 
     private static let applicationMark: UInt64 = 1 << 63
     private static let adoptedMark: UInt64 = 1 << 62
 
     /// Whose they are.
-    enum Kind {
+    package enum Kind {
         case task(TaskID)
         case application
     }
 
-    init(number: UInt64) {
+    package init(number: UInt64) {
         self.number = number
     }
 
-    init(of task: TaskID) {
+    package init(of task: TaskID) {
         number = task.rawValue
     }
 
     /// - Parameter run: the number of the run of a launched application.
-    init(ofApplication run: UInt64) {
+    package init(ofApplication run: UInt64) {
         number = Self.applicationMark | run
     }
 
@@ -36,7 +36,7 @@ struct RunnerID: Hashable {
     /// The number of the run of the application; not for tasks.
     var run: UInt64 { number & ~Self.applicationMark }
 
-    var kind: Kind {
+    package var kind: Kind {
         number & Self.applicationMark == 0 ? .task(TaskID(rawValue: number)) : .application
     }
 }

@@ -1,16 +1,16 @@
 internal import BudgetCore
-internal import Settings
+package import Settings
 
 /// The settings that hold now.
-final class CurrentSettings {
+package final class CurrentSettings {
     private(set) var loaded: LoadedSettings
 
-    init(_ loaded: LoadedSettings) {
+    package init(_ loaded: LoadedSettings) {
         self.loaded = loaded
     }
 
     var settings: Settings { loaded.settings }
-    var limits: Settings.Limits { loaded.settings.limits }
+    package var limits: Settings.Limits { loaded.settings.limits }
 
     /// Takes what was read anew, as far as it can change while the daemon runs.
     func replace(with new: LoadedSettings) -> SettingsDifference { loaded.reload(new) }

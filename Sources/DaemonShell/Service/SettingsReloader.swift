@@ -122,7 +122,7 @@ extension RegistryLimits {
         leavesOneSlot = true
     }
 
-    init(_ settings: Settings) {
+    package init(_ settings: Settings) {
         self.init()
         tasksPerOwnerMax = settings.limits.tasksPerOwnerMax
         queueDepthMax = settings.limits.queueDepthMax

@@ -15,17 +15,23 @@ package struct CommandTimes: Equatable, Sendable {
 }
 
 /// What the executor was told last of the times of a command, and how often its handler has fired as far as is known.
-struct MirroredTimes {
+package struct MirroredTimes {
     /// Something that is due at once.
     private static let past: UInt64 = 1
 
     /// What the executor is to be told.
-    struct Order: Equatable {
-        var times: CommandTimes
+    package struct Order: Equatable {
+        package var times: CommandTimes
         /// How often the handler has fired, as far as is known.
-        let fired: UInt32
+        package let fired: UInt32
         /// Whether a handler that has fired before is to fire again.
-        let isAgain: Bool
+        package let isAgain: Bool
+
+        package init(times: CommandTimes, fired: UInt32, isAgain: Bool) {
+            self.times = times
+            self.fired = fired
+            self.isAgain = isAgain
+        }
     }
 
     private var wanted: CommandTimes
@@ -38,14 +44,14 @@ struct MirroredTimes {
     private var awaited: UInt64?
 
     /// - Parameter fired: how often the handler has fired.
-    init(told times: CommandTimes, fired: UInt32 = 0) {
+    package init(told times: CommandTimes, fired: UInt32 = 0) {
         wanted = times
         told = times
         self.fired = fired
     }
 
     /// Whether the executor goes by what is wanted.
-    var areInForce: Bool { awaited == nil && told == aim }
+    package var areInForce: Bool { awaited == nil && told == aim }
 
     private var aim: CommandTimes {
         guard isWarning else { return wanted }
@@ -54,13 +60,13 @@ struct MirroredTimes {
         return aim
     }
 
-    mutating func want(_ times: CommandTimes) { wanted = times }
+    package mutating func want(_ times: CommandTimes) { wanted = times }
 
     /// The handler is to fire now.
-    mutating func warn() { isWarning = true }
+    package mutating func warn() { isWarning = true }
 
     /// - Returns: what is to be sent with this serial; `nil` where nothing is.
-    mutating func nextOrder(serial: UInt64) -> Order? {
+    package mutating func nextOrder(serial: UInt64) -> Order? {
         let aim = aim
         guard told != aim else { return nil }
         told = aim
@@ -69,7 +75,7 @@ struct MirroredTimes {
     }
 
     /// - Returns: whether it is the answer to the newest order.
-    mutating func answered(_ serial: UInt64, isTaken: Bool) -> Bool {
+    package mutating func answered(_ serial: UInt64, isTaken: Bool) -> Bool {
         guard serial == awaited else { return false }
         awaited = nil
         if !isTaken { told = nil }
@@ -79,7 +85,7 @@ struct MirroredTimes {
     /// The executor has fired the handler so often.
     ///
     /// - Returns: whether that is news.
-    mutating func handlerFired(_ count: UInt32) -> Bool {
+    package mutating func handlerFired(_ count: UInt32) -> Bool {
         guard count > fired else { return false }
         fired = count
         isWarning = false

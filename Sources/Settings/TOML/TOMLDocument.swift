@@ -3,22 +3,22 @@
 /// A reader of our own (TOML 1.0.0, strict) instead of a library: TOMLKit brings
 /// FoundationEssentials (8 MB), ends the process on a key with a NUL or on deep dotted keys, stops
 /// reading at a NUL, and knows no position but that of a syntax error.
-struct TOMLDocument: Sendable {
-    let entries: [Entry]
+package struct TOMLDocument: Sendable {
+    package let entries: [Entry]
 
     /// A key or a table, with the place where it is first named.
-    struct Entry: Sendable {
-        let path: [String]
-        let value: TOMLValue
+    package struct Entry: Sendable {
+        package let path: [String]
+        package let value: TOMLValue
         /// `nil` where there is no file.
-        let position: TOMLPosition?
+        package let position: TOMLPosition?
     }
 
     /// The most bytes a document may have.
-    static let sizeMax = 1 << 20
+    package static let sizeMax = 1 << 20
 
     /// The most parts of a dotted key, and the most arrays and inline tables inside one another.
-    static let depthMax = 32
+    package static let depthMax = 32
 
     /// Entries deeper than this are checked but not listed: no setting lies deeper, so that what
     /// contains them is refused already.
@@ -27,7 +27,7 @@ struct TOMLDocument: Sendable {
     /// Reads a whole document.
     ///
     /// - Throws: ``TOMLError`` with the place of the first offence.
-    init(bytes: [UInt8]) throws(TOMLError) {
+    package init(bytes: [UInt8]) throws(TOMLError) {
         var reader = TOMLReader(bytes: bytes)
         try reader.document()
         entries = reader.entries
@@ -41,7 +41,7 @@ struct TOMLDocument: Sendable {
 }
 
 /// A value, as far as a setting can ask for it.
-enum TOMLValue: Sendable, Equatable {
+package enum TOMLValue: Sendable, Equatable {
     case string(String)
     case integer(Int)
     /// The text of a float: no setting takes one, so that it is never converted.
@@ -67,13 +67,13 @@ enum TOMLValue: Sendable, Equatable {
 }
 
 /// A place in a file; lines and columns (in Unicode scalars) count from 1.
-struct TOMLPosition: Sendable, Equatable {
-    var line: Int
-    var column: Int
+package struct TOMLPosition: Sendable, Equatable {
+    package var line: Int
+    package var column: Int
 }
 
 /// Why a text is not TOML, and where.
-struct TOMLError: Error, Sendable, Equatable {
+package struct TOMLError: Error, Sendable, Equatable {
     let position: TOMLPosition
-    let text: String
+    package let text: String
 }

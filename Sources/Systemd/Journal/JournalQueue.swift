@@ -24,9 +24,9 @@ package struct JournalLoss: Equatable, Sendable {
 }
 
 /// What waits for the writer, and what found no room. A value; the writer holds it in a monitor.
-struct JournalQueue {
+package struct JournalQueue {
     /// An order for the writer's thread.
-    enum Work: Equatable {
+    package enum Work: Equatable {
         case write([JournalEntry])
         /// Say how many entries were lost.
         case report(JournalLoss)
@@ -44,19 +44,19 @@ struct JournalQueue {
     private var unreported = JournalLoss()
     private(set) var isClosed = false
     /// Whether the writer's thread has ended.
-    private(set) var isEnded = false
+    package private(set) var isEnded = false
     private var isReportHeld = false
     /// Whether the sink took the last entry. While it does not, no report is due: its own failure would cause the next.
     private var sinkWorks = true
     /// The losses in the report that is being written.
     private var reporting = JournalLoss()
 
-    init(limits: JournalWriter.Limits) {
+    package init(limits: JournalWriter.Limits) {
         self.limits = limits
     }
 
     /// - Returns: whether there was room.
-    mutating func append(_ entry: JournalEntry) -> Bool {
+    package mutating func append(_ entry: JournalEntry) -> Bool {
         let share = entry.kind == .audit ? 1 : 2
         let bytes = entry.byteCount
         guard !isClosed, unwritten.total < limits.entriesMax / share,
@@ -71,17 +71,17 @@ struct JournalQueue {
         return true
     }
 
-    mutating func close() {
+    package mutating func close() {
         isClosed = true
     }
 
     /// Whether ``takeWork()`` has something; else the writer waits.
-    var hasWork: Bool {
+    package var hasWork: Bool {
         !waiting.isEmpty || isReportDue || isClosed
     }
 
     /// What the journal does not have yet: entries that are not written, and losses that are not reported.
-    var untold: JournalLoss {
+    package var untold: JournalLoss {
         var loss = unwritten
         loss.add(unreported)
         loss.add(reporting)
@@ -89,7 +89,7 @@ struct JournalQueue {
     }
 
     /// Whether everything that was accepted is written, and losses are reported where that is possible.
-    var isFlushed: Bool {
+    package var isFlushed: Bool {
         isEnded || (unwritten.total == 0 && !isReportDue && reporting.total == 0)
     }
 
@@ -104,7 +104,7 @@ struct JournalQueue {
         unreported.count(kind)
     }
 
-    mutating func takeWork() -> Work {
+    package mutating func takeWork() -> Work {
         if isReportDue {
             reporting = unreported
             unreported = JournalLoss()
@@ -120,7 +120,7 @@ struct JournalQueue {
     }
 
     /// An entry has left, or was refused by the sink.
-    mutating func finish(_ entry: JournalEntry, isWritten: Bool) {
+    package mutating func finish(_ entry: JournalEntry, isWritten: Bool) {
         byteCount -= entry.byteCount
         switch entry.kind {
         case .audit: unwritten.audit -= 1
@@ -133,7 +133,7 @@ struct JournalQueue {
     }
 
     /// A report has left, or was refused by the sink.
-    mutating func finishReport(isWritten: Bool) {
+    package mutating func finishReport(isWritten: Bool) {
         sinkWorks = isWritten
         if !isWritten {
             unreported.add(reporting)

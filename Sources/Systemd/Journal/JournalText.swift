@@ -3,9 +3,9 @@
 /// No content can forge a line, a field or a terminal escape: control characters, bytes that are not
 /// UTF-8, and characters that end lines or turn the writing direction are escaped; a value that is
 /// not one plain word is quoted, and a message that has the two spaces before the fields is too.
-enum JournalText {
+package enum JournalText {
     /// - Returns: one line with its newline.
-    static func line(_ entry: JournalEntry, levelPrefix: Bool) -> [UInt8] {
+    package static func line(_ entry: JournalEntry, levelPrefix: Bool) -> [UInt8] {
         var line: [UInt8] = []
         if levelPrefix {
             line.append(contentsOf: "<\(entry.level.rawValue)>".utf8)

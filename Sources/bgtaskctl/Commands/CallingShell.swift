@@ -1,4 +1,4 @@
-internal import Glibc
+package import Glibc
 
 /// Finds the process on whose behalf bgtaskctl was called, to which a task can belong that outlives bgtaskctl.
 ///
@@ -25,7 +25,7 @@ enum CallingShell {
 }
 
 /// Reads what /proc says of a process; `nil` where it may not be known (proc_pid_stat(5)).
-enum ProcessFile {
+package enum ProcessFile {
     /// What standard output is, such as `pipe:[1234]`.
     static func output(of process: pid_t) -> String? {
         var buffer = [UInt8](repeating: 0, count: 256)
@@ -45,7 +45,7 @@ enum ProcessFile {
     }
 
     /// The second field is the program's name in parentheses, and may have any byte in it.
-    static func stack(from line: ArraySlice<UInt8>) -> (parent: pid_t, start: UInt)? {
+    package static func stack(from line: ArraySlice<UInt8>) -> (parent: pid_t, start: UInt)? {
         guard let nameEnd = line.lastIndex(of: UInt8(ascii: ")")) else { return nil }
         let fields = line[(nameEnd + 1)...].split(separator: UInt8(ascii: " "))
             .map { String(decoding: $0, as: UTF8.self) }

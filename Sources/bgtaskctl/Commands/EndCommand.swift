@@ -1,9 +1,9 @@
-internal import TaskAPI
+package import TaskAPI
 
 /// A command that runs when a task has ended: as a task that comes after it, however it ends.
-struct EndCommand {
+package struct EndCommand {
     /// What is submitted.
-    let work: Tasks.Work
+    package let work: Tasks.Work
 
     private static let budgetMs = 60_000
     private static let graceMs = 5_000
@@ -33,7 +33,7 @@ struct EndCommand {
     ///   - script: for /bin/sh -c.
     ///   - id: the task that it comes after.
     ///   - ended: what was submitted as that task.
-    init(_ script: String, after id: Int, _ ended: Tasks.Work) {
+    package init(_ script: String, after id: Int, _ ended: Tasks.Work) {
         var work = Tasks.Work()
         work.name = EndCommand.name(after: ended.name)
         work.command = EndCommand.prefix + [script]

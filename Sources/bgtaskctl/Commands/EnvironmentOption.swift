@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import Glibc
 
 /// The variables of a command, on the command line.
-enum EnvironmentOption {
+package enum EnvironmentOption {
     /// More is no file of variables: the daemon takes no call that is as large.
     private static let fileBytesMax = 4 << 20
 
@@ -12,7 +12,7 @@ enum EnvironmentOption {
     /// - Parameters:
     ///   - entries: `NAME=VALUE`; a name alone hands over the variable that bgtaskctl has itself.
     ///   - files: of lines `NAME=VALUE`, empty lines, and comments behind a `#` at the beginning.
-    static func variables(
+    package static func variables(
         _ entries: [String], files: [String] = [], withAll: Bool = false
     ) throws -> [String: String] {
         var variables = withAll ? try own() : [:]

@@ -1,26 +1,26 @@
 internal import TaskAPI
 
 /// The last lines of an output.
-struct LastLines {
+package struct LastLines {
     /// A line with its end, or what there is of one.
-    struct Line: Equatable {
+    package struct Line: Equatable {
         let stream: String
-        fileprivate(set) var text: String
+        package fileprivate(set) var text: String
     }
 
     private let countMax: Int
     /// With some that are too many, so that those are let go together.
     private var gathered: [Line] = []
 
-    init(_ countMax: Int) {
+    package init(_ countMax: Int) {
         self.countMax = countMax
     }
 
     /// Those that are the last so far, the oldest first.
-    var lines: ArraySlice<Line> { gathered.suffix(countMax) }
+    package var lines: ArraySlice<Line> { gathered.suffix(countMax) }
 
     /// Takes what comes next.
-    mutating func add(_ text: String, of stream: String) {
+    package mutating func add(_ text: String, of stream: String) {
         var rest = text[...]
         while !rest.isEmpty {
             let end = rest.utf8.firstIndex(of: 10).map(rest.utf8.index(after:)) ?? rest.endIndex

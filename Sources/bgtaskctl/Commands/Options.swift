@@ -18,7 +18,7 @@ struct TaskNumber {
 }
 
 /// A length of time on the command line, in the words of systemd.time(7).
-enum SpanOption {
+package enum SpanOption {
     static let help = "such as 180s, 3min or \"1h 30min\""
 
     /// How long a task can be held back at most.
@@ -33,7 +33,7 @@ enum SpanOption {
     }
 
     /// Milliseconds for which a task is held back.
-    static func delay(_ text: String) throws -> Int {
+    package static func delay(_ text: String) throws -> Int {
         guard let milliseconds = try span(text).milliseconds,
             milliseconds <= delayMax.milliseconds ?? 0
         else { throw ValidationError("a task can be held back for \(delayMax) at most") }

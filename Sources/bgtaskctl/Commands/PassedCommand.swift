@@ -1,15 +1,15 @@
-internal import ArgumentParser
+package import ArgumentParser
 internal import Settings
 
 /// The command that `run` and `hold` are given, behind `--` or without it.
 ///
 /// Without it the command begins at the first word that is no option. Where a word behind that could be an option of
 /// bgtaskctl, nobody guesses whose it is.
-enum PassedCommand {
+package enum PassedCommand {
     /// Finds the command.
     ///
     /// - Parameter words: what stands behind the options that were understood.
-    static func words<Verb: ParsableCommand>(
+    package static func words<Verb: ParsableCommand>(
         _ words: [String], of verb: Verb.Type
     ) throws -> [String] {
         guard let first = words.first else { throw ValidationError("a <command> is missing") }

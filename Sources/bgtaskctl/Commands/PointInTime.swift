@@ -1,11 +1,11 @@
 internal import ArgumentParser
-internal import Glibc
+package import Glibc
 
 /// A point in time on the command line, by the local clock: `22:00`, `tomorrow`, `tomorrow 8:30`, `2026-12-24 18:00`;
 /// or as JSON has it, with its zone: `2026-12-24T17:00:00.250Z`, whose fraction is left out.
 ///
 /// A time of day that is over today is tomorrow's; a day alone is its midnight.
-struct PointInTime: Equatable {
+package struct PointInTime: Equatable {
     static let help = "such as 22:00, \"tomorrow 8:30\" or \"2026-12-24 18:00\""
 
     private var day = Day.next
@@ -21,7 +21,7 @@ struct PointInTime: Equatable {
     }
 
     /// Reads it.
-    static func parse(_ text: String) throws -> PointInTime {
+    package static func parse(_ text: String) throws -> PointInTime {
         // ISO 8601 divides them by a T: 2026-12-24T18:00.
         let isDateWithTime =
             text.utf8.count > 10 && text.utf8.first.map { (0x30...0x39).contains($0) } == true
@@ -122,7 +122,7 @@ struct PointInTime: Equatable {
     /// How many seconds after the time of day `now` it is; negative where it is over, `nil` where there is no such day.
     ///
     /// - Parameter now: seconds since 1970, as of time(2).
-    func seconds(after now: time_t) -> Int? {
+    package func seconds(after now: time_t) -> Int? {
         var (clock, parts) = (now, tm())
         guard localtime_r(&clock, &parts) != nil else { return nil }
         (parts.tm_hour, parts.tm_min, parts.tm_sec, parts.tm_isdst) = (hour, minute, second, -1)
@@ -150,7 +150,7 @@ struct PointInTime: Equatable {
     /// How many seconds before the time of day `now` it was; `nil` where it is still to come, or there is no such day.
     ///
     /// A time of day that has not come today was yesterday's.
-    func seconds(before now: time_t) -> Int? {
+    package func seconds(before now: time_t) -> Int? {
         guard let ahead = seconds(after: now) else { return nil }
         guard ahead > 0 else { return -ahead }
         guard day == .next else { return nil }

@@ -1,12 +1,12 @@
-internal import ArgumentParser
+package import ArgumentParser
 internal import Glibc
 internal import LinuxSystem
 internal import TaskAPI
 internal import Varlink
 
 /// Has the daemon run a command.
-struct Run: Verb {
-    static let configuration = CommandConfiguration(
+package struct Run: Verb {
+    package static let configuration = CommandConfiguration(
         abstract: "Have the daemon run a command under a time limit.",
         usage: """
             bgtaskctl run [<options>] [--] <command> ...
@@ -32,6 +32,8 @@ struct Run: Verb {
               bgtaskctl run --name upload --minimum-interval 10min --when network -- ./upload
             """
     )
+
+    package init() {}
 
     @OptionGroup var borrow: BorrowOptions
 
@@ -103,11 +105,11 @@ struct Run: Verb {
     @OptionGroup var global: GlobalOptions
 
     @Argument(parsing: .captureForPassthrough, help: "The command and its arguments.")
-    var words: [String] = []
+    package var words: [String] = []
 
     private var command: [String] { (try? PassedCommand.words(words, of: Run.self)) ?? [] }
 
-    func validate() throws {
+    package func validate() throws {
         if let wake {
             try checkAlone(wake)
         } else if !runsRegistered {

@@ -1,11 +1,11 @@
 /// What a word of the command line can be.
-struct Candidate: Equatable {
+package struct Candidate: Equatable {
     let word: String
     /// What zsh and fish show beside it.
     let note: String
 
     /// - Returns: `nil` for what would be taken for something else on the command line, or would steer a terminal.
-    init?(_ word: String, _ note: String = "") {
+    package init?(_ word: String, _ note: String = "") {
         guard !word.isEmpty, !word.hasPrefix("-"), VisibleText.oneLine(word) == word else {
             return nil
         }
@@ -17,7 +17,7 @@ struct Candidate: Equatable {
     ///
     /// That of bash expands what it gets as a word of a command line (`compgen -W`, bash(1)), and others choose the
     /// names of their tasks: so each is quoted, and no name is ever run.
-    func line(for shell: String?) -> String {
+    package func line(for shell: String?) -> String {
         switch shell {
         case "bash": "'\(escaped(word, ["'": "'\\''"]))'"
         case "zsh":

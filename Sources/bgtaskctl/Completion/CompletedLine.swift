@@ -1,17 +1,17 @@
 /// The command line that a shell asks about, as far as the answer depends on it.
-struct CompletedLine: Equatable {
+package struct CompletedLine: Equatable {
     /// `nil` where there is none yet; the first word of one of two words.
-    private(set) var verb: String?
+    package private(set) var verb: String?
     /// What `--socket` says.
-    private(set) var socket: String?
+    package private(set) var socket: String?
     private(set) var isUser = false
     private(set) var isSystem = false
     /// Whether tasks of all users are meant.
-    private(set) var isOfAll = false
+    package private(set) var isOfAll = false
 
     /// - Parameter words: as they stand in the shell, with their quotes; the first is the program.
     /// - Returns: `nil` where only the shell knows which socket is meant.
-    init?(_ words: [String]) {
+    package init?(_ words: [String]) {
         var rest = words.dropFirst()
         while let word = rest.popFirst(), word != "--" {
             var path: String?

@@ -1,24 +1,26 @@
-internal import TaskAPI
+package import TaskAPI
 
 /// Decides what happens to a command that runs on held time.
 ///
 /// Pure: performs no I/O and reads no clock.
-struct HoldMachine {
-    private(set) var state = State.held
+package struct HoldMachine {
+    package private(set) var state = State.held
     private let subject: Subject
 
     /// What the lines and orders are about.
-    struct Subject {
-        var id = 0
+    package struct Subject {
+        package var id = 0
         /// The command's name, for people.
-        var command = ""
-        var budget: Tasks.Budget?
+        package var command = ""
+        package var budget: Tasks.Budget?
         /// The signal that the handler sends; empty for none.
         var signal = "SIGTERM"
+
+        package init() {}
     }
 
     /// Who has the time.
-    enum State: Equatable {
+    package enum State: Equatable {
         case held
         /// The handler has fired, and the grace runs.
         case warned
@@ -29,7 +31,7 @@ struct HoldMachine {
     }
 
     /// What happened.
-    enum Event: Equatable {
+    package enum Event: Equatable {
         case expired(reason: String?, leftMs: Int?)
         case extended
         case ended(Tasks.Outcome, reason: String?)
@@ -40,7 +42,7 @@ struct HoldMachine {
     }
 
     /// What is to be done.
-    enum Action: Equatable {
+    package enum Action: Equatable {
         case say(String)
         /// Send the handler's signal to the command.
         case signal
@@ -54,12 +56,12 @@ struct HoldMachine {
     /// What a command without a budget of its own gets before it is killed.
     private static let graceMsDefault = 5000
 
-    init(_ subject: Subject) {
+    package init(_ subject: Subject) {
         self.subject = subject
     }
 
     /// - Returns: what is to be done, in this order.
-    mutating func handle(_ event: Event) -> [Action] {
+    package mutating func handle(_ event: Event) -> [Action] {
         switch (event, state) {
         case (.killBecameDue, .withdrawn): return [.kill]
         case (.endAnswered(let outcome?), _):
@@ -79,7 +81,7 @@ struct HoldMachine {
     }
 
     /// The exit status, once the command has ended with the given one.
-    func exitStatus(ofCommand status: Int32) -> Int32 {
+    package func exitStatus(ofCommand status: Int32) -> Int32 {
         switch state {
         case .returned(.completed), .returned(.failed): status
         case .returned(.expired), .returned(.overrun): ExitStatus.timeUp

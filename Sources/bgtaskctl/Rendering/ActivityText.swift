@@ -1,9 +1,9 @@
-internal import TaskAPI
+package import TaskAPI
 
 /// What a command that takes long says of what it waits for.
-enum ActivityText {
+package enum ActivityText {
     /// One task, as it was so long ago; `nil` where nothing is known of it.
-    static func task(_ id: Int, _ task: Tasks.Task?, millisecondsAgo: Int) -> String {
+    package static func task(_ id: Int, _ task: Tasks.Task?, millisecondsAgo: Int) -> String {
         guard let task else { return "waiting for task \(id)" }
         return "waiting for \(id) \(task.name): \(condition(task, millisecondsAgo))"
     }
@@ -29,7 +29,7 @@ enum ActivityText {
     }
 
     /// Several tasks, of which some have ended.
-    static func tasks(_ ids: [Int], endedCount: Int) -> String {
+    package static func tasks(_ ids: [Int], endedCount: Int) -> String {
         let list = ids.dropFirst(endedCount).map(String.init).joined(separator: " ")
         return endedCount == 0
             ? "waiting for \(ids.count) tasks: \(list)"
@@ -37,15 +37,17 @@ enum ActivityText {
     }
 
     /// The first of several tasks to end.
-    static func first(of ids: [Int]) -> String {
+    package static func first(of ids: [Int]) -> String {
         "waiting for the first of \(ids.count) tasks: "
             + ids.map(String.init).joined(separator: " ")
     }
 
-    static func history(count: Int) -> String { "reading the history: \(count) tasks so far" }
+    package static func history(count: Int) -> String {
+        "reading the history: \(count) tasks so far"
+    }
 
     /// An order about an application, by the name of its method.
-    static func order(_ method: String, about id: String, milliseconds: Int) -> String {
+    package static func order(_ method: String, about id: String, milliseconds: Int) -> String {
         var words = ""
         for letter in method.split(separator: ".").last ?? "" {
             words += letter.isUppercase && !words.isEmpty ? " " : ""
@@ -55,7 +57,7 @@ enum ActivityText {
     }
 
     /// The text on one line of a screen, whose last column stays free: there a terminal would begin another.
-    static func line(_ text: String, width: Int) -> String {
+    package static func line(_ text: String, width: Int) -> String {
         TextWidth.cut(VisibleText.oneLine(text), to: max(width - 1, 0))
     }
 }

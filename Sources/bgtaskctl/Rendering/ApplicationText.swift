@@ -1,16 +1,16 @@
-internal import TaskAPI
+package import TaskAPI
 
 /// Shows applications.
-enum ApplicationText {
+package enum ApplicationText {
     // MARK: A sentence
 
     /// How an application is after an order: `player is in the background, with 2min 55s left`.
-    static func sentence(_ application: Applications.Application) -> String {
+    package static func sentence(_ application: Applications.Application) -> String {
         "\(VisibleText.oneLine(application.id)) \(state(application))\n"
     }
 
     /// How an application is that has been registered.
-    static func registered(_ application: Applications.Application) -> String {
+    package static func registered(_ application: Applications.Application) -> String {
         let state = application.state == .notRunning ? "" : "; it \(state(application))"
         return "\(VisibleText.oneLine(application.id)) is registered\(state)\n"
     }
@@ -52,7 +52,7 @@ enum ApplicationText {
     /// A table of applications.
     ///
     /// - Parameter owners: with the owner of each.
-    static func table(_ applications: [Applications.Application], owners: Bool) -> Table {
+    package static func table(_ applications: [Applications.Application], owners: Bool) -> Table {
         var columns = [
             Table.Column("ID", widthMin: 8), Table.Column("STATE"),
             Table.Column("TASKS", isRight: true), Table.Column("REMAINING", isRight: true),
@@ -85,7 +85,7 @@ enum ApplicationText {
     // MARK: All fields
 
     /// Every field of an application, in the order of the interface.
-    static func fields(_ application: Applications.Application) -> Fields {
+    package static func fields(_ application: Applications.Application) -> Fields {
         let hasProcesses = !application.pids.isEmpty
         var fields = Fields()
         fields.add("id", application.id)

@@ -1,6 +1,6 @@
 /// Shows a command so that a shell would read it as the same words.
-enum CommandText {
-    static func line(_ words: [String]) -> String {
+package enum CommandText {
+    package static func line(_ words: [String]) -> String {
         words.map(quoted).joined(separator: " ")
     }
 
@@ -28,8 +28,8 @@ enum CommandText {
 }
 
 /// Shows sizes in a person's words.
-enum SizeText {
-    static func bytes(_ count: Int) -> String {
+package enum SizeText {
+    package static func bytes(_ count: Int) -> String {
         var units = ["KiB", "MiB", "GiB", "TiB"][...]
         guard count >= 1024, var unit = units.popFirst() else { return "\(count) B" }
         var tenths = count / 1024 * 10 + count % 1024 * 10 / 1024

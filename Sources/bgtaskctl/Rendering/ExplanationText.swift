@@ -1,9 +1,9 @@
-internal import TaskAPI
+package import TaskAPI
 
 /// Shows explanations.
-enum ExplanationText {
+package enum ExplanationText {
     /// One line each: the rule, its number, what it says, and when that can change.
-    static func lines(_ explanations: [Tasks.Explanation], _ style: Style) -> String {
+    package static func lines(_ explanations: [Tasks.Explanation], _ style: Style) -> String {
         guard style.isTerminal else { return explanations.map(plainLine).joined() }
         let width = explanations.map { TextWidth.of(heading($0)) }.max() ?? 0
         return explanations.map { explanation in

@@ -1,11 +1,11 @@
 internal import JSON
-internal import Varlink
+package import Varlink
 
 /// One message as one line of compact JSON, with the field names of the wire, and with points in time beside what the
 /// daemon tells as so long ago.
-enum JSONLine {
+package enum JSONLine {
     /// - Parameter moment: when it came.
-    static func text<M: Message>(
+    package static func text<M: Message>(
         _ message: M, _ moment: JSONTimes = JSONTimes(now: WallClock.milliseconds)
     ) -> String {
         line(of: message) { moment.added(to: $0) }
@@ -21,7 +21,7 @@ enum JSONLine {
     }
 
     /// An event of a stream: with when it came, too.
-    static func event<M: Message>(
+    package static func event<M: Message>(
         _ event: M, _ moment: JSONTimes = JSONTimes(now: WallClock.milliseconds)
     ) -> String {
         line(of: event) { moment.stamped(moment.added(to: $0)) }

@@ -3,9 +3,13 @@ internal import JSON
 /// Adds points in time to an answer of the daemon, which tells how long ago something was, or how long it will be.
 ///
 /// They are by the clock of this process, in UTC and ISO 8601, and are exact to the time that the answer took.
-struct JSONTimes {
+package struct JSONTimes {
     /// When the answer came, in milliseconds since 1970.
     let now: Int
+
+    package init(now: Int) {
+        self.now = now
+    }
 
     /// A member whose value is somebody else's, in which nothing of it is ours.
     private static let foreign = "payload"

@@ -1,8 +1,8 @@
-internal import TaskAPI
+package import TaskAPI
 
 /// The counts of the daemon as monitoring systems read them.
-struct MetricsText {
-    enum Format {
+package struct MetricsText {
+    package enum Format {
         /// OpenMetrics 1.0, as Prometheus scrapes it.
         case openMetrics
         /// The text format of Prometheus, which is what the textfile collector of node_exporter reads.
@@ -11,8 +11,12 @@ struct MetricsText {
 
     let format: Format
 
+    package init(format: Format) {
+        self.format = format
+    }
+
     /// What there is of a daemon that has answered.
-    func text(_ statistics: Manager.Statistics.Output) -> String {
+    package func text(_ statistics: Manager.Statistics.Output) -> String {
         text([Self.isUp(true)] + statistics.numbers, statistics.histograms ?? [])
     }
 
@@ -150,7 +154,7 @@ struct MetricsText {
     }
 
     /// Nanoseconds as seconds, exactly.
-    static func seconds(_ nanoseconds: Int) -> String {
+    package static func seconds(_ nanoseconds: Int) -> String {
         let (whole, rest) = nanoseconds.magnitude.quotientAndRemainder(dividingBy: 1_000_000_000)
         var digits = String(rest)
         digits = String(repeating: "0", count: 9 - digits.utf8.count) + digits

@@ -1,11 +1,11 @@
-internal import TaskAPI
+package import TaskAPI
 
 /// How far a task has come, by its own account.
-enum ProgressText {
+package enum ProgressText {
     private static let width = 10
 
     /// `[####......] 42% compressing`; without a total `42 compressing`; `nil` where nothing was reported.
-    static func line(_ task: Tasks.Task) -> String? {
+    package static func line(_ task: Tasks.Task) -> String? {
         let parts = [task.progress.map(bar), task.status].compactMap(\.self)
         return parts.isEmpty ? nil : parts.joined(separator: " ")
     }
@@ -17,7 +17,7 @@ enum ProgressText {
     }
 
     /// `[####......] 42% (21 of 50)`.
-    static func full(_ progress: Tasks.Progress) -> String {
+    package static func full(_ progress: Tasks.Progress) -> String {
         guard let total = progress.total else { return String(progress.completed) }
         return "\(bar(progress)) (\(progress.completed) of \(total))"
     }

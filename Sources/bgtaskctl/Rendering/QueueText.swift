@@ -1,7 +1,7 @@
-internal import TaskAPI
+package import TaskAPI
 
 /// Says why a queued task waits.
-enum WaitingText {
+package enum WaitingText {
     /// The rules in a person's words; what is not here is shown by its name.
     private static let words: [String: String] = [
         "store": "disk", "shutdown": "shutdown", "paused": "paused", "earliestBegin": "time",
@@ -19,7 +19,7 @@ enum WaitingText {
     ]
 
     /// For a table: `interval, 9min 41s`, or nothing where it does not wait.
-    static func short(_ task: Tasks.Task) -> String {
+    package static func short(_ task: Tasks.Task) -> String {
         guard task.state == .queued, let rule = task.waiting else { return Table.nothing }
         if rule == "after", let first = task.after?.first {
             let others = (task.after?.count ?? 1) - 1
@@ -100,8 +100,8 @@ enum AttemptText {
 }
 
 /// Shows the groups of the queue.
-enum GroupText {
-    static func table(_ groups: [Tasks.Group]) -> Table {
+package enum GroupText {
+    package static func table(_ groups: [Tasks.Group]) -> Table {
         Table(
             columns: [
                 .init("GROUP", widthMin: 12), .init("SLOTS", isRight: true),
@@ -116,7 +116,7 @@ enum GroupText {
     }
 
     /// What an order has done, for a person; a script knows by the exit status.
-    static func ordered(_ name: String, isPaused: Bool, _ style: Style) -> String {
+    package static func ordered(_ name: String, isPaused: Bool, _ style: Style) -> String {
         guard style.isTerminal else { return "" }
         return "\(VisibleText.oneLine(name)) \(isPaused ? "is paused" : "goes on")\n"
     }

@@ -1,14 +1,14 @@
-internal import TaskAPI
+package import TaskAPI
 
 /// Shows in which states applications were.
-enum SpanText {
+package enum SpanText {
     /// A table of spans.
     ///
     /// - Parameters:
     ///   - owners: with the owner of each.
     ///   - isPerson: whether it is for a person, who wants to know the time of day of what was today.
     ///   - users: the name of a user.
-    static func table(
+    package static func table(
         _ spans: [Applications.Span], owners: Bool, isPerson: Bool, users: (Int) -> String
     ) -> Table {
         var columns = [

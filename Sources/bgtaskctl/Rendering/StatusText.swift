@@ -1,4 +1,4 @@
-internal import TaskAPI
+package import TaskAPI
 
 /// Counts tasks by state, and finds the one whose time is up first.
 struct TaskSummary {
@@ -97,9 +97,9 @@ struct StatusText {
 }
 
 /// Shows what the daemon has counted.
-enum CounterText {
+package enum CounterText {
     /// On a terminal histograms are told by their percentiles, else by their sums and counts.
-    static func text(_ statistics: Manager.Statistics.Output, _ style: Style) -> String {
+    package static func text(_ statistics: Manager.Statistics.Output, _ style: Style) -> String {
         let histograms = statistics.histograms ?? []
         let numbers = statistics.numbers
         guard style.isTerminal else { return plain(numbers, histograms) }
@@ -174,7 +174,7 @@ enum CounterText {
     }
 
     /// The bound that so much of what was recorded is not above.
-    static func bound(_ histogram: Manager.Histogram, percent: Int) -> String {
+    package static func bound(_ histogram: Manager.Histogram, percent: Int) -> String {
         let count = count(histogram)
         guard count > 0 else { return Table.nothing }
         var sum = 0

@@ -1,16 +1,16 @@
 internal import Glibc
 internal import JSON
-internal import Systemd
+package import Systemd
 internal import Varlink
 
 /// Shows entries of the journal about a task.
-enum StoryText {
+package enum StoryText {
     /// One line: when, who speaks (`task` for the daemon about it, `stdout` and `stderr` for itself,
     /// `bgtaskd` for the daemon about itself), and what.
     ///
     /// What the task chose cannot look like what the daemon says: it is on its own line, behind its stream,
     /// with everything visible that would steer a terminal.
-    static func line(_ record: JournalRecord, _ style: Style) -> String {
+    package static func line(_ record: JournalRecord, _ style: Style) -> String {
         let speaker = record[.stream] ?? (record[.taskID] == nil ? "bgtaskd" : "task")
         let level = record[.priority].flatMap { UInt8($0) }.flatMap(JournalLevel.init(rawValue:))
         let text = VisibleText.oneLine((record[.message] ?? "") + details(of: record))
@@ -24,7 +24,7 @@ enum StoryText {
     }
 
     /// The fields of an entry as one JSON object, named as in the journal (journalctl -o json).
-    static func json(_ record: JournalRecord) -> String {
+    package static func json(_ record: JournalRecord) -> String {
         var writer = JSONWriter()
         writer.beginObject()
         writer.key("__REALTIME_TIMESTAMP")

@@ -1,12 +1,12 @@
 /// How lines are shown.
-enum Style: Equatable, Sendable {
+package enum Style: Equatable, Sendable {
     /// For a person: aligned columns under a header.
     case terminal(width: Int, colour: Bool)
     /// For a script: fields divided by tabs, and no header.
     case plain
 
     /// The colours in use; each has one meaning.
-    enum Colour: String, Sendable {
+    package enum Colour: String, Sendable {
         case bold = "1"
         /// Something to look at.
         case red = "31"
@@ -16,7 +16,7 @@ enum Style: Equatable, Sendable {
         case grey = "90"
     }
 
-    var isTerminal: Bool { self != .plain }
+    package var isTerminal: Bool { self != .plain }
 
     /// How wide the screen is; without one lines are as long as they are.
     var width: Int {

@@ -1,11 +1,11 @@
 /// Lines of cells under a header.
-struct Table {
+package struct Table {
     var columns: [Column]
-    var rows: [[Cell]] = []
+    package var rows: [[Cell]] = []
 
     private static let gap = 2
     /// What a cell says that has nothing to say.
-    static let nothing = "-"
+    package static let nothing = "-"
 
     /// One column.
     struct Column {
@@ -27,18 +27,18 @@ struct Table {
     }
 
     /// One cell; its text can do a terminal no harm.
-    struct Cell: Equatable {
+    package struct Cell: Equatable {
         let text: String
         let colour: Style.Colour?
 
-        init(_ text: String, _ colour: Style.Colour? = nil) {
+        package init(_ text: String, _ colour: Style.Colour? = nil) {
             self.text = VisibleText.oneLine(text)
             self.colour = colour
         }
     }
 
     /// The lines, each with its newline.
-    func text(_ style: Style) -> String {
+    package func text(_ style: Style) -> String {
         guard case .terminal(let width, _) = style else {
             return rows.map { $0.map(\.text).joined(separator: "\t") + "\n" }.joined()
         }
@@ -96,7 +96,7 @@ struct Table {
 }
 
 /// Names and values, one a line. What has no value is left out on a terminal; a script has a line for it too.
-struct Fields {
+package struct Fields {
     private var entries: [(name: String, value: Table.Cell?)] = []
 
     mutating func add(_ name: String, _ value: String?, _ colour: Style.Colour? = nil) {
@@ -104,7 +104,7 @@ struct Fields {
     }
 
     /// The lines, each with its newline. Values are never cut.
-    func text(_ style: Style) -> String {
+    package func text(_ style: Style) -> String {
         guard style.isTerminal else {
             return entries.map { "\($0.name)\t\($0.value?.text ?? Table.nothing)\n" }.joined()
         }

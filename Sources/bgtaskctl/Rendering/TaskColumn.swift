@@ -1,11 +1,11 @@
 internal import ArgumentParser
 internal import Settings
-internal import TaskAPI
+package import TaskAPI
 
 /// What a list can show of a task.
 ///
 /// The raw value is the column's name on the command line.
-enum TaskColumn: String, CaseIterable, Sendable {
+package enum TaskColumn: String, CaseIterable, Sendable {
     case id, user, owner, name, state, outcome, waiting, left, used, age, ended, exit, command,
         status, application, group, priority, kind, profile, budget, attempt, pid, cpu, memory,
         reason
@@ -58,7 +58,7 @@ enum TaskColumn: String, CaseIterable, Sendable {
     }
 
     /// What it says of a task.
-    func text(_ task: Tasks.Task, _ reader: Reader) -> String {
+    package func text(_ task: Tasks.Task, _ reader: Reader) -> String {
         let text: String? =
             switch self {
             case .id: String(task.id)
@@ -121,25 +121,34 @@ enum TaskColumn: String, CaseIterable, Sendable {
     }
 
     /// Whom a table is for.
-    struct Reader {
+    package struct Reader {
         /// A person, who wants to know the time of day of what was today; a script gets all dates alike.
         var isPerson = false
         /// Whether the state says too what a task waits for.
         var tellsWaiting = false
         /// The name of a user.
         var users: (Int) -> String = { String($0) }
+
+        package init(
+            isPerson: Bool = false, tellsWaiting: Bool = false,
+            users: @escaping (Int) -> String = { String($0) }
+        ) {
+            self.isPerson = isPerson
+            self.tellsWaiting = tellsWaiting
+            self.users = users
+        }
     }
 
     // MARK: An order
 
     /// What tasks are ordered by in this column; what has nothing to say comes last.
-    enum Rank: Comparable {
+    package enum Rank: Comparable {
         case number(Int)
         case text(String)
     }
 
     /// What decides in this column where a task stands; `nil` where it has nothing to say.
-    func rank(_ task: Tasks.Task, users: @escaping (Int) -> String) -> Rank? {
+    package func rank(_ task: Tasks.Task, users: @escaping (Int) -> String) -> Rank? {
         switch self {
         case .id: .number(task.id)
         case .owner: .number(task.owner)
@@ -180,18 +189,18 @@ enum TaskColumn: String, CaseIterable, Sendable {
 }
 
 /// Which columns a list shows, and in which order.
-struct ColumnChoice: Equatable {
+package struct ColumnChoice: Equatable {
     let columns: [TaskColumn]
 
     /// Reads names divided by commas.
-    static func parse(_ text: String) throws -> ColumnChoice {
+    package static func parse(_ text: String) throws -> ColumnChoice {
         let names = text.split(separator: ",", omittingEmptySubsequences: false)
         return ColumnChoice(columns: try names.map { try TaskColumn.named($0) })
     }
 }
 
 /// The order of a list.
-struct TaskOrder: Equatable {
+package struct TaskOrder: Equatable {
     let keys: [Key]
 
     /// One column that decides, where those before it leave it open.
@@ -209,7 +218,7 @@ struct TaskOrder: Equatable {
     }
 
     /// Reads names of columns divided by commas, each with a `-` before it where it is descending.
-    static func parse(_ text: String) throws -> TaskOrder {
+    package static func parse(_ text: String) throws -> TaskOrder {
         let names = text.split(separator: ",", omittingEmptySubsequences: false)
         return TaskOrder(
             keys: try names.map { name in
@@ -222,7 +231,7 @@ struct TaskOrder: Equatable {
     /// The tasks in this order; those that are equal in it stay as they are.
     ///
     /// - Parameter users: the name of a user.
-    func sorted(
+    package func sorted(
         _ tasks: [Tasks.Task], users: @escaping (Int) -> String
     ) -> [Tasks.Task] {
         let ranked = tasks.enumerated().map { index, task in

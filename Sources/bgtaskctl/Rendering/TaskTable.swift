@@ -1,16 +1,16 @@
-internal import TaskAPI
+package import TaskAPI
 
 /// Tables of tasks.
 ///
 /// For a person why a task waits stands beside its state unless it has a column of its own, and a column in which no
 /// task has something to say is left out unless it was asked for. For a script the columns are always the same.
-enum TaskTable {
+package enum TaskTable {
     /// The tasks that are there.
     ///
     /// - Parameters:
     ///   - users: the names of the owners, where each is to be told.
     ///   - width: of the screen; on a narrow one what they do and wait for needs the room of what few of them report.
-    static func listing(
+    package static func listing(
         _ tasks: [Tasks.Task], users: ((Int) -> String)? = nil, width: Int = .max
     ) -> Table {
         let status: [TaskColumn] = width < statusWidthMin ? [] : [.status]
@@ -27,7 +27,7 @@ enum TaskTable {
     /// The same for a script.
     ///
     /// - Parameter owners: with the owner of each.
-    static func fields(_ tasks: [Tasks.Task], owners: Bool) -> Table {
+    package static func fields(_ tasks: [Tasks.Task], owners: Bool) -> Table {
         let columns: [TaskColumn] =
             [.id] + (owners ? [.owner] : [])
             + [.name, .state, .left, .used, .waiting, .command, .status]
@@ -39,7 +39,7 @@ enum TaskTable {
     /// - Parameters:
     ///   - owners: with the owner of each.
     ///   - users: the name of a user.
-    static func history(
+    package static func history(
         _ tasks: [Tasks.Task], owners: Bool, isPerson: Bool, users: @escaping (Int) -> String
     ) -> Table {
         let owner: [TaskColumn] = owners ? [isPerson ? .user : .owner] : []
@@ -50,7 +50,7 @@ enum TaskTable {
     }
 
     /// The columns that somebody asked for.
-    static func chosen(
+    package static func chosen(
         _ tasks: [Tasks.Task], _ choice: ColumnChoice, isPerson: Bool,
         users: @escaping (Int) -> String
     ) -> Table {

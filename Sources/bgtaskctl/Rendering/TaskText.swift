@@ -1,7 +1,7 @@
-internal import TaskAPI
+package import TaskAPI
 
 /// Shows what is known of a task, and what happens to tasks.
-enum TaskText {
+package enum TaskText {
     // MARK: A state
 
     /// The state, or that nothing ends it.
@@ -51,7 +51,7 @@ enum TaskText {
     }
 
     /// Every field of a task, in the order of the interface.
-    static func fields(_ task: Tasks.Task) -> Fields {
+    package static func fields(_ task: Tasks.Task) -> Fields {
         var fields = Fields()
         fields.add("id", String(task.id))
         fields.add("name", task.name)
@@ -99,7 +99,7 @@ enum TaskText {
     // MARK: Events
 
     /// One line for one event; of output one for each of its lines.
-    static func line(_ event: Tasks.Event, _ style: Style) -> String {
+    package static func line(_ event: Tasks.Event, _ style: Style) -> String {
         guard event.kind == .output, let text = event.text, text.utf8.contains(0x0A) else {
             return plainLine(event, style)
         }

@@ -1,14 +1,14 @@
-internal import TaskAPI
+package import TaskAPI
 
 /// Tells how a run of an application ended.
-enum TerminationText {
+package enum TerminationText {
     /// For a table: `memoryPressure, 3min ago`.
     static func short(_ end: Applications.Termination) -> String {
         "\(end.reason.rawValue), \(ago(end))"
     }
 
     /// The whole story on one line: how, when and why it ended, and each task that it still held.
-    static func story(_ end: Applications.Termination) -> String {
+    package static func story(_ end: Applications.Termination) -> String {
         var text = "\(verb(end.reason)) \(ago(end))\(exit(end))\(why(end.reason))"
         if let away = end.backgroundMs {
             text += "; it had been in the background for \(TimeText.span(away))"
@@ -61,8 +61,8 @@ enum TerminationText {
 }
 
 /// Says what became of a message.
-enum ReceiptText {
-    static func line(_ reply: Applications.Push.Output) -> String {
+package enum ReceiptText {
+    package static func line(_ reply: Applications.Push.Output) -> String {
         switch reply.receipt {
         case .delivered: "delivered" + (reply.callback.map { ": \($0.rawValue)" } ?? "") + "\n"
         case .deferred:

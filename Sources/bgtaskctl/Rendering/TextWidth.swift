@@ -1,5 +1,5 @@
 /// Counts and cuts text in the columns that it takes on a terminal.
-enum TextWidth {
+package enum TextWidth {
     /// Ranges that terminals show two columns wide (Unicode Standard Annex 11: W and F).
     private static let wide: [ClosedRange<UInt32>] = [
         0x1100...0x115F, 0x2E80...0x303E, 0x3041...0x33FF, 0x3400...0x4DBF, 0x4E00...0x9FFF,
@@ -8,12 +8,12 @@ enum TextWidth {
     ]
 
     /// The number of columns.
-    static func of(_ text: String) -> Int {
+    package static func of(_ text: String) -> Int {
         text.unicodeScalars.reduce(0) { $0 + of($1) }
     }
 
     /// The text cut to a number of columns; an ellipsis stands for what is missing.
-    static func cut(_ text: String, to columns: Int) -> String {
+    package static func cut(_ text: String, to columns: Int) -> String {
         guard of(text) > columns else { return text }
         guard columns > 0 else { return "" }
         var result = ""

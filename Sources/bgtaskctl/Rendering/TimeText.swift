@@ -1,11 +1,11 @@
 internal import Settings
-internal import TaskAPI
+package import TaskAPI
 
 /// Shows times in a person's words.
-enum TimeText {
+package enum TimeText {
     /// A length of time, as exact as somebody wants to know who looks at it: `340ms`, `4.2s`, `2min 55s`,
     /// `1h 5min`, `3d 2h`.
-    static func span(_ milliseconds: Int) -> String {
+    package static func span(_ milliseconds: Int) -> String {
         guard milliseconds > 0 else { return "0s" }
         if milliseconds < 100 { return "\(milliseconds)ms" }
         if milliseconds < 995 { return "\((milliseconds + 5) / 10)0ms" }
@@ -25,14 +25,14 @@ enum TimeText {
     }
 
     /// A budget: its limit, and when the handler fires.
-    static func budget(_ budget: Tasks.Budget?) -> String {
+    package static func budget(_ budget: Tasks.Budget?) -> String {
         guard let budget else { return "no limit" }
         let warning = span(budget.durationMs - budget.graceMs)
         return "\(span(budget.durationMs)) (warning at \(warning), grace \(span(budget.graceMs)))"
     }
 
     /// What a task has left, and what bounds it.
-    static func remaining(_ remaining: Tasks.Remaining) -> String {
+    package static func remaining(_ remaining: Tasks.Remaining) -> String {
         guard let hardMs = remaining.hardMs ?? remaining.ms else { return "no limit" }
         let bound = remaining.bound.map { " (\(words(for: $0)))" } ?? ""
         let limit = "\(span(hardMs)) until the limit\(bound)"
@@ -43,7 +43,7 @@ enum TimeText {
     }
 
     /// What a task has left until its hard limit, for a table.
-    static func left(_ task: Tasks.Task) -> String {
+    package static func left(_ task: Tasks.Task) -> String {
         switch task.state {
         case .ended, .queued: return "-"
         case .dormant: return "dormant"

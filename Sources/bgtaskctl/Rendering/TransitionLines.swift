@@ -1,20 +1,22 @@
 internal import JSON
-internal import TaskAPI
+package import TaskAPI
 internal import Varlink
 
 /// Shows what happens to applications, one line an event, in columns that stay where they are.
-struct TransitionLines {
+package struct TransitionLines {
     /// The number of the last event.
     private var last = 0
     /// The widest id so far.
     private var idWidth = 8
+
+    package init() {}
 
     private static let transitionWidth = "notRunning → background".count
     private static let callbackWidth = Applications.Callback.backgroundTimeExpiring.rawValue.count
     private static let payloadWidthMax = 60
 
     /// Says how many events the stream has left out before this one; `nil` where none.
-    mutating func missed(before event: Applications.Event) -> String? {
+    package mutating func missed(before event: Applications.Event) -> String? {
         let count = event.number - last - 1
         last = event.number
         guard count > 0 else { return nil }
@@ -24,7 +26,9 @@ struct TransitionLines {
     /// One line for one event.
     ///
     /// - Parameter time: when it was told, as it is to be shown.
-    mutating func line(_ event: Applications.Event, at time: String, _ style: Style) -> String {
+    package mutating func line(_ event: Applications.Event, at time: String, _ style: Style)
+        -> String
+    {
         let detail = Table.Cell(Self.details(of: event, style).joined(separator: ", ")).text
         let id = VisibleText.oneLine(event.application)
         let callback = event.callback?.rawValue

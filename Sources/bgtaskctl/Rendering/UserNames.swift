@@ -1,11 +1,13 @@
 internal import Glibc
 
 /// The names of users, each looked up once.
-final class UserNames {
+package final class UserNames {
     private var names: [Int: String] = [:]
 
+    package init() {}
+
     /// The name of a user; the number where the user database has none, or does not answer for it.
-    func name(of user: Int) -> String {
+    package func name(of user: Int) -> String {
         if let known = names[user] { return known }
         let entry = uid_t(exactly: user).flatMap { getpwuid($0) }
         let name = entry.map { String(cString: $0.pointee.pw_name) } ?? String(user)

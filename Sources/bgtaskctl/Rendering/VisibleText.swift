@@ -1,12 +1,12 @@
 /// Shows text that somebody else wrote so that it cannot steer a terminal or forge a line.
-enum VisibleText {
+package enum VisibleText {
     /// The text on one line: every control and format character is shown as an escape.
-    static func oneLine(_ text: String) -> String {
+    package static func oneLine(_ text: String) -> String {
         escaped(text, keeping: [])
     }
 
     /// The text with its newlines and tabs; every other control and format character is shown as an escape.
-    static func lines(_ text: String) -> String {
+    package static func lines(_ text: String) -> String {
         escaped(text, keeping: ["\n", "\t"])
     }
 

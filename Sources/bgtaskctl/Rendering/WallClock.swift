@@ -1,7 +1,7 @@
 internal import Glibc
 
 /// The time of day, for people to read and to name.
-enum WallClock {
+package enum WallClock {
     /// Seconds since 1970.
     static var seconds: time_t { time(nil) }
 
@@ -20,7 +20,7 @@ enum WallClock {
     /// A point in time, in UTC as ISO 8601 has it: `2026-03-01T13:03:07.250Z`; `nil` before 1970 and after the year 9999.
     ///
     /// - Parameter moment: in milliseconds since 1970.
-    static func utc(_ moment: Int) -> String? {
+    package static func utc(_ moment: Int) -> String? {
         guard moments.contains(moment) else { return nil }
         var (seconds, parts) = (time_t(moment / 1000), tm())
         guard gmtime_r(&seconds, &parts) != nil else { return nil }
@@ -36,7 +36,7 @@ enum WallClock {
     }
 
     /// The time of day of what was today, and the date with it of what was before.
-    static func brief(millisecondsAgo milliseconds: Int) -> String {
+    package static func brief(millisecondsAgo milliseconds: Int) -> String {
         let date = "%Y-%m-%d"
         let isToday = text(millisecondsAgo: milliseconds, date) == text(millisecondsAgo: 0, date)
         return text(millisecondsAgo: milliseconds, isToday ? "%H:%M:%S" : "%Y-%m-%d %H:%M")

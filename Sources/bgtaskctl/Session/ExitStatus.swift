@@ -1,11 +1,11 @@
 internal import LinuxSystem
-internal import TaskAPI
+package import TaskAPI
 
 /// What bgtaskctl says to the shell.
-enum ExitStatus {
+package enum ExitStatus {
     static let refused: Int32 = 1
     /// The command line is wrong (sysexits.h).
-    static let usage: Int32 = 64
+    package static let usage: Int32 = 64
     /// A message was dropped.
     static let dropped: Int32 = 2
     /// The time was up: `expired` or `overrun`; as timeout(1).
@@ -14,7 +14,7 @@ enum ExitStatus {
     static let ours: Int32 = 125
 
     /// The status of whoever waited for a task: its command's where that decided.
-    static func status(of task: Tasks.Task) -> Int32 {
+    package static func status(of task: Tasks.Task) -> Int32 {
         switch task.outcome {
         case .completed: 0
         // One that has said that it failed may exit with 0.
@@ -34,7 +34,7 @@ enum ExitStatus {
     }
 
     /// Says why the status is not the command's; `nil` where it is.
-    static func reason(for task: Tasks.Task) -> String? {
+    package static func reason(for task: Tasks.Task) -> String? {
         let subject = "task \(task.id)"
         let limit = task.budget.map { " of \(TimeText.span($0.durationMs))" } ?? ""
         switch task.outcome {

@@ -1,12 +1,12 @@
 internal import Glibc
 internal import TaskAPI
-internal import Varlink
+package import Varlink
 
 extension Failure {
     /// Says what a failed call means, and what to do about it.
     ///
     /// - Parameter method: the name of the method that was called; `nil` where none was.
-    init(
+    package init(
         _ error: ClientError, socket: SocketChoice, _ privilege: Privilege? = nil,
         method: String? = nil
     ) {

@@ -1,9 +1,9 @@
-internal import Varlink
+package import Varlink
 
 /// Why a verb failed: one line for a person, and an exit status.
-struct Failure: Error, Equatable, Sendable {
+package struct Failure: Error, Equatable, Sendable {
     /// What is wrong and what to do, without the program's name and without control characters.
-    let line: String
+    package let line: String
     /// `nil`: the status that the verb has for refusals.
     let status: Int32?
     /// What the daemon replied with, for a script; `nil` where it is not the daemon that refuses.
@@ -11,7 +11,7 @@ struct Failure: Error, Equatable, Sendable {
     /// Whether the daemon has closed the connection, as it does where it ends.
     let isDisconnection: Bool
 
-    init(
+    package init(
         _ line: String, status: Int32? = nil, refusal: RemoteError? = nil,
         isDisconnection: Bool = false
     ) {

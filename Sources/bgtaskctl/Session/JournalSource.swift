@@ -1,5 +1,5 @@
 internal import Glibc
-internal import Systemd
+package import Systemd
 
 /// Whose entries of the journal are believed to be the daemon's.
 ///
@@ -9,18 +9,18 @@ internal import Systemd
 /// one's own otherwise, and be in the daemon's unit besides, so that another program of that user is not
 /// taken for it; and it must not be in the group of a task, so that no task of that user is either.
 /// Beyond that, whoever has the daemon's uid can do as it pleases with the daemon itself.
-struct JournalSource: Equatable {
-    let user: UInt32
+package struct JournalSource: Equatable {
+    package let user: UInt32
     /// The trusted fields that may name the unit.
-    let unitFields: [String]
-    let unit: String
+    package let unitFields: [String]
+    package let unit: String
 
-    static let defaultUnit = "bgtaskd.service"
+    package static let defaultUnit = "bgtaskd.service"
     /// What the name of the group begins with that has the groups of the tasks, below the unit's.
     private static let taskGroups = "bgtaskd-"
 
     /// - Throws: where a socket was named that nobody has made.
-    init(_ choice: SocketChoice, unit: String) throws(Failure) {
+    package init(_ choice: SocketChoice, unit: String) throws(Failure) {
         self.unit = unit.contains(".") ? unit : unit + ".service"
         switch choice.origin {
         case .system:
@@ -62,7 +62,7 @@ struct JournalSource: Equatable {
     }
 
     /// Whether the writer of an entry that the reader found was the daemon itself.
-    func believes(_ record: JournalRecord) -> Bool {
+    package func believes(_ record: JournalRecord) -> Bool {
         let groups = record["_SYSTEMD_CGROUP"]?.split(separator: "/") ?? []
         let below = groups.drop { $0 != unit }.dropFirst()
         return !below.contains { $0.hasPrefix(Self.taskGroups) }

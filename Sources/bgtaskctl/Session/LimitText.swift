@@ -1,7 +1,7 @@
 internal import TaskAPI
 
 /// Words for limits and parameters that the daemon names.
-enum LimitText {
+package enum LimitText {
     /// Limits and rules whose value is a time in milliseconds.
     private static let times: Set<String> = [
         "budget", "lifetimeMax", "backgroundTime", "minimumInterval", "earliestBegin",
@@ -88,7 +88,7 @@ enum LimitText {
     }
 
     /// ` (--option)` for a parameter that an option sets; nothing for others.
-    static func option(for parameter: String) -> String {
+    package static func option(for parameter: String) -> String {
         for part in parameter.split(whereSeparator: { ".[".contains($0) }).reversed() {
             if let option = options[String(part)] { return " (\(option))" }
         }

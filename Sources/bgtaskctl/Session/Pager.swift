@@ -1,9 +1,9 @@
 internal import Glibc
 
 /// The program that shows what is longer than the screen.
-struct Pager: Equatable {
-    let words: [String]
-    let variables: [String: String]
+package struct Pager: Equatable {
+    package let words: [String]
+    package let variables: [String: String]
 
     private static let usual = ["less"]
     /// What systemctl(1) sets too: leave where all fits the screen (F), show colours (R), cut long lines (S), leave the
@@ -15,7 +15,7 @@ struct Pager: Equatable {
     ///   - isElevated: whether this process can do more than who looks at the screen. Only a pager that can be told to
     ///     start no programs is used then.
     /// - Returns: `nil` where none is wanted.
-    init?(_ setting: String?, isElevated: Bool) {
+    package init?(_ setting: String?, isElevated: Bool) {
         let words = setting.map { $0.split(whereSeparator: \.isWhitespace).map(String.init) }
         guard words != [], words != ["cat"] else { return nil }
         self.words = isElevated ? Self.usual : words ?? Self.usual

@@ -1,5 +1,5 @@
 /// What a command line asks for that not everybody may have; it says why a call was denied.
-enum Privilege: Equatable, Sendable {
+package enum Privilege: Equatable, Sendable {
     /// For root and the group of operators.
     case operators(String)
     /// For root and the users of `access.unlimitedUsers`.

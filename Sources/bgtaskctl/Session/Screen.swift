@@ -1,7 +1,7 @@
 internal import Glibc
 
 /// The screen of a terminal.
-struct Screen: Equatable {
+package struct Screen: Equatable {
     let width: Int
     let height: Int
     let isColoured: Bool
@@ -9,7 +9,7 @@ struct Screen: Equatable {
     /// What terminals have that do not say.
     private static let (usualWidth, usualHeight) = (80, 24)
 
-    init(width: Int, height: Int, isColoured: Bool = false) {
+    package init(width: Int, height: Int, isColoured: Bool = false) {
         self.width = width
         self.height = height
         self.isColoured = isColoured
@@ -31,7 +31,7 @@ struct Screen: Equatable {
     var style: Style { .terminal(width: width, colour: isColoured) }
 
     /// Whether all of a text can be seen at once, above the prompt that follows it.
-    func holds(_ text: String) -> Bool {
+    package func holds(_ text: String) -> Bool {
         var rows = 0
         for line in text.split(separator: "\n", omittingEmptySubsequences: false).dropLast() {
             rows += max(1, (TextWidth.of(Screen.unpainted(line)) + width - 1) / width)

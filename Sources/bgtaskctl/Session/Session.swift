@@ -48,7 +48,7 @@ extension Verb {
     var refusalStatus: Int32 { ExitStatus.refused }
     var privilege: Privilege? { nil }
 
-    func run() throws {
+    package func run() throws {
         let console = Console(
             isJSON: global.json, hasPager: !global.noPager, failureStatus: refusalStatus)
         let session = Session(console: console, global: global, privilege: privilege)

@@ -2,8 +2,8 @@ internal import Glibc
 internal import TaskAPI
 
 /// Which daemon a verb speaks to: without a word about it the system's where there is one, else the user's own.
-struct SocketChoice: Equatable, Sendable {
-    let path: String
+package struct SocketChoice: Equatable, Sendable {
+    package let path: String
     let origin: Origin
     private let isService: Bool
 
@@ -13,7 +13,7 @@ struct SocketChoice: Equatable, Sendable {
     }
 
     /// What the command line and the surroundings say about the socket.
-    struct Wish {
+    package struct Wish {
         var socket: String?
         var user = false
         var system = false
@@ -26,12 +26,27 @@ struct SocketChoice: Equatable, Sendable {
         var isService = false
         /// Whether there is the socket of the system's daemon.
         var hasSystemSocket = false
+
+        package init(
+            socket: String? = nil, user: Bool = false, system: Bool = false, isRoot: Bool = false,
+            environmentSocket: String? = nil, runtimeDirectory: String? = nil,
+            isService: Bool = false, hasSystemSocket: Bool = false
+        ) {
+            self.socket = socket
+            self.user = user
+            self.system = system
+            self.isRoot = isRoot
+            self.environmentSocket = environmentSocket
+            self.runtimeDirectory = runtimeDirectory
+            self.isService = isService
+            self.hasSystemSocket = hasSystemSocket
+        }
     }
 
-    static let systemPath = DaemonSocketPath.system
+    package static let systemPath = DaemonSocketPath.system
 
     /// - Throws: where a user's socket is wanted and nothing says where it is.
-    init(_ wish: Wish) throws(Failure) {
+    package init(_ wish: Wish) throws(Failure) {
         isService = wish.isService
         if let socket = wish.socket {
             (path, origin) = (socket, .given)

@@ -5,7 +5,7 @@ internal import Glibc
 ///
 /// The cursor stays at its beginning, so that all of it is erased also where the terminal has become narrower meanwhile
 /// and has broken it. A signal that ends or stops the process erases it too.
-final class StatusLine {
+package final class StatusLine {
     private let text: () -> String
     private var isDrawn = false
     /// When it is to be drawn next.
@@ -19,7 +19,7 @@ final class StatusLine {
     }
 
     /// Whether there is somebody who reads it, and can: a person, at a terminal that has a cursor.
-    static func isWanted(isTerminal: Bool, isJSON: Bool, terminal: String?) -> Bool {
+    package static func isWanted(isTerminal: Bool, isJSON: Bool, terminal: String?) -> Bool {
         isTerminal && !isJSON && terminal != nil && terminal != "dumb"
     }
 

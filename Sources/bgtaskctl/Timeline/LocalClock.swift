@@ -3,11 +3,11 @@ internal import Glibc
 /// The clock on the wall of some place: what it shows at a moment, and the moment at which it shows something.
 ///
 /// It is a value, so that what is drawn by it depends on no setting of this process.
-struct LocalClock: Sendable {
+package struct LocalClock: Sendable {
     /// How many seconds it is before the clock of Greenwich, at a second since 1970.
     private let offset: @Sendable (Int) -> Int
 
-    init(offset: @escaping @Sendable (Int) -> Int) {
+    package init(offset: @escaping @Sendable (Int) -> Int) {
         self.offset = offset
     }
 
@@ -29,11 +29,11 @@ struct LocalClock: Sendable {
     }
 
     /// The seconds since 1970 of the same reading at Greenwich: what can be counted with, over a change of the clock too.
-    func local(at seconds: Int) -> Int { seconds + offset(seconds) }
+    package func local(at seconds: Int) -> Int { seconds + offset(seconds) }
 
     /// When the clock shows these local seconds; the first time, where it shows them twice, and `nil` where it leaves
     /// them out.
-    func moment(ofLocal local: Int) -> Int? {
+    package func moment(ofLocal local: Int) -> Int? {
         // An offset holds for a day at least before and after a change, and is a day at most.
         let candidates = [offset(local - 86400), offset(local + 86400), offset(local)]
             .map { local - $0 }
@@ -85,7 +85,7 @@ struct LocalClock: Sendable {
     }
 
     /// The zone as ISO 8601 has it: `UTC+01:00`.
-    func zone(_ seconds: Int) -> String {
+    package func zone(_ seconds: Int) -> String {
         let offset = offset(seconds)
         let minutes = abs(offset) / 60
         return "UTC\(offset < 0 ? "-" : "+")\(Self.two(minutes / 60)):\(Self.two(minutes % 60))"

@@ -1,15 +1,15 @@
 /// A span of time that is drawn from left to right, and what is written along it.
-struct TimeAxis: Sendable {
+package struct TimeAxis: Sendable {
     /// In milliseconds since 1970.
-    let begin: Int
-    let end: Int
-    let clock: LocalClock
+    package let begin: Int
+    package let end: Int
+    package let clock: LocalClock
 
     /// Less cannot be told apart on it.
     private static let lengthMin = 2000
 
     /// - Parameter end: later than `begin`, or what is drawn is two seconds long.
-    init(begin: Int, end: Int, clock: LocalClock) {
+    package init(begin: Int, end: Int, clock: LocalClock) {
         self.begin = max(0, min(begin, end))
         self.end = max(end, self.begin + Self.lengthMin)
         self.clock = clock
@@ -28,7 +28,7 @@ struct TimeAxis: Sendable {
     }
 
     /// The span in words: `2026-11-25 08:00:00 – 2026-11-25 10:00:00 (UTC+01:00)`.
-    var title: String {
+    package var title: String {
         let zones = [clock.zone(begin / 1000), clock.zone(end / 1000)]
         let zone = zones[0] == zones[1] ? zones[0] : zones.joined(separator: ", then ")
         let isOneDay = clock.date(begin / 1000) == clock.date(end / 1000)
@@ -39,16 +39,16 @@ struct TimeAxis: Sendable {
     // MARK: Ticks
 
     /// A moment that is named on the axis.
-    struct Tick: Equatable, Sendable {
+    package struct Tick: Equatable, Sendable {
         /// In milliseconds since 1970.
-        let moment: Int
-        let label: String
+        package let moment: Int
+        package let label: String
         /// The day, where the label is a time of day and the tick is the first of that day.
-        let day: String?
+        package let day: String?
     }
 
     /// How far ticks are from each other.
-    enum Step: Equatable, Sendable {
+    package enum Step: Equatable, Sendable {
         /// A part of an hour, which goes on over a change of the clock.
         case seconds(Int)
         case hours(Int)
@@ -86,7 +86,7 @@ struct TimeAxis: Sendable {
     /// The finest step whose labels have room.
     ///
     /// - Parameter characters: how many are as wide as the axis.
-    func step(characters: Int) -> Step {
+    package func step(characters: Int) -> Step {
         let seconds = Double(length) / 1000
         let fitting = Step.all.first { step in
             let count = seconds / Double(step.secondsMin)
@@ -96,7 +96,7 @@ struct TimeAxis: Sendable {
     }
 
     /// What is named on the axis, from left to right.
-    func ticks(_ step: Step) -> [Tick] {
+    package func ticks(_ step: Step) -> [Tick] {
         var day: String?
         return moments(step).map { seconds in
             let reading = clock.reading(at: seconds)

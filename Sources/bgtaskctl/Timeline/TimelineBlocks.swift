@@ -1,32 +1,32 @@
 internal import TaskAPI
 
 /// Draws a timeline for a terminal: a character for each stretch of time, so that it can be read without colours.
-struct TimelineBlocks {
+package struct TimelineBlocks {
     private let chart: TimelineChart
     private let columns: Int
     private let gutter: Int
     private let style: Style
     private let set: CharacterSet
 
-    static let widths = 40...1000
+    package static let widths = 40...1000
     /// That of what is no terminal.
     static let widthUsual = 100
 
     /// What is drawn with.
-    enum CharacterSet: Sendable {
+    package enum CharacterSet: Sendable {
         /// Blocks and geometric shapes of Unicode.
         case blocks
         case ascii
 
         /// The one that a locale has, as its variables say (locale(7)).
-        static func of(_ variable: (String) -> String?) -> CharacterSet {
+        package static func of(_ variable: (String) -> String?) -> CharacterSet {
             let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap(variable).first ?? ""
             let charset = locale.split(separator: "@").first?.split(separator: ".").last ?? ""
             let isUnicode = ["utf-8", "utf8"].contains(charset.lowercased())
             return isUnicode ? .blocks : .ascii
         }
 
-        func character(_ sign: TimelineKey.Sign) -> Character {
+        package func character(_ sign: TimelineKey.Sign) -> Character {
             switch (sign, self) {
             case (.span(let kind), _): character(kind)
             case (.outcome(let outcome), _): character(outcome)
@@ -94,7 +94,7 @@ struct TimelineBlocks {
     }
 
     /// The size that a chart has that is drawn in so many columns.
-    static func scale(width: Int) -> TimelineScale {
+    package static func scale(width: Int) -> TimelineScale {
         TimelineScale(
             width: Double(width - gutter(width) - 1), mark: 1, column: 1, isWhole: true)
     }
@@ -104,7 +104,7 @@ struct TimelineBlocks {
     /// The lines, each with its newline.
     ///
     /// - Parameter width: in columns, that of the scale that the chart was made with.
-    static func text(
+    package static func text(
         _ chart: TimelineChart, width: Int, _ style: Style, _ set: CharacterSet
     ) -> String {
         let blocks = TimelineBlocks(

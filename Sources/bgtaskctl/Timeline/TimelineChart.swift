@@ -1,7 +1,7 @@
-internal import TaskAPI
+package import TaskAPI
 
 /// What one row of a timeline is about.
-enum TimelineGrouping: String, CaseIterable, Sendable {
+package enum TimelineGrouping: String, CaseIterable, Sendable {
     /// All tasks of one name, of one application and user.
     case name
     case task
@@ -10,7 +10,7 @@ enum TimelineGrouping: String, CaseIterable, Sendable {
 }
 
 /// How large what is drawn is.
-struct TimelineScale: Sendable {
+package struct TimelineScale: Sendable {
     /// The length of the axis, in units: pixels or columns.
     let width: Double
     /// The width of the mark at the end of a task.
@@ -32,48 +32,50 @@ struct TimelineScale: Sendable {
 }
 
 /// How much is drawn at most.
-struct TimelineLimits: Sendable {
+package struct TimelineLimits: Sendable {
     /// Rows; those that are too many are drawn together as the last.
-    var rows = 100
+    package var rows = 100
     /// Lines within a row, in which tasks are drawn that overlap.
-    var lanes = 6
+    package var lanes = 6
     /// Tasks that a row draws one by one.
-    var perRow = 200
+    package var perRow = 200
     /// All that is drawn, in pieces of about the same size.
-    var pieces = 5000
+    package var pieces = 5000
+
+    package init() {}
 }
 
 /// The rows of a timeline, thinned so that they can be drawn. No entry is dropped: what is too much to be told apart is
 /// counted.
-struct TimelineChart: Sendable {
-    let axis: TimeAxis
-    let rows: [Row]
+package struct TimelineChart: Sendable {
+    package let axis: TimeAxis
+    package let rows: [Row]
     /// How many tasks are drawn, one by one or counted.
-    let tasks: Int
+    package let tasks: Int
     /// How many rows the last one stands for; 0 where it stands for itself.
-    let merged: Int
+    package let merged: Int
     /// How many states that were too short to be seen are drawn as what is beside them.
-    let blurred: Int
+    package let blurred: Int
 
     /// One row.
-    struct Row: Sendable {
+    package struct Row: Sendable {
         /// What a row has entries of.
         enum Kind: Int, Sendable { case application, tasks, others }
 
         let kind: Kind
         /// Of another's choice: to be shown as such.
-        let label: String
+        package let label: String
         /// Whether it belongs to the application above it.
         let isBeneath: Bool
-        let count: Int
-        let content: Content
+        package let count: Int
+        package let content: Content
 
         /// Whether its entries are drawn one by one.
         var isLanes: Bool { if case .lanes = content { true } else { false } }
     }
 
     /// How a row is drawn.
-    enum Content: Sendable {
+    package enum Content: Sendable {
         /// One by one, in lines in which nothing overlaps.
         case lanes([[TimelineEntry]])
         case crowd(TimelineCrowd)
@@ -82,7 +84,7 @@ struct TimelineChart: Sendable {
     /// - Parameters:
     ///   - entries: those that are not within the axis are not drawn.
     ///   - users: the name of a user, for the labels where there is more than one.
-    init(
+    package init(
         _ entries: [TimelineEntry], axis: TimeAxis, by grouping: TimelineGrouping,
         scale: TimelineScale, limits: TimelineLimits = TimelineLimits(),
         users: (Int) -> String = { String($0) }
@@ -111,7 +113,7 @@ struct TimelineChart: Sendable {
     }
 
     /// What a reader has to know of what is not drawn as it was, a sentence each.
-    var notes: [String] {
+    package var notes: [String] {
         var notes: [String] = []
         if merged > 0, let last = rows.last {
             notes.append(
@@ -319,24 +321,24 @@ extension TimelineEntry {
 }
 
 /// Entries that are too many to be drawn one by one, counted in columns of the same length of time.
-struct TimelineCrowd: Sendable {
-    let columns: [Column]
+package struct TimelineCrowd: Sendable {
+    package let columns: [Column]
     /// The most that were there in one column.
-    let peak: Int
+    package let peak: Int
     /// How the tasks ended, those too that ended before or behind the axis.
-    let outcomes: TimelineOutcomes
+    package let outcomes: TimelineOutcomes
 
     /// A part of the axis.
-    struct Column: Equatable, Sendable {
+    package struct Column: Equatable, Sendable {
         /// In milliseconds since 1970.
-        var begin: Int
-        var end: Int
+        package var begin: Int
+        package var end: Int
         /// How many ran in it, or were there.
-        var active = 0
+        package var active = 0
         /// How many waited in it, and did nothing else.
-        var waiting = 0
+        package var waiting = 0
         /// How those ended that ended in it.
-        var outcomes = TimelineOutcomes()
+        package var outcomes = TimelineOutcomes()
     }
 
     fileprivate init(_ entries: [TimelineEntry], axis: TimeAxis, columns count: Int) {
@@ -384,11 +386,11 @@ struct TimelineCrowd: Sendable {
 }
 
 /// How many ended in which way.
-struct TimelineOutcomes: Equatable, Sendable {
+package struct TimelineOutcomes: Equatable, Sendable {
     private var counts: [Tasks.Outcome: Int] = [:]
 
     /// From what asks most for a look to what does least.
-    static let order: [Tasks.Outcome] = [
+    package static let order: [Tasks.Outcome] = [
         .failed, .overrun, .interrupted, .abandoned, .expired, .cancelled, .completed,
     ]
 
@@ -396,13 +398,13 @@ struct TimelineOutcomes: Equatable, Sendable {
 
     func count(_ outcome: Tasks.Outcome) -> Int { counts[outcome] ?? 0 }
 
-    var total: Int { counts.values.reduce(0, +) }
+    package var total: Int { counts.values.reduce(0, +) }
 
     /// The worst of them; `nil` where nothing ended.
-    var worst: Tasks.Outcome? { Self.order.first { count($0) > 0 } }
+    package var worst: Tasks.Outcome? { Self.order.first { count($0) > 0 } }
 
     /// `40 completed, 5 failed`; empty where nothing ended.
-    var text: String {
+    package var text: String {
         Self.order.reversed().filter { count($0) > 0 }.map { "\(count($0)) \($0.rawValue)" }
             .joined(separator: ", ")
     }

@@ -1,10 +1,10 @@
-internal import TaskAPI
+package import TaskAPI
 
 extension TimelineEntry {
     /// The runs of applications, of what was told at a moment of their states in any order.
     ///
     /// - Parameter now: when it was told, in milliseconds since 1970.
-    static func runs(of spans: [Applications.Span], now: Int) -> [TimelineEntry] {
+    package static func runs(of spans: [Applications.Span], now: Int) -> [TimelineEntry] {
         struct Key: Hashable {
             let owner: Int
             let application: String

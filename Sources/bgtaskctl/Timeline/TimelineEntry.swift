@@ -1,9 +1,9 @@
-internal import TaskAPI
+package import TaskAPI
 
 /// A stretch of time in which something was in one state.
-struct TimelineSpan: Equatable, Sendable {
+package struct TimelineSpan: Equatable, Sendable {
     /// The states that are drawn in ways of their own.
-    enum Kind: Int, CaseIterable, Sendable {
+    package enum Kind: Int, CaseIterable, Sendable {
         /// In the queue, or before the next attempt.
         case waiting
         /// What happened then is not known any more.
@@ -21,12 +21,12 @@ struct TimelineSpan: Equatable, Sendable {
         case background
     }
 
-    let kind: Kind
+    package let kind: Kind
     /// In milliseconds since 1970, as `end`, which is not before it.
-    let begin: Int
-    let end: Int
+    package let begin: Int
+    package let end: Int
 
-    init(_ kind: Kind, _ begin: Int, _ end: Int) {
+    package init(_ kind: Kind, _ begin: Int, _ end: Int) {
         self.kind = kind
         self.begin = begin
         self.end = max(begin, end)
@@ -34,9 +34,9 @@ struct TimelineSpan: Equatable, Sendable {
 }
 
 /// A moment at which something was over, or is drawn last.
-struct TimelineMark: Equatable, Sendable {
+package struct TimelineMark: Equatable, Sendable {
     /// What is marked.
-    enum Kind: Equatable, Sendable {
+    package enum Kind: Equatable, Sendable {
         /// An attempt was over, and another followed or follows.
         case attempt(Tasks.Outcome)
         case ended(Tasks.Outcome)
@@ -44,20 +44,20 @@ struct TimelineMark: Equatable, Sendable {
         case live
     }
 
-    let kind: Kind
+    package let kind: Kind
     /// In milliseconds since 1970.
-    let moment: Int
+    package let moment: Int
 }
 
 /// A task, or a run of an application, as it is drawn.
-struct TimelineEntry: Sendable {
+package struct TimelineEntry: Sendable {
     /// What is drawn.
-    enum Subject: Equatable, Sendable {
+    package enum Subject: Equatable, Sendable {
         case task(Int)
         case application
     }
 
-    let subject: Subject
+    package let subject: Subject
     /// The task's or the application's.
     let name: String
     let owner: Int
@@ -65,15 +65,15 @@ struct TimelineEntry: Sendable {
     /// Whether it uses its application's background time, and none in front.
     let sharesTime: Bool
     /// In the order of time, none overlapping another.
-    let spans: [TimelineSpan]
-    let marks: [TimelineMark]
+    package let spans: [TimelineSpan]
+    package let marks: [TimelineMark]
     /// How it ended; `nil` where it has not, or that is not known.
-    let outcome: Tasks.Outcome?
+    package let outcome: Tasks.Outcome?
     /// What else is to be told, a line each.
-    let details: [String]
+    package let details: [String]
 
-    var begin: Int { spans.first?.begin ?? marks.first?.moment ?? 0 }
-    var end: Int { max(spans.last?.end ?? 0, marks.last?.moment ?? 0) }
+    package var begin: Int { spans.first?.begin ?? marks.first?.moment ?? 0 }
+    package var end: Int { max(spans.last?.end ?? 0, marks.last?.moment ?? 0) }
     var isTask: Bool { if case .task = subject { true } else { false } }
 
     /// The milliseconds in states of this kind.
@@ -82,7 +82,7 @@ struct TimelineEntry: Sendable {
     }
 
     /// The milliseconds in which it ran or was there.
-    var timeActive: Int {
+    package var timeActive: Int {
         spans.reduce(0) { sum, span in
             switch span.kind {
             case .waiting, .unknown: sum
@@ -99,7 +99,7 @@ extension TimelineEntry {
     /// A task as it was told at a moment.
     ///
     /// - Parameter now: when it was told, in milliseconds since 1970.
-    init(_ task: Tasks.Task, now: Int) {
+    package init(_ task: Tasks.Task, now: Int) {
         let task = task.bounded
         var course = Course(now: now)
         course.follow(task)
@@ -255,7 +255,7 @@ extension TimelineEntry {
     /// The same, with what of its work fell into these spans shown as they are.
     ///
     /// - Parameter others: in the order of time, none overlapping another.
-    func overlaid(with others: [TimelineSpan]) -> TimelineEntry {
+    package func overlaid(with others: [TimelineSpan]) -> TimelineEntry {
         guard !others.isEmpty else { return self }
         let parts = spans.flatMap { span -> [TimelineSpan] in
             guard span.kind == .running || span.kind == .grace else { return [span] }

@@ -1,11 +1,11 @@
-internal import TaskAPI
+package import TaskAPI
 
 /// What the signs of a picture mean.
-struct TimelineKey {
+package struct TimelineKey {
     let entries: [Entry]
 
     /// A sign.
-    enum Sign: Equatable {
+    package enum Sign: Equatable {
         case span(TimelineSpan.Kind)
         case outcome(Tasks.Outcome)
         case attempt

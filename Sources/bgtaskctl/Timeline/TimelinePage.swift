@@ -2,14 +2,16 @@ internal import TaskAPI
 
 /// A whole HTML page around a picture: what its signs mean, and a table of what is in it. It has no script and asks for
 /// nothing from elsewhere.
-struct TimelinePage {
+package struct TimelinePage {
     private let chart: TimelineChart
     private let summary: TimelineSummary
     private let width: Int
     private var out = ""
 
     /// The page as text.
-    static func text(_ chart: TimelineChart, _ summary: TimelineSummary, width: Int) -> String {
+    package static func text(_ chart: TimelineChart, _ summary: TimelineSummary, width: Int)
+        -> String
+    {
         var page = TimelinePage(chart: chart, summary: summary, width: width)
         page.write()
         return page.out
@@ -103,29 +105,31 @@ struct TimelinePage {
 }
 
 /// The tasks of a timeline by their names, those that took the most time first.
-struct TimelineSummary: Sendable {
-    let lines: [Line]
+package struct TimelineSummary: Sendable {
+    package let lines: [Line]
     /// How many names have no line, and how many tasks they have.
-    let others: Int
-    let othersCount: Int
+    package let others: Int
+    package let othersCount: Int
 
     private static let linesMax = 500
 
     /// The tasks of one name, of one application and user.
-    struct Line: Equatable, Sendable {
+    package struct Line: Equatable, Sendable {
         /// Of another's choice: to be shown as such.
-        let label: String
-        var count = 0
-        var outcomes = TimelineOutcomes()
+        package let label: String
+        package var count = 0
+        package var outcomes = TimelineOutcomes()
         /// In milliseconds, as the others.
-        var waited = 0
-        var ran = 0
+        package var waited = 0
+        package var ran = 0
         /// The longest that one of them ran.
-        var longest = 0
+        package var longest = 0
     }
 
     /// - Parameter entries: those that have nothing within the axis are left out.
-    init(_ entries: [TimelineEntry], axis: TimeAxis, users: (Int) -> String = { String($0) }) {
+    package init(
+        _ entries: [TimelineEntry], axis: TimeAxis, users: (Int) -> String = { String($0) }
+    ) {
         struct Key: Hashable {
             let owner: Int
             let application: String?

@@ -99,7 +99,7 @@ struct TimelinePast {
 }
 
 /// When the applications of a timeline were frozen, and in front.
-struct ApplicationTimes {
+package struct ApplicationTimes {
     private let spans: [Key: [TimelineSpan]]
 
     private struct Key: Hashable {
@@ -107,7 +107,7 @@ struct ApplicationTimes {
         let application: String
     }
 
-    init(_ runs: [TimelineEntry]) {
+    package init(_ runs: [TimelineEntry]) {
         spans = Dictionary(grouping: runs) { Key(owner: $0.owner, application: $0.name) }
             .mapValues { runs in
                 runs.flatMap(\.spans).compactMap(Self.inTasks).sorted { $0.begin < $1.begin }
@@ -124,7 +124,7 @@ struct ApplicationTimes {
     }
 
     /// A task with these times in it.
-    func added(to task: TimelineEntry) -> TimelineEntry {
+    package func added(to task: TimelineEntry) -> TimelineEntry {
         guard let application = task.application,
             let times = spans[Key(owner: task.owner, application: application)]
         else { return task }

@@ -4,19 +4,19 @@ internal import TaskAPI
 /// prefers, and with all that is to be told of a thing as its title.
 ///
 /// All its classes and ids begin with `bgtl`, so that a page may have it beside other things.
-struct TimelineSVG {
+package struct TimelineSVG {
     private let chart: TimelineChart
     private let layout: Layout
     private let isAlone: Bool
     private var out = ""
 
     /// The size that a chart for such a picture has.
-    static func scale(width: Int) -> TimelineScale {
+    package static func scale(width: Int) -> TimelineScale {
         TimelineScale(
             width: Layout(width: width).axisWidth, mark: 13, column: 8, isWhole: false)
     }
 
-    static let widths = 400...20_000
+    package static let widths = 400...20_000
     static let widthUsual = 1200
 
     /// The picture as text.
@@ -24,7 +24,7 @@ struct TimelineSVG {
     /// - Parameters:
     ///   - width: in pixels, that of the scale that the chart was made with.
     ///   - isAlone: whether it has a heading, and explains its signs itself.
-    static func text(_ chart: TimelineChart, width: Int, isAlone: Bool = true) -> String {
+    package static func text(_ chart: TimelineChart, width: Int, isAlone: Bool = true) -> String {
         var picture = TimelineSVG(
             chart: chart, layout: Layout(width: width), isAlone: isAlone)
         picture.draw()
@@ -420,9 +420,9 @@ struct TimelineSVG {
 }
 
 /// The colours of a picture, on light and on dark paper.
-enum TimelineColours {
+package enum TimelineColours {
     /// A style sheet whose rules reach what begins with `bgtl`.
-    static let sheet: String = {
+    package static let sheet: String = {
         let light = rules(
             paper: "#ffffff", ink: "#1c2128", soft: "#5c6672", line: "#d9dee4", band: "#f5f7f9",
             run: "#3a7bd5", front: "#7a8fa8", back: "#b3c0cf", wait: "#8b96a3", warn: "#e08e00",

@@ -1,7 +1,7 @@
 internal import TaskAPI
 
 /// What a timeline says in words, of what it draws.
-enum TimelineText {
+package enum TimelineText {
     /// What a way to draw a span means.
     static func word(_ kind: TimelineSpan.Kind) -> String {
         switch kind {
@@ -50,7 +50,7 @@ enum TimelineText {
     }
 
     /// How many there are in a row, and how many of them ended worst; `nil` where that is to be seen.
-    static func count(_ row: TimelineChart.Row) -> String? {
+    package static func count(_ row: TimelineChart.Row) -> String? {
         let unit =
             switch row.kind {
             case .application: "runs"

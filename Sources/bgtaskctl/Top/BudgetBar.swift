@@ -1,7 +1,7 @@
-internal import TaskAPI
+package import TaskAPI
 
 /// How much of its time a task has used, where its warning comes, and where its limit.
-struct BudgetBar: Equatable {
+package struct BudgetBar: Equatable {
     /// Cells that are used before the warning, not used before it, used of the grace, and not used of it.
     let used: Int
     let free: Int
@@ -10,7 +10,7 @@ struct BudgetBar: Equatable {
 
     /// - Parameter cells: how many it has.
     /// - Returns: `nil` for a task that has no limit, and for one that has not begun or has ended.
-    init?(_ task: Tasks.Task, cells: Int) {
+    package init?(_ task: Tasks.Task, cells: Int) {
         guard cells > 1, task.state != .queued, task.state != .ended,
             let left = task.remaining?.hardMs
         else { return nil }
@@ -51,7 +51,7 @@ struct BudgetBar: Equatable {
     }
 
     /// `[#####....::]`; in the grace `[#########!!:]`.
-    func add(to line: inout StyledLine) {
+    package func add(to line: inout StyledLine) {
         let isWarned = free == 0 && graceUsed > 0
         line.add("[", .faint)
         line.add(String(repeating: "#", count: used), isWarned ? .warning : .plain)

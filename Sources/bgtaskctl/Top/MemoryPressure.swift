@@ -5,7 +5,7 @@ extension MemoryPressure {
     static func now() -> MemoryPressure? { MemoryPressure(path: "/proc/pressure/memory") }
 
     /// `some waited for it 0.41% of the last 10s, all 0.00%`.
-    var text: String {
+    package var text: String {
         let (some, all) = (MemoryPressure.percent(some), MemoryPressure.percent(full))
         return "some waited for it \(some) of the last 10s, all \(all)"
     }

@@ -1,14 +1,14 @@
 /// One line of the screen: pieces of text, each with how it looks.
-struct StyledLine: Equatable {
-    private(set) var spans: [Span] = []
+package struct StyledLine: Equatable {
+    package private(set) var spans: [Span] = []
     /// How many columns it takes.
-    private(set) var width = 0
+    package private(set) var width = 0
     /// Whether the whole line stands out.
-    var isChosen = false
+    package var isChosen = false
 
     /// A piece of text that can do a terminal no harm.
-    struct Span: Equatable {
-        let text: String
+    package struct Span: Equatable {
+        package let text: String
         let ink: Ink
     }
 
@@ -34,14 +34,14 @@ struct StyledLine: Equatable {
         }
     }
 
-    init() {}
+    package init() {}
 
     init(_ text: String, _ ink: Ink = .plain) {
         add(text, ink)
     }
 
     /// The text without looks, and without blanks at its end.
-    var text: String {
+    package var text: String {
         var text = spans.map(\.text).joined()
         while text.utf8.last == UInt8(ascii: " ") { text.removeLast() }
         return text

@@ -1,5 +1,5 @@
 /// A key as the live view takes it.
-enum TopKey: Equatable, Sendable {
+package enum TopKey: Equatable, Sendable {
     case up, down, pageUp, pageDown, home, end, enter, escape, backspace
     /// Show everything anew (Ctrl-L).
     case redraw

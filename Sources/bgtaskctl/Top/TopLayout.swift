@@ -4,14 +4,14 @@ internal import TaskAPI
 /// Where everything stands on the screen of the live view.
 ///
 /// Pure: the same model, at the same time, is the same lines.
-struct TopLayout {
+package struct TopLayout {
     private let model: TopModel
     private let now: Int
     private let width: Int
     private let columns: TopColumns
 
     /// - Parameter now: milliseconds, on the clock of the model's events.
-    init(_ model: TopModel, at now: Int) {
+    package init(_ model: TopModel, at now: Int) {
         self.model = model
         self.now = model.clock(at: now)
         width = max(model.size.width, 1)
@@ -60,7 +60,7 @@ struct TopLayout {
     // MARK: The screen
 
     /// As many lines as the screen has, none of them wider than it.
-    func lines() -> [StyledLine] {
+    package func lines() -> [StyledLine] {
         let height = max(model.size.height ?? 1, 1)
         var lines: [StyledLine]
         switch model.mode {
@@ -73,7 +73,7 @@ struct TopLayout {
     }
 
     /// The lines of a snapshot: all tasks, and nothing that is for the keys.
-    func snapshot() -> [StyledLine] {
+    package func snapshot() -> [StyledLine] {
         let lines = head + [StyledLine(), columns.title] + rows(model.list.rows[...], marks: false)
         return (model.list.rows.isEmpty ? lines + [nothing] : lines).map { $0.cut(to: width) }
     }

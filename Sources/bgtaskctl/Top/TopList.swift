@@ -4,23 +4,23 @@ internal import TaskAPI
 ///
 /// The chosen line stays with its task, wherever that moves. One that was chosen by hand stays, with its outcome, also
 /// when the task has ended, until another is chosen.
-struct TopList {
-    private(set) var order: TopOrder
+package struct TopList {
+    package private(set) var order: TopOrder
     private(set) var filter: String
     private var tasks: [Int: TopTask] = [:]
     /// The chosen task, where it has ended.
     private var kept: TopTask?
-    private(set) var chosenID: Int?
+    package private(set) var chosenID: Int?
     private var isChosenByHand = false
     /// The ids of the lines, as they were arranged last.
-    private(set) var rows: [Int] = []
+    package private(set) var rows: [Int] = []
     /// The first line that can be seen.
     private(set) var top = 0
-    private(set) var summary = Summary()
+    package private(set) var summary = Summary()
     private var isArranged = true
 
     /// What is counted of all tasks, whatever the filter.
-    struct Summary: Equatable {
+    package struct Summary: Equatable {
         /// By the words for their states.
         fileprivate(set) var states: [String: Int] = [:]
         fileprivate(set) var slots = 0
@@ -34,7 +34,7 @@ struct TopList {
     }
 
     /// The task of an id, also the chosen one that has ended.
-    subscript(id: Int) -> TopTask? { tasks[id] ?? (kept?.id == id ? kept : nil) }
+    package subscript(id: Int) -> TopTask? { tasks[id] ?? (kept?.id == id ? kept : nil) }
 
     var chosen: TopTask? { chosenID.flatMap { self[$0] } }
 

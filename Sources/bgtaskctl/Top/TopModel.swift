@@ -1,16 +1,16 @@
-internal import LinuxSystem
-internal import TaskAPI
+package import LinuxSystem
+package import TaskAPI
 
 /// What the live view knows, and what it is to show of that.
 ///
 /// Pure: performs no I/O and reads no clock. What happened goes in with its time, in milliseconds; orders come out.
-struct TopModel {
+package struct TopModel {
     /// The tasks and their lines.
-    private(set) var list: TopList
+    package private(set) var list: TopList
     /// Whether the tasks of all users are shown.
     private(set) var isOfEverybody: Bool
-    private(set) var mode = Mode.list
-    private(set) var size: TopSize
+    package private(set) var mode = Mode.list
+    package private(set) var size: TopSize
     private(set) var groups = Tasks.Groups.Output()
     private(set) var applications = TopApplications()
     private(set) var pressure: MemoryPressure?
@@ -23,7 +23,7 @@ struct TopModel {
     private let users: (Int) -> String
 
     /// What the keys are for.
-    enum Mode: Equatable {
+    package enum Mode: Equatable {
         case list
         /// The output of the chosen task fills the screen.
         case following
@@ -50,7 +50,7 @@ struct TopModel {
     }
 
     /// What happened.
-    enum Event {
+    package enum Event {
         case key(TopKey)
         case resized(TopSize)
         /// All tasks that there are.
@@ -76,7 +76,7 @@ struct TopModel {
     }
 
     /// What is to be done.
-    enum Order: Equatable {
+    package enum Order: Equatable {
         case quit
         /// Show the screen anew.
         case redraw
@@ -104,7 +104,7 @@ struct TopModel {
     private static let noticeTime = 6000
 
     /// - Parameter users: the name of a user.
-    init(
+    package init(
         size: TopSize, order: TopOrder = .left, filter: String = "", isOfEverybody: Bool = false,
         users: @escaping (Int) -> String
     ) {
@@ -117,7 +117,7 @@ struct TopModel {
     // MARK: Questions
 
     /// The task whose output is wanted: that of the chosen one, if it is a command that has begun.
-    var outputWanted: Int? {
+    package var outputWanted: Int? {
         guard size.isInteractive, connection == .open || !isLost, let task = list.chosen?.told,
             task.kind == .run, task.wake != true, task.state != .queued
         else { return nil }
@@ -136,13 +136,13 @@ struct TopModel {
     }
 
     /// The tasks that can be seen and of which something can change without an event.
-    var askedFor: [Int] {
+    package var askedFor: [Int] {
         guard mode == .list, !isLost else { return [] }
         return window.filter { list[$0]?.isToBeAskedFor == true }
     }
 
     /// The ids of the lines that can be seen.
-    var window: ArraySlice<Int> {
+    package var window: ArraySlice<Int> {
         let count = TopLayout.rowCount(self)
         return list.rows[min(list.top, list.rows.count)...].prefix(count)
     }
@@ -154,7 +154,7 @@ struct TopModel {
     // MARK: What happens
 
     /// Puts the lines in order, before they are shown or a key is about them.
-    mutating func arrange() {
+    package mutating func arrange() {
         list.arrange(height: TopLayout.rowCount(self))
         if explanation?.id != list.chosenID { explanation = nil }
         if output?.id != list.chosenID { output = nil }
@@ -163,7 +163,7 @@ struct TopModel {
 
     /// - Returns: what is to be done, in this order.
     @discardableResult
-    mutating func handle(_ event: Event, at now: Int) -> [Order] {
+    package mutating func handle(_ event: Event, at now: Int) -> [Order] {
         switch event {
         case .key(let key):
             arrange()
@@ -374,13 +374,18 @@ struct TopModel {
 }
 
 /// How much room there is.
-struct TopSize: Equatable, Sendable {
-    var width: Int
+package struct TopSize: Equatable, Sendable {
+    package var width: Int
     /// `nil` for a snapshot, which has all lines.
-    var height: Int?
+    package var height: Int?
 
     /// Whether there is somebody with keys.
     var isInteractive: Bool { height != nil }
+
+    package init(width: Int, height: Int? = nil) {
+        self.width = width
+        self.height = height
+    }
 }
 
 /// The applications of the live view.

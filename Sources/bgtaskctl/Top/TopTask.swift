@@ -1,7 +1,7 @@
-internal import TaskAPI
+package import TaskAPI
 
 /// A task as the live view knows it: what was last told of it, and when.
-struct TopTask {
+package struct TopTask {
     let told: Tasks.Task
     /// The name of its owner.
     let owner: String
@@ -71,7 +71,7 @@ struct TopTask {
     var isToBeAskedFor: Bool { told.kind == .run && !hasEnded }
 
     /// What would be told of it now.
-    func task(at now: Int) -> Tasks.Task {
+    package func task(at now: Int) -> Tasks.Task {
         var task = told
         let elapsed = max(0, now - toldAt)
         switch told.state {
@@ -94,13 +94,13 @@ struct TopTask {
     // MARK: Order
 
     /// Where it stands in an order: before those that are greater.
-    struct Rank: Comparable {
+    package struct Rank: Comparable {
         var phase = 0
         var number = 0
         var text = ""
         var id = 0
 
-        static func < (one: Rank, other: Rank) -> Bool {
+        package static func < (one: Rank, other: Rank) -> Bool {
             if one.phase != other.phase { return one.phase < other.phase }
             if one.number != other.number { return one.number < other.number }
             if one.text != other.text { return one.text < other.text }
@@ -109,7 +109,7 @@ struct TopTask {
     }
 
     /// Where it stands in an order.
-    func rank(in order: TopOrder) -> Rank {
+    package func rank(in order: TopOrder) -> Rank {
         switch order {
         case .left: leftRank
         case .age: Rank(number: beginning, id: id)
@@ -131,7 +131,7 @@ struct TopTask {
 }
 
 /// The order of the lines.
-enum TopOrder: String, CaseIterable, Sendable {
+package enum TopOrder: String, CaseIterable, Sendable {
     case left, age, name, user, id
 
     /// The one after it, and after the last the first.

@@ -1,7 +1,6 @@
 import TaskAPI
 import TestKit
-
-@testable import bgtaskctl
+import bgtaskctl
 
 /// Timelines for tests.
 enum TimelineSample {

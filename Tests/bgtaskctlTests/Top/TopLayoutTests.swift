@@ -1,8 +1,7 @@
 import LinuxSystem
 import TaskAPI
 import Testing
-
-@testable import bgtaskctl
+import bgtaskctl
 
 @Suite struct TopLayoutTests {
     private func bar(

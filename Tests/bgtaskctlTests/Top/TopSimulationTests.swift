@@ -3,8 +3,7 @@ import TaskAPI
 import TestKit
 import Testing
 import Varlink
-
-@testable import bgtaskctl
+import bgtaskctl
 
 /// A daemon that is nothing but a table of tasks: what it tells of them as events is what it lists.
 private struct SmallDaemon {

@@ -1,6 +1,5 @@
 import TaskAPI
-
-@testable import bgtaskctl
+import bgtaskctl
 
 /// A live view for a test, with a clock that the test moves.
 struct TopStage {

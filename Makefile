@@ -17,7 +17,7 @@ COCKPIT_TOOLS := .build/cockpit
 
 SWIFT_FILES := $(wildcard Package.swift Sources Tests Examples Benchmarks)
 
-.PHONY: build completions install uninstall files deb test test-python test-metrics test-cockpit test-shipped test-long demo
+.PHONY: build completions install uninstall files sizes deb test test-python test-metrics test-cockpit test-shipped test-long demo
 .PHONY: fuzz fuzz-live sanitize torture torture-vm bench microbenchmark instruction-counts format lint deps test-deps
 
 PROGRAMS := bgtaskd bgtaskctl bgtask-executor
@@ -139,6 +139,10 @@ uninstall:
 # Where `make install` puts its files.
 files:
 	@config/setup files
+
+# How large each Debian package is; fails where one is larger than is promised.
+sizes:
+	@.ci/sizes
 
 # A Debian package of what `make build` makes, and one of its symbols, in .build/deb; with lintian's judgement.
 DEB := .build/deb

@@ -140,8 +140,8 @@ struct BoundedTestTests {
             let (tests, run) = (Array(lines.dropLast()), try #require(lines.last))
             #expect(
                 tests == [
-                    ["test", label, "B", "c()", "11.000", "0.250", "failed"],
-                    ["test", label, "A", "S/a(of:)", "10.500", "2.250", "passed"],
+                    ["test", label, "B", "c()", "11.000", "0.250", "0.250", "failed"],
+                    ["test", label, "A", "S/a(of:)", "10.500", "2.250", "0.500", "passed"],
                 ])
             #expect(run[..<3] == ["run", label, "2"] && run[5...] == ["1"], "\(run)")
             #expect(run[3...4].allSatisfy { Double($0) ?? 0 > 0 }, "\(run)")
@@ -185,9 +185,10 @@ struct BoundedTestTests {
         _ = try times { path in
             var lines = ["run build - 61.250 100.000 0"]
             lines += (1...12).map {
-                "test debug A S/t\($0)() \(100 + $0).000 \($0).500 passed"
+                "test debug A S/t\($0)() \(100 + $0).000 30.000 \($0).500 passed"
             }
-            lines += ["test debug B b() 100.000 2.000 failed", "run debug 13 24.000 30.500 1"]
+            lines.append("test debug B b() 100.000 2.000 1.000 failed")
+            lines.append("run debug 13 24.000 30.500 1")
             let text = lines.map { $0.replacingOccurrences(of: " ", with: "\t") + "\n" }.joined()
             try text.write(toFile: path, atomically: false, encoding: .utf8)
             result = try Box.run("test-times", [path], [:])
@@ -195,14 +196,14 @@ struct BoundedTestTests {
         let lines = result.output.split(separator: "\n").map { line in
             line.split(separator: " ").joined(separator: " ")
         }
-        let slowest = (3...12).reversed().map { "\($0).5 passed A.S/t\($0)() debug" }
+        let slowest = (3...12).reversed().map { "\($0).5 30.0 passed A.S/t\($0)() debug" }
         #expect(
             lines == [
                 "Runs", "wall s CPU s tests status run",
                 "61.2 100.0 - 0 build", "24.0 30.5 13 1 debug",
-                "Test targets", "wall s sum s tests target run",
-                "23.5 84.0 12 A debug", "2.0 2.0 1 B debug",
-                "The 10 slowest tests", "s result test run",
+                "Test targets", "wall s own s tests target run",
+                "41.0 84.0 12 A debug", "2.0 1.0 1 B debug",
+                "The 10 slowest tests", "own s wall s result test run",
             ] + slowest)
         #expect(result.status == 0 && result.errors == "")
     }

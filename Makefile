@@ -17,8 +17,8 @@ COCKPIT_TOOLS := .build/cockpit
 
 SWIFT_FILES := $(wildcard Package.swift Sources Tests Examples Benchmarks)
 
-.PHONY: build completions install uninstall files deb test test-python test-metrics test-cockpit test-shipped test-long demo
-.PHONY: fuzz fuzz-live sanitize torture torture-vm bench microbenchmark instruction-counts format lint deps
+.PHONY: build completions install uninstall files sizes deb test test-python test-metrics test-cockpit test-shipped test-long demo
+.PHONY: fuzz fuzz-live sanitize torture torture-vm bench microbenchmark instruction-counts format lint deps test-deps
 
 PROGRAMS := bgtaskd bgtaskctl bgtask-executor
 
@@ -140,11 +140,15 @@ uninstall:
 files:
 	@config/setup files
 
+# How large each Debian package is; fails where one is larger than is promised.
+sizes:
+	@.ci/sizes
+
 # A Debian package of what `make build` makes, and one of its symbols, in .build/deb; with lintian's judgement.
 DEB := .build/deb
 
 deb: build
-	@.ci/deps build-essential debhelper fakeroot lintian
+	@.ci/deps packages build-essential debhelper fakeroot lintian
 	@rm -rf $(DEB) && mkdir -p $(DEB)/programs
 	@cp -R $(addprefix .build/release/,$(PROGRAMS)) $(BUILD)/swift-backtrace $(BUILD)/completions $(DEB)/programs
 	@touch $(addprefix $(DEB)/programs/,$(addsuffix .debug,$(PROGRAMS)))
@@ -161,7 +165,7 @@ TIMES := $(if $(BGTASK_LONG),20,1)
 
 # FILTER=NAME runs the tests whose identifier matches, on the debug build. The tests of LinuxSystem have a process of
 # their own, as they have where swift test is called by hand. Those under a systemd are run on what is installed.
-test: deps $(VARLINK_ENV)/ready $(VM)/version
+test: test-deps $(VARLINK_ENV)/ready $(VM)/version
 ifdef FILTER
 	$(SWIFT) build --build-tests
 	$(BOUNDED) $$((45 * $(TIMES))) $(SWIFT) test --skip-build --disable-xctest --filter '$(FILTER)'
@@ -182,7 +186,7 @@ endif
 # The tests that start a program or boot a systemd, on what is installed: optimised, stripped.
 SHIPPED := ^(DaemonTests|bgtaskctlTests|ExampleTests|ManualPageTests|SystemTests)\.
 
-test-shipped: build $(VM)/version $(DEBIAN)/trixie/complete
+test-shipped: build test-deps $(VM)/version $(DEBIAN)/trixie/complete
 	@rm -rf $(DEB)
 	@$(MAKE) --no-print-directory deb || echo 'no Debian package is made; its tests are skipped, or fail in CI'
 	$(SWIFT) build -c release --static-swift-stdlib --product systemd-probe
@@ -192,21 +196,21 @@ test-shipped: build $(VM)/version $(DEBIAN)/trixie/complete
 	    $(SWIFT) test --skip-build --disable-xctest --filter '$(or $(FILTER),$(SHIPPED))'
 
 # The Python package against the daemon.
-test-python: deps
+test-python: test-deps
 	$(SWIFT) build --product bgtaskd
 	PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=clients/python/src BGTASKD_BIN_DIR=$(CURDIR)/.build/debug \
 	    timeout 600 $(PYTHON) -m unittest discover --start-directory clients/python/tests
 
 # What the daemon tells monitoring systems, as Prometheus and node_exporter read it, with the rules and the dashboard.
-test-metrics: deps $(METRICS)/complete
+test-metrics: test-deps $(METRICS)/complete
 	$(SWIFT) build --product bgtaskd && $(SWIFT) build --product bgtaskctl
 	PYTHONDONTWRITEBYTECODE=1 BGTASKD_BIN_DIR=$(CURDIR)/.build/debug METRICS_TOOLS=$(CURDIR)/$(METRICS) \
 	    timeout 300 $(PYTHON) -m unittest discover --start-directory Tests/Metrics
 
 # The page for Cockpit: what of it needs no browser, then all of it in one, with a Cockpit and a daemon of its own. Where
 # these packages are missing and there is no root to install them, the tests are skipped, and say so; in CI they fail.
-test-cockpit: deps $(COCKPIT_TOOLS)/complete
-	@.ci/deps libglib2.0-0 libgnutls30 libgssapi-krb5-2 libjson-glib-1.0-0 libpolkit-agent-1-0 libssh-4 \
+test-cockpit: test-deps $(COCKPIT_TOOLS)/complete
+	@.ci/deps packages libglib2.0-0 libgnutls30 libgssapi-krb5-2 libjson-glib-1.0-0 libpolkit-agent-1-0 libssh-4 \
 	    chromium chromium-driver python3-selenium nodejs || true
 	$(SWIFT) build --product bgtaskd
 	PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=clients/python/src:clients/python/tests BGTASKD_BIN_DIR=$(CURDIR)/.build/debug \
@@ -218,6 +222,7 @@ test-long:
 
 # CONTAINMENT=cgroup or supervisor chooses how the demo's processes are kept together.
 demo: deps
+	@.ci/deps packages python3
 	@echo 'building bgtaskd; the first time takes some minutes'
 	@mkdir -p .build
 	@$(MAKE) --no-print-directory build >.build/demo.log 2>&1 || { cat .build/demo.log >&2; exit 1; }
@@ -254,7 +259,7 @@ fuzz: deps
 # Calls a running daemon for MINUTES= minutes in each of both containments as an ordinary user: every field of
 # every method at its extremes, then random sequences, with kills and restarts between. CONTAINMENT= as for the
 # demo. `make test` does so for a short time.
-fuzz-live: deps
+fuzz-live: test-deps
 	$(SWIFT) build
 	Tests/System/fuzz-live --seconds $$(( $(or $(MINUTES),10) * 60 )) \
 	    --containment $(or $(CONTAINMENT),both) $(if $(SEED),--seed $(SEED))
@@ -266,7 +271,7 @@ fuzz-live: deps
 SANITIZERS ?= address thread
 UNSANITIZED := process-test-child
 
-sanitize: deps $(VARLINK_ENV)/ready
+sanitize: test-deps $(VARLINK_ENV)/ready
 	for program in $(UNSANITIZED); do $(SWIFT) build --product $$program || exit 1; done
 	for sanitizer in $(SANITIZERS); do \
 	    export BGTASK_SANITIZED=$$sanitizer BGTASK_ALONE=1; \
@@ -282,14 +287,14 @@ sanitize: deps $(VARLINK_ENV)/ready
 # Kills the daemon KILLS= times under a load of submissions, and looks for what it promised; CONTAINMENT= as
 # for the demo. With EXECUTOR=daemon, executor or both a bgtask-executor runs the commands, and that is killed. `make
 # test` does so a few times.
-torture: deps
+torture: test-deps
 	$(SWIFT) build
 	Tests/System/torture --kills $(or $(KILLS),200) --containment $(or $(CONTAINMENT),auto) \
 	    $(if $(EXECUTOR),--executor $(EXECUTOR)) $(if $(SEED),--seed $(SEED))
 
 # The same with a virtual machine whose power is cut CUTS= times; takes about 40 seconds each. Needs root. With
 # EXECUTOR=1 commands run in a bgtask-executor there.
-torture-vm: deps $(VM)/version
+torture-vm: test-deps $(VM)/version
 	$(SWIFT) build
 	Tests/System/torture-vm --cuts $(or $(CUTS),20) $(if $(EXECUTOR),--executor) $(if $(SEED),--seed $(SEED))
 
@@ -312,6 +317,7 @@ microbenchmark: deps
 # Counts what a begin and end, and reading calls, cost in instructions and allocations, and fails where that is
 # more than 5 % away from what Tests/InstructionCount has recorded. RECORD=yes records it anew.
 instruction-counts: microbenchmark
+	@.ci/deps packages python3 valgrind || true
 	@SWIFT='$(SWIFT)' Tests/InstructionCount/check $(if $(RECORD),--record)
 
 format:
@@ -320,32 +326,36 @@ format:
 lint:
 	$(SWIFT) format lint --strict -r $(SWIFT_FILES)
 
-# Installs missing Debian packages, with root or sudo.
+# Installs the Debian packages that a build lacks, with root or sudo.
 deps:
-	@.ci/deps
+	@.ci/deps build
 
-$(VARLINK_ENV)/ready: | deps
+# These, and those that the tests lack.
+test-deps:
+	@.ci/deps tests
+
+$(VARLINK_ENV)/ready: | test-deps
 	$(PYTHON) -m venv $(VARLINK_ENV)
 	$(VARLINK_ENV)/bin/pip install --quiet --disable-pip-version-check varlink==$(VARLINK_VERSION)
 	touch $@
 
 # Without it, which needs root, the tests on another Debian are skipped, and say so.
-$(DEBIAN)/%/complete: Tests/System/debian-root | deps
-	@.ci/deps mmdebstrap || true
+$(DEBIAN)/%/complete: Tests/System/debian-root | test-deps
+	@.ci/deps packages mmdebstrap || true
 	@echo 'getting a Debian $* for the tests'
 	@rm -rf $(DEBIAN)/$*
 	@Tests/System/debian-root $* $(DEBIAN)/$* || true
 
 # Without it the tests with Prometheus are skipped, and say so.
-$(METRICS)/complete: .ci/unpack | deps
+$(METRICS)/complete: .ci/unpack | test-deps
 	@.ci/unpack $(METRICS) prometheus prometheus-node-exporter python3-prometheus-client python3-decorator \
 	    || true
 
 # Cockpit is not installed: that would open a port on this machine.
-$(COCKPIT_TOOLS)/complete: .ci/unpack | deps
+$(COCKPIT_TOOLS)/complete: .ci/unpack | test-deps
 	@.ci/unpack $(COCKPIT_TOOLS) cockpit-bridge cockpit-ws || true
 
 # Without it the tests in a virtual machine are skipped, and say so.
-$(VM)/version: Tests/System/vm-prepare | deps
+$(VM)/version: Tests/System/vm-prepare | test-deps
 	@echo 'getting a kernel for the tests in a virtual machine'
 	@Tests/System/vm-prepare $(VM) || true

@@ -310,6 +310,7 @@ let package = Package(
                 "torture", "torture-vm",
                 "torture_check.py",
                 "torture_load.py",
+                "test-times", "timed",
                 "vm", "vm-box", "vm-prepare",
             ],
             swiftSettings: waitingSettings

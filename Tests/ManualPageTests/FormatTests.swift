@@ -14,7 +14,7 @@ struct FormatTests {
 
     @Test(
         "are written without a mistake",
-        .enabled(if: checker != nil, "neither groff nor mandoc is here; see `make deps`"),
+        .enabled(if: checker != nil, "neither groff nor mandoc is here; see `make test-deps`"),
         arguments: ManualPage.names
     )
     func format(name: String) throws {

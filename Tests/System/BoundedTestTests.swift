@@ -24,8 +24,40 @@ struct BoundedTestTests {
         echo $!
         """
 
-    private func run(minutes: Int, _ script: String) throws -> Box.Result {
-        try Box.run("bounded-test", ["\(minutes)", "sh", "-c", script, "sh"], [:])
+    /// The same with times: a test of each of two targets has ended, and one of the first has not.
+    private static let timedEvents = """
+        cat >"$2" <<'END'
+        {"kind":"test","payload":{"id":"A.S","kind":"suite","name":"S"}}
+        {"kind":"test","payload":{"id":"A.S/a(of:)/S.swift:1:1","kind":"function","name":"a(of:)"}}
+        {"kind":"test","payload":{"id":"A.S/b()/S.swift:2:1","kind":"function","name":"b()"}}
+        {"kind":"test","payload":{"id":"B.c()/B.swift:3:1","kind":"function","name":"c()"}}
+        {"kind":"event","payload":{"kind":"testStarted","testID":"A.S","instant":{"absolute":10.0}}}
+        {"kind":"event","payload":{"kind":"testStarted","testID":"A.S/a(of:)/S.swift:1:1","instant":{"absolute":10.5}}}
+        {"kind":"event","payload":{"instant":{"absolute":10.5},"kind":"testCaseStarted","testID":"A.S/a(of:)/S.swift:1:1"}}
+        {"kind":"event","payload":{"instant":{"absolute":11.0},"kind":"testCaseEnded","testID":"A.S/a(of:)/S.swift:1:1"}}
+        {"kind":"event","payload":{"kind":"testStarted","testID":"B.c()/B.swift:3:1","instant":{"absolute":11.0}}}
+        {"kind":"event","payload":{"kind":"testStarted","testID":"A.S/b()/S.swift:2:1","instant":{"absolute":11.0}}}
+        {"kind":"event","payload":{"kind":"testEnded","testID":"B.c()/B.swift:3:1","instant":{"absolute":11.25},"messages":[{"symbol":"fail","text":""}]}}
+        {"kind":"event","payload":{"kind":"testEnded","testID":"A.S/a(of:)/S.swift:1:1","instant":{"absolute":12.75},"messages":[{"symbol":"pass","text":""}]}}
+        {"kind":"event","payload":{"kind":"testEnded","testID":"A.S","instant":{"absolute":13.0},"messages":[{"symbol":"pass","text":""}]}}
+        END
+        """
+
+    private func run(
+        minutes: Int, _ script: String, _ variables: [String: String] = [:]
+    ) throws -> Box.Result {
+        try Box.run("bounded-test", ["\(minutes)", "sh", "-c", script, "sh"], variables)
+    }
+
+    /// The fields of each line that a body has added to the file that it is given.
+    private func times(from body: (_ path: String) throws -> Void) throws -> [[String]] {
+        let file = FileManager.default.temporaryDirectory
+            .appendingPathComponent("bgtask-times-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: file) }
+        try body(file.path)
+        return try String(contentsOf: file, encoding: .utf8).split(separator: "\n").map {
+            $0.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
+        }
     }
 
     private func expectGone(_ process: String) throws {
@@ -87,5 +119,92 @@ struct BoundedTestTests {
         #expect(result.status == 3)
         #expect(result.errors.contains("the tests have left"), "\(result)")
         try expectGone(result.line)
+    }
+
+    @Test("tells how long each test and the run took, and the command nothing of it")
+    func recordsTimes() throws {
+        let script = """
+            \(Self.timedEvents)
+            echo "${BGTASK_TIMES-none} ${BGTASK_LABEL-none}"
+            i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done
+            exit 1
+            """
+        let lines = try times { path in
+            let unlabelled = try run(minutes: 60, script, ["BGTASK_TIMES": path])
+            #expect(unlabelled == Box.Result(status: 1, output: "none none\n", errors: ""))
+            let labelled = ["BGTASK_TIMES": path, "BGTASK_LABEL": "debug"]
+            #expect(try run(minutes: 60, script, labelled).line == "none none")
+        }
+        try #require(lines.count == 6)
+        for (label, lines) in [("A, B", lines[..<3]), ("debug", lines[3...])] {
+            let (tests, run) = (Array(lines.dropLast()), try #require(lines.last))
+            #expect(
+                tests == [
+                    ["test", label, "B", "c()", "11.000", "0.250", "0.250", "failed"],
+                    ["test", label, "A", "S/a(of:)", "10.500", "2.250", "0.500", "passed"],
+                ])
+            #expect(run[..<3] == ["run", label, "2"] && run[5...] == ["1"], "\(run)")
+            #expect(run[3...4].allSatisfy { Double($0) ?? 0 > 0 }, "\(run)")
+        }
+    }
+
+    @Test("a run that is ended has the times of the tests that have ended")
+    func timesOfEnded() throws {
+        let lines = try times { path in
+            let script = "\(Self.timedEvents)\nkill -TERM $PPID; exec tail -f /dev/null"
+            let result = try run(minutes: 60, script, ["BGTASK_TIMES": path])
+            #expect(result.status == 128 + SIGTERM)
+        }
+        #expect(lines.map { $0[0] } == ["test", "test", "run"])
+        #expect(lines.last?.last == "143")
+    }
+
+    @Test("a file that cannot be written takes nothing from the status")
+    func unwritable() throws {
+        let result = try run(minutes: 60, "exit 3", ["BGTASK_TIMES": "/nowhere/times"])
+        #expect(result.status == 3 && result.errors.contains("the times are lost"), "\(result)")
+    }
+
+    @Test("other commands are timed likewise, and their status is handed on")
+    func timed() throws {
+        let lines = try times { path in
+            for script in ["exit 7", "kill -KILL $$"] {
+                let arguments = ["a  build", "sh", "-c", script]
+                let result = try Box.run("timed", arguments, ["BGTASK_TIMES": path])
+                #expect(result.output == "" && result.errors == "")
+                #expect(result.status == (script == "exit 7" ? 7 : 137))
+            }
+        }
+        #expect(lines.map { $0[..<3] } == [["run", "a build", "-"], ["run", "a build", "-"]])
+        #expect(lines.map { $0.last } == ["7", "137"])
+    }
+
+    @Test("the table has the runs, the targets and the ten slowest tests")
+    func table() throws {
+        var result = Box.Result(status: -1, output: "", errors: "")
+        _ = try times { path in
+            var lines = ["run build - 61.250 100.000 0"]
+            lines += (1...12).map {
+                "test debug A S/t\($0)() \(100 + $0).000 30.000 \($0).500 passed"
+            }
+            lines.append("test debug B b() 100.000 2.000 1.000 failed")
+            lines.append("run debug 13 24.000 30.500 1")
+            let text = lines.map { $0.replacingOccurrences(of: " ", with: "\t") + "\n" }.joined()
+            try text.write(toFile: path, atomically: false, encoding: .utf8)
+            result = try Box.run("test-times", [path], [:])
+        }
+        let lines = result.output.split(separator: "\n").map { line in
+            line.split(separator: " ").joined(separator: " ")
+        }
+        let slowest = (3...12).reversed().map { "\($0).5 30.0 passed A.S/t\($0)() debug" }
+        #expect(
+            lines == [
+                "Runs", "wall s CPU s tests status run",
+                "61.2 100.0 - 0 build", "24.0 30.5 13 1 debug",
+                "Test targets", "wall s own s tests target run",
+                "41.0 84.0 12 A debug", "2.0 1.0 1 B debug",
+                "The 10 slowest tests", "own s wall s result test run",
+            ] + slowest)
+        #expect(result.status == 0 && result.errors == "")
     }
 }

@@ -37,7 +37,7 @@ enum Box {
         let missing = needed.first { name in
             !folders.contains { FileManager.default.isExecutableFile(atPath: "\($0)/\(name)") }
         }
-        if let missing { return "system tests need \(missing); see `make deps`" }
+        if let missing { return "system tests need \(missing); see `make test-deps`" }
         return hasNamespaces() ? nil : "system tests need namespaces, which root may not make here"
     }()
 

@@ -24,7 +24,7 @@ enum VirtualMachine {
         }
         let files = ["/usr/bin/python3", "/usr/bin/qemu-system-x86_64", "/usr/lib/qemu/virtiofsd"]
         if let missing = files.first(where: { !FileManager.default.isExecutableFile(atPath: $0) }) {
-            return "the virtual machine needs \(missing); see `make deps`"
+            return "the virtual machine needs \(missing); see `make test-deps`"
         }
         guard FileManager.default.fileExists(atPath: "\(kernelFolder)/version") else {
             return "the virtual machine needs a kernel: Tests/System/vm-prepare \(kernelFolder)"

@@ -17,7 +17,8 @@ COCKPIT_TOOLS := .build/cockpit
 
 SWIFT_FILES := $(wildcard Package.swift Sources Tests Examples Benchmarks)
 
-.PHONY: build completions install uninstall files sizes deb test test-python test-metrics test-cockpit test-shipped test-long demo
+.PHONY: build build-tests completions install uninstall files sizes deb test test-all test-rest test-python test-metrics
+.PHONY: test-cockpit test-long demo
 .PHONY: fuzz fuzz-live sanitize torture torture-vm bench microbenchmark instruction-counts format lint deps test-deps
 
 PROGRAMS := bgtaskd bgtaskctl bgtask-executor
@@ -33,7 +34,7 @@ BACKTRACER = $(shell $(SWIFT) -print-target-info | sed -n \
 # .build/stripped what is installed, with the symbols beside it.
 build: deps
 	for program in $(PROGRAMS); do \
-	    $(SWIFT) build -c release --static-swift-stdlib --product $$program || exit 1; \
+	    BGTASKD_STATIC=1 $(SWIFT) build -c release --product $$program || exit 1; \
 	done
 	@config/strip .build/release $(BUILD) $(PROGRAMS)
 	@objcopy --strip-all "$(BACKTRACER)" $(BUILD)/swift-backtrace
@@ -163,62 +164,121 @@ deb: build
 BOUNDED := Tests/System/bounded-test
 TIMES := $(if $(BGTASK_LONG),20,1)
 
-# FILTER=NAME runs the tests whose identifier matches, on the debug build. The tests of LinuxSystem have a process of
-# their own, as they have where swift test is called by hand. Those under a systemd are run on what is installed.
-test: test-deps $(VARLINK_ENV)/ready $(VM)/version
+# Where each run writes how long it took, for the table at the end.
+export BGTASK_TIMES := $(CURDIR)/.build/times
+TIMED := Tests/System/timed
+TABLE = Tests/System/test-times $(BGTASK_TIMES)
+
+# The release build of what ships compiles its tests too, and the programs that are tested are those that ship.
+RUNNER := .build/release/bgtaskdPackageTests.xctest --testing-library swift-testing
+RUN = BGTASK_PROGRAMS=$(CURDIR)/$(BUILD) BGTASK_LABEL=$(@:run-%=%) $(BOUNDED) $$((30 * $(TIMES))) $(RUNNER)
+
+# With a debug build instead, whose programs assert what is not asked in what ships.
+DEBUG_RUN = BGTASK_LABEL=$(@:run-%=%) $(BOUNDED) $$((45 * $(TIMES))) $(SWIFT) test --skip-build --disable-xctest
+
+# What starts the programs, and what has a process of its own: its host kills children that it does not know.
+STARTING := DaemonTests|bgtaskctlTests|ExampleTests|ManualPageTests
+
+# What takes minutes: a package on two Debians, virtual machines, another Debian's programs.
+LONG := SystemTests\.(PackageTests|ClientsPageTests|VirtualMachineTests|TortureTests)
+
+# Runs of tests that wait more than they compute, and so run side by side, with what each prints at its end.
+RUNS := linux daemon programs systemd parts python metrics
+LONG_RUNS := long cockpit debug benchmarks
+SIDE_BY_SIDE := $(MAKE) --no-print-directory --jobs --keep-going --output-sync=target
+
+# FILTER=NAME runs the tests whose identifier matches, on the debug build, which a change makes anew the fastest.
+test: test-deps $(VARLINK_ENV)/ready
 ifdef FILTER
 	$(SWIFT) build --build-tests
 	$(BOUNDED) $$((45 * $(TIMES))) $(SWIFT) test --skip-build --disable-xctest --filter '$(FILTER)'
 else
-	$(SWIFT) build --build-tests
-	BGTASK_ALONE=1 $(BOUNDED) $$((20 * $(TIMES))) \
-	    $(SWIFT) test --skip-build --disable-xctest --filter '^LinuxSystemTests'
-	$(BOUNDED) $$((45 * $(TIMES))) $(SWIFT) test --skip-build --disable-xctest \
-	    --skip '^(LinuxSystemTests|SystemTests)\.'
-	$(MAKE) --no-print-directory test-python
-	$(MAKE) --no-print-directory test-metrics
-	$(MAKE) --no-print-directory test-cockpit
-	$(MAKE) --no-print-directory test-shipped
-	$(SWIFT) build --package-path Benchmarks --build-tests
-	$(BOUNDED) 5 $(SWIFT) test --package-path Benchmarks --skip-build --disable-xctest
+	@mkdir -p .build && rm -f $(BGTASK_TIMES)
+	@$(TIMED) build $(MAKE) --no-print-directory build-tests
+	@$(TIMED) tests $(SIDE_BY_SIDE) $(RUNS:%=run-%); status=$$?; $(TABLE); exit $$status
 endif
 
-# The tests that start a program or boot a systemd, on what is installed: optimised, stripped.
-SHIPPED := ^(DaemonTests|bgtaskctlTests|ExampleTests|ManualPageTests|SystemTests)\.
+# All tests: those of `make test`, then what takes longer.
+test-all: test
+	@$(MAKE) --no-print-directory test-rest
 
-test-shipped: build test-deps $(VM)/version $(DEBIAN)/trixie/complete
-	@rm -rf $(DEB)
-	@$(MAKE) --no-print-directory deb || echo 'no Debian package is made; its tests are skipped, or fail in CI'
-	$(SWIFT) build -c release --static-swift-stdlib --product systemd-probe
-	config/strip .build/release $(BUILD)/test systemd-probe
-	$(SWIFT) build --build-tests
-	BGTASK_PROGRAMS=$(CURDIR)/$(BUILD) $(BOUNDED) $$((45 * $(TIMES))) \
-	    $(SWIFT) test --skip-build --disable-xctest --filter '$(or $(FILTER),$(SHIPPED))'
+# What `make test-all` has more than `make test`.
+test-rest: test-deps $(VARLINK_ENV)/ready $(VM)/version $(DEBIAN)/trixie/complete $(COCKPIT_TOOLS)/complete
+	@mkdir -p .build && rm -f $(BGTASK_TIMES)
+	@$(TIMED) build $(MAKE) --no-print-directory build-tests
+	@$(TIMED) package $(MAKE) --no-print-directory deb \
+	    || echo 'no Debian package is made; its tests are skipped, or fail in CI'
+	@$(TIMED) debug-build $(SWIFT) build --build-tests
+	@$(TIMED) tests $(SIDE_BY_SIDE) $(LONG_RUNS:%=run-%); status=$$?; $(TABLE); exit $$status
+
+# The programs and all tests; what is linked for the tests has no static runtime, so the programs are linked last.
+build-tests: deps
+	$(SWIFT) build -c release --build-tests
+	@$(MAKE) --no-print-directory build
+	BGTASKD_STATIC=1 $(SWIFT) build -c release --product systemd-probe
+	@config/strip .build/release $(BUILD)/test systemd-probe
+
+run-parts:
+	$(RUN) --skip '^(LinuxSystemTests|SystemTests|$(STARTING))\.'
+
+run-linux:
+	BGTASK_ALONE=1 $(RUN) --filter '^LinuxSystemTests'
+
+run-daemon:
+	$(RUN) --filter '^DaemonTests\.'
+
+run-programs:
+	$(RUN) --filter '^(bgtaskctlTests|ExampleTests|ManualPageTests)\.'
+
+run-systemd:
+	$(RUN) --filter '^SystemTests\.' --skip '^$(LONG)'
+
+run-long:
+	$(RUN) --filter '^$(LONG)'
+
+run-debug:
+	BGTASK_ALONE=1 $(DEBUG_RUN) --filter '^LinuxSystemTests'
+	$(DEBUG_RUN) --skip '^(LinuxSystemTests|SystemTests)\.'
+
+run-benchmarks:
+	$(SWIFT) build --package-path Benchmarks --build-tests
+	BGTASK_LABEL=benchmarks $(BOUNDED) 5 $(SWIFT) test --package-path Benchmarks --skip-build --disable-xctest
+
+run-python:
+	@$(TIMED) python $(PYTHON_TESTS)
+
+run-metrics: $(METRICS)/complete
+	@$(TIMED) metrics $(METRICS_TESTS)
+
+run-cockpit: $(COCKPIT_TOOLS)/complete
+	@$(COCKPIT_DEPS)
+	@$(TIMED) cockpit $(COCKPIT_TESTS)
 
 # The Python package against the daemon.
-test-python: test-deps
-	$(SWIFT) build --product bgtaskd
-	PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=clients/python/src BGTASKD_BIN_DIR=$(CURDIR)/.build/debug \
-	    timeout 600 $(PYTHON) -m unittest discover --start-directory clients/python/tests
+PYTHON_TESTS = env PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=clients/python/src BGTASKD_BIN_DIR=$(CURDIR)/$(BUILD) \
+    timeout 600 $(PYTHON) -m unittest discover --start-directory clients/python/tests
 
 # What the daemon tells monitoring systems, as Prometheus and node_exporter read it, with the rules and the dashboard.
-test-metrics: test-deps $(METRICS)/complete
-	$(SWIFT) build --product bgtaskd && $(SWIFT) build --product bgtaskctl
-	PYTHONDONTWRITEBYTECODE=1 BGTASKD_BIN_DIR=$(CURDIR)/.build/debug METRICS_TOOLS=$(CURDIR)/$(METRICS) \
-	    timeout 300 $(PYTHON) -m unittest discover --start-directory Tests/Metrics
+METRICS_TESTS = env PYTHONDONTWRITEBYTECODE=1 BGTASKD_BIN_DIR=$(CURDIR)/$(BUILD) METRICS_TOOLS=$(CURDIR)/$(METRICS) \
+    timeout 300 $(PYTHON) -m unittest discover --start-directory Tests/Metrics
 
 # The page for Cockpit: what of it needs no browser, then all of it in one, with a Cockpit and a daemon of its own. Where
 # these packages are missing and there is no root to install them, the tests are skipped, and say so; in CI they fail.
-test-cockpit: test-deps $(COCKPIT_TOOLS)/complete
-	@.ci/deps packages libglib2.0-0 libgnutls30 libgssapi-krb5-2 libjson-glib-1.0-0 libpolkit-agent-1-0 libssh-4 \
-	    chromium chromium-driver python3-selenium nodejs || true
-	$(SWIFT) build --product bgtaskd
-	PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=clients/python/src:clients/python/tests BGTASKD_BIN_DIR=$(CURDIR)/.build/debug \
-	    COCKPIT_TOOLS=$(CURDIR)/$(COCKPIT_TOOLS)/root timeout 600 $(PYTHON) -m unittest discover --start-directory clients/cockpit/tests
+COCKPIT_DEPS = .ci/deps packages libglib2.0-0 libgnutls30 libgssapi-krb5-2 libjson-glib-1.0-0 libpolkit-agent-1-0 \
+    libssh-4 chromium chromium-driver python3-selenium nodejs || true
+COCKPIT_TESTS = env PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=clients/python/src:clients/python/tests \
+    BGTASKD_BIN_DIR=$(CURDIR)/$(BUILD) COCKPIT_TOOLS=$(CURDIR)/$(COCKPIT_TOOLS)/root \
+    timeout 600 $(PYTHON) -m unittest discover --start-directory clients/cockpit/tests
+
+test-python: build test-deps run-python
+
+test-metrics: build test-deps run-metrics
+
+test-cockpit: build test-deps run-cockpit
 
 # The tests with those that take many minutes at their full length.
 test-long:
-	BGTASK_LONG=1 $(MAKE) test
+	BGTASK_LONG=1 $(MAKE) test-all
 
 # CONTAINMENT=cgroup or supervisor chooses how the demo's processes are kept together.
 demo: deps
@@ -312,7 +372,7 @@ bench:
 
 # The daemon's parts alone, to be measured.
 microbenchmark: deps
-	BGTASKD_MEASURED=1 $(SWIFT) build -c release --static-swift-stdlib --product $@
+	BGTASKD_MEASURED=1 BGTASKD_STATIC=1 $(SWIFT) build -c release --product $@
 
 # Counts what a begin and end, and reading calls, cost in instructions and allocations, and fails where that is
 # more than 5 % away from what Tests/InstructionCount has recorded. RECORD=yes records it anew.

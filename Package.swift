@@ -290,7 +290,8 @@ let package = Package(
             name: "systemd-probe",
             dependencies: ["Systemd"],
             path: "Tests/SystemdProbe",
-            swiftSettings: swiftSettings
+            swiftSettings: swiftSettings,
+            linkerSettings: programLinkerSettings
         ),
         .testTarget(
             name: "SystemdTests",
@@ -422,6 +423,7 @@ if Context.environment["BGTASKD_MEASURED"] != nil {
             name: "microbenchmark",
             dependencies: ["BudgetCore", "TaskAPI", "Varlink"],
             path: "Benchmarks/Sources/microbenchmark",
-            swiftSettings: swiftSettings
+            swiftSettings: swiftSettings,
+            linkerSettings: programLinkerSettings
         ))
 }

@@ -33,7 +33,7 @@ extension SystemTests {
 
         @Test(
             "leaves a backtrace with the names of functions in the journal",
-            .enabled(if: isBuilt, "no stripped program is there; see make test-shipped"))
+            .enabled(if: isBuilt, "no stripped program is there; see make test-all"))
         func trap() throws {
             var journal = try crash("trap")
             #expect(journal.contains("Program crashed"), "\(journal)")

@@ -85,6 +85,19 @@ struct BoundedTestTests {
         try expectGone(result.line)
     }
 
+    @Test("tests hear SIGINT, which a shell has what it puts into the background ignore")
+    func hearsInterrupts() throws {
+        let itself = URL(fileURLWithPath: #filePath).deletingLastPathComponent().path
+        let ended = try run(
+            minutes: 1,
+            """
+            trap "" INT
+            \(itself)/bounded-test 1 sh -c 'kill -INT $$; echo deaf' sh
+            """)
+        #expect(ended.status == 128 + SIGINT, "\(ended)")
+        #expect(ended.output == "")
+    }
+
     @Test("it ends when the time is up")
     func bound() throws {
         let result = try run(minutes: 0, "exec tail -f /dev/null")

@@ -13,7 +13,7 @@ struct ClientsPageTests {
         // There all has to be complete.
         if ProcessInfo.processInfo.environment["CI"] == "true" { return nil }
         if Programs.folder == Programs.buildFolder {
-            return "these programs run on this Debian alone; see make test-shipped"
+            return "these programs run on this Debian alone; see make test-all"
         }
         return FileManager.default.isExecutableFile(
             atPath: root + "/usr/bin/varlink-go-interface-generator")

@@ -24,7 +24,7 @@ struct PackageTests {
         if ProcessInfo.processInfo.environment["CI"] == "true" { return nil }
         let files = FileManager.default
         guard Programs.folder != Programs.buildFolder, files.fileExists(atPath: packages) else {
-            return "no package is built; see make test-shipped"
+            return "no package is built; see make test-all"
         }
         return files.fileExists(atPath: root.path)
             ? nil : "there is no \(root.path); see debian-root"

@@ -18,7 +18,7 @@ package enum Programs {
     package static let buildFolder =
         executable.lastIndex(of: "/").map { String(executable[..<$0]) } ?? "."
 
-    /// The folder of the programs that are tested: BGTASK_PROGRAMS, as `make test-shipped` sets it, or else what was
+    /// The folder of the programs that are tested: BGTASK_PROGRAMS, as `make test` sets it, or else what was
     /// built beside the tests.
     package static let folder: String =
         getenv("BGTASK_PROGRAMS").map { String(cString: $0) } ?? buildFolder

@@ -54,7 +54,7 @@ enum Rules {
         name: "looks at what is private to a module; say package there, and test what ships",
         scope: .all
     ) { file in
-        file.path.hasPrefix("Benchmarks/") ? [] : file.lines(with: ["testable"])
+        file.path.hasPrefix("Benchmarks/") ? [] : file.lines(with: ["@testable"])
     }
 
     static let forcing = Rule(

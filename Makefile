@@ -183,7 +183,7 @@ STARTING := DaemonTests|bgtaskctlTests|ExampleTests|ManualPageTests
 LONG := SystemTests\.(PackageTests|ClientsPageTests|VirtualMachineTests|TortureTests)
 
 # Runs of tests that wait more than they compute, and so run side by side, with what each prints at its end.
-RUNS := linux daemon programs systemd parts python metrics
+RUNS := linux daemon-a daemon-b daemon-o programs systemd-a systemd-b systemd-j parts python metrics
 LONG_RUNS := long cockpit debug benchmarks
 SIDE_BY_SIDE := $(MAKE) --no-print-directory --jobs --keep-going --output-sync=target
 
@@ -224,14 +224,28 @@ run-parts:
 run-linux:
 	BGTASK_ALONE=1 $(RUN) --filter '^LinuxSystemTests'
 
-run-daemon:
-	$(RUN) --filter '^DaemonTests\.'
+# In a process two tests run at a time, and these wait; so their suites are parted by their names.
+run-daemon-a:
+	$(RUN) --filter '^DaemonTests\.A'
+
+run-daemon-b:
+	$(RUN) --filter '^DaemonTests\.[B-N]'
+
+run-daemon-o:
+	$(RUN) --filter '^DaemonTests\.[O-Z]'
 
 run-programs:
 	$(RUN) --filter '^(bgtaskctlTests|ExampleTests|ManualPageTests)\.'
 
-run-systemd:
-	$(RUN) --filter '^SystemTests\.' --skip '^$(LONG)'
+# Each has a box, which its tests wait for one after the other.
+run-systemd-a:
+	Tests/System/own-group $@ env $(RUN) --filter '^SystemTests\.SystemTests/A'
+
+run-systemd-b:
+	Tests/System/own-group $@ env $(RUN) --filter '^SystemTests\.SystemTests/[B-I]'
+
+run-systemd-j:
+	Tests/System/own-group $@ env $(RUN) --filter '^SystemTests\.' --skip '^SystemTests\.SystemTests/[A-I]|^$(LONG)'
 
 run-long:
 	$(RUN) --filter '^$(LONG)'

@@ -307,7 +307,7 @@ let package = Package(
             path: "Tests/System",
             exclude: [
                 "bounded-test", "clients_page.py", "debian-root", "fuzz-live", "own-box",
-                "package-moves", "systemd-box",
+                "own-group", "package-moves", "systemd-box",
                 "torture", "torture-vm",
                 "torture_check.py",
                 "torture_load.py",

@@ -335,7 +335,7 @@ let package = Package(
         .testTarget(
             name: "TaskStoreTests",
             dependencies: ["BudgetCore", "CFaultyVFS", "CSQLite", "TaskStore", "TestKit"],
-            swiftSettings: swiftSettings
+            swiftSettings: waitingSettings
         ),
         .testTarget(
             name: "DaemonShellTests",

@@ -29,6 +29,8 @@ package enum Action: Equatable, Sendable {
     /// The oldest change of a queued task is on disk, or is refused by it.
     case answerChange(TaskID, Refusal?)
     indirect case application(ApplicationKey, ApplicationOrder)
+    /// Log and count what must never happen.
+    indirect case fault(Fault)
     /// That many old tasks were not named in the log, because of its limit of ten a second.
     case oldTasksNotNamed(Int)
 }

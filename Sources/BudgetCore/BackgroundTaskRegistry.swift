@@ -418,7 +418,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
             return
         }
         if mirrorsTimes { table[run: id]?.handlerReports.order(dueSince: dueSince) }
-        if work.expiration.command != nil { advance(slot, on: .handlerLaunched) }
+        if work.expiration.command != nil { advance(slot, on: .handlerLaunched, &actions) }
         actions.append(.warn(id))
     }
 
@@ -438,7 +438,11 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
             publishEnd(slot, outcome, reason: task.reason, at: now, &actions)
         case .run:
             table[slot].stop()
-            advance(slot, on: .overran(Teardown(outcome, [.killAll])))
+            guard advance(slot, on: .overran(Teardown(outcome, [.killAll])), &actions) else {
+                // It is killed all the same, and this is not due for ever.
+                table.setDeadline(.never, slot: slot)
+                return actions.append(.killAll(task.id))
+            }
             actions.append(.tell(.overrunning, task.id))
             startTeardown(slot, at: now, &actions)
         }
@@ -588,7 +592,8 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
             return took(.done(isSuccess: isSuccess), of: id, at: now, &actions)
         }
         let grace = min(table[slot].grace, table[slot].hardAt - now)
-        advance(slot, on: .stopped(Teardown(outcome, TeardownStep.completion(grace: grace))))
+        let teardown = Teardown(outcome, TeardownStep.completion(grace: grace))
+        guard advance(slot, on: .stopped(teardown), &actions) else { return }
         letGoOn(id, &actions)
         startTeardown(slot, at: now, &actions)
     }
@@ -967,19 +972,18 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
             withdraw(slot, reason, at: now, &actions)
             return true
         case .launching, .running, .outlived:
-            cancelRunning(slot, reason, by: signal ?? .terminate, at: now, &actions)
-            return table[run: id]?.queueing.retry != nil
+            return cancelRunning(slot, reason, by: signal ?? .terminate, at: now, &actions)
         case .stopping, .reaping:
             if let signal { hastenStop(slot, by: signal, at: now, &actions) }
             guard !isConcluded(slot) else { return false }
             let waits = forbidRetry(slot, &actions)
             // It stands for no other task of its name either.
-            advance(slot, on: .retryForbidden(isOrdered: false))
+            advance(slot, on: .retryForbidden(isOrdered: false), &actions)
             return waits
         case .withdrawing: return true
         case .recordingAttempt:
             try durability.check()
-            advance(slot, on: .cancelledBetween(reason))
+            advance(slot, on: .cancelledBetween(reason), &actions)
             return true
         case .recordingEnd, .ended: throw .alreadyEnded(id, decidedOutcome(id))
         }
@@ -995,23 +999,25 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     /// A signal, the grace, and a kill. That it is not tried again has to be on disk.
     ///
     /// - Parameter isStored: whether it is.
+    /// - Returns: whether that was ordered.
+    @discardableResult
     private mutating func cancelRunning(
         _ slot: Int, _ reason: Reason, by signal: SignalNumber = .terminate,
         isStored: Bool = false, at now: Instant, _ actions: inout [Action]
-    ) {
+    ) -> Bool {
         let id = table[slot].id
         let isRetried = table[run: id]?.queueing.retry != nil && !isStored
         let grace = min(table[slot].grace, table[slot].hardAt - now)
         let steps = TeardownStep.cancellation(by: signal, grace: grace)
-        advance(
-            slot,
-            on: .stopped(Teardown(.cancelled, steps, retryBan: isRetried ? .ordered : .none)))
+        let teardown = Teardown(.cancelled, steps, retryBan: isRetried ? .ordered : .none)
+        guard advance(slot, on: .stopped(teardown), &actions) else { return false }
         table[slot].cancel(reason, at: now)
         letGoOn(id, &actions)
         actions.append(.tell(.cancelling, id))
         if isRetried { actions.append(.store(.cancelling(id))) }
         _ = followSlot(slot)
         startTeardown(slot, at: now, &actions)
+        return isRetried
     }
 
     /// A task that is being stopped gets another signal, or is killed before its grace is over.
@@ -1032,7 +1038,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         let id = table[slot].id
         guard let run = table[run: id], run.queueing.retry != nil, run.phase.mayBeTriedAgain
         else { return table.phase(slot)?.teardown?.retryBan == .ordered }
-        advance(slot, on: .retryForbidden(isOrdered: true))
+        advance(slot, on: .retryForbidden(isOrdered: true), &actions)
         actions.append(.store(.cancelling(id)))
         return true
     }
@@ -1045,7 +1051,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     package mutating func started(
         _ id: TaskID, as processID: ProcessID?, at now: Instant, _ actions: inout [Action]
     ) {
-        guard let slot = table.slot(of: id), advance(slot, on: .started) else { return }
+        guard let slot = table.slot(of: id), advance(slot, on: .started, &actions) else { return }
         if let wait = nanosecondsReady(slot, at: now) { counts.started(afterNanoseconds: wait) }
         scheduler.foundRoom()
         if table[run: id]?.postponed != nil { table[run: id]?.postponed = nil }
@@ -1101,7 +1107,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         table[run: id]?.postpone(
             Postponement(reason: text, count: count),
             until: scheduler.nextTry(after: count, scope, at: boot))
-        advance(slot, on: .notStarted)
+        advance(slot, on: .notStarted, &actions)
         if drain?.keepsQueue ?? true { actions.append(.store(.startUndone(id))) }
         loseIfDrained(slot, at: now, &actions)
         startQueued(at: now, &actions)
@@ -1117,7 +1123,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         _ actions: inout [Action]
     ) {
         guard let slot = table.slot(of: id),
-            mainEnded(slot, by: exit, at: past(moment, of: slot, at: now))
+            mainEnded(slot, by: exit, at: past(moment, of: slot, at: now), &actions)
         else { return }
         table[run: id]?.exit = exit
         startTeardown(slot, at: now, &actions)
@@ -1126,10 +1132,12 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     /// - Returns: whether that changed anything.
     ///
     /// - Parameter moment: when that was.
-    private mutating func mainEnded(_ slot: Int, by exit: ProcessExit, at moment: Instant) -> Bool {
+    private mutating func mainEnded(
+        _ slot: Int, by exit: ProcessExit, at moment: Instant, _ actions: inout [Action]
+    ) -> Bool {
         guard let run = table[run: table[slot].id] else { return false }
         let outcome = run.outcome(on: exit, of: table[slot], at: moment)
-        guard advance(slot, on: .mainExited(outcome)) else { return false }
+        guard advance(slot, on: .mainExited(outcome), &actions) else { return false }
         table[slot].stopClock(at: moment)
         if table[slot].wasWarned(after: moment) {
             table[slot].endedUnwarned(outcome, firedAt: run.handlerReports.toldAt)
@@ -1142,7 +1150,9 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     package mutating func handlerExited(
         _ id: TaskID, at now: Instant, _ actions: inout [Action]
     ) {
-        guard let slot = table.slot(of: id), advance(slot, on: .handlerExited) else { return }
+        guard let slot = table.slot(of: id), advance(slot, on: .handlerExited, &actions) else {
+            return
+        }
         startTeardown(slot, at: now, &actions)
     }
 
@@ -1342,7 +1352,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         tellHandlerFired(slot, &actions)
         // Whether it goes on that was started without a daemon is known since the command was found.
         guard !wasAlone, table[run: task.id]?.work.expiration.command != nil else { return }
-        advance(slot, on: .handlerLaunched)
+        advance(slot, on: .handlerLaunched, &actions)
     }
 
     /// The program that runs commands has killed one at its limit, or when it was to be killed.
@@ -1431,7 +1441,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
             machine.performanceEnds(task.id, by: key, overran: overran, tasks, &turn)
         }
         if case .stopping = table.phase(slot) {
-            _ = mainEnded(slot, by: .signal(.kill), at: now)
+            _ = mainEnded(slot, by: .signal(.kill), at: now, &actions)
         }
         processesGone(task.id, at: now, &actions)
     }
@@ -1448,12 +1458,12 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         case .done(let isSuccess):
             guard let slot = table.slot(of: id) else { return }
             if !isSuccess { note(slot, "said that it failed") }
-            guard mainEnded(slot, by: .status(isSuccess ? 0 : 1), at: now) else { return }
+            guard mainEnded(slot, by: .status(isSuccess ? 0 : 1), at: now, &actions) else { return }
             startTeardown(slot, at: now, &actions)
         case .lost:
             guard let slot = table.slot(of: id) else { return }
             note(slot, "ended before it was done")
-            guard mainEnded(slot, by: .signal(.kill), at: now) else { return }
+            guard mainEnded(slot, by: .signal(.kill), at: now, &actions) else { return }
             startTeardown(slot, at: now, &actions)
         }
     }
@@ -1552,7 +1562,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
             submissionStored(id, isStarted: isStarted, lastSuccess, at: now, &actions)
         case .started(let id):
             guard let slot = table.slot(of: id) else { return }
-            startStored(slot, at: now, &actions)
+            guard startStored(slot, at: now, &actions) else { return }
             launchIfBegun(slot, at: now, &actions)
         case .startUndone: break
         case .attemptEnded(let id): attemptStored(id, at: now, &actions)
@@ -1586,7 +1596,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         case .submitted(let id, _): submissionNotStored(id, reason, &actions)
         case .started(let id):
             guard let slot = table.slot(of: id) else { return }
-            advance(slot, on: .startNotStored)
+            advance(slot, on: .startNotStored, &actions)
         case .startUndone(let id): durability.owe(startUndoneOf: id)
         case .attemptEnded(let id): attemptNotStored(id, reason, &actions)
         case .cancelling(let id):
@@ -1640,9 +1650,9 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
             scheduler.recall(OwnedName(table[slot]), succeededAt: lastSuccess)
         }
         if isStarted {
-            startStored(slot, at: now, &actions)
+            guard startStored(slot, at: now, &actions) else { return }
         } else {
-            advance(slot, on: .admitted)
+            advance(slot, on: .admitted, &actions)
             loseIfDrained(slot, at: now, &actions)
         }
         actions.append(.answer(id, nil))
@@ -1667,16 +1677,21 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     }
 
     /// A start is on disk: the budget begins, unless the task is not to start any more.
-    private mutating func startStored(_ slot: Int, at now: Instant, _ actions: inout [Action]) {
-        advance(slot, on: .startStored)
+    ///
+    /// - Returns: `false` where that was known, or is of no task that was to start.
+    private mutating func startStored(
+        _ slot: Int, at now: Instant, _ actions: inout [Action]
+    ) -> Bool {
+        guard advance(slot, on: .startStored, &actions) else { return false }
         beginLaunch(slot, at: now, &actions)
+        return true
     }
 
     /// The budget of a task begins whose command is to be started, unless the daemon stops.
     private mutating func beginLaunch(_ slot: Int, at now: Instant, _ actions: inout [Action]) {
         guard let phase = table.phase(slot), phase.isLaunching else { return }
         if let drain {
-            advance(slot, on: .notStarted)
+            advance(slot, on: .notStarted, &actions)
             if drain.keepsQueue { actions.append(.store(.startUndone(table[slot].id))) }
             return loseIfDrained(slot, at: now, &actions)
         }
@@ -1700,7 +1715,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
 
     /// The disk has answered about an order that a task is not tried again, which is being stopped all the same.
     private mutating func retryBanAnswered(_ id: TaskID, _ actions: inout [Action]) {
-        if let slot = table.slot(of: id) { advance(slot, on: .retryBanAnswered) }
+        if let slot = table.slot(of: id) { advance(slot, on: .retryBanAnswered, &actions) }
         actions.append(.answer(id, nil))
     }
 
@@ -1722,7 +1737,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         stopped.remove(id)
         table[run: id]?.prepareAgain(after: attempt, notBefore: notBefore)
         table[slot].prepareAgain()
-        advance(slot, on: .attemptRecorded)
+        advance(slot, on: .attemptRecorded, &actions)
         actions.append(.tell(.attemptEnded, id))
         if let cancelledBy {
             withdraw(slot, cancelledBy, at: now, &actions)
@@ -1741,7 +1756,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         guard let slot = table.slot(of: id) else { return }
         durability.owe(attemptOf: id)
         guard case .recordingAttempt(_, cancelledBy: .some) = table.phase(slot) else { return }
-        advance(slot, on: .attemptNotRecorded)
+        advance(slot, on: .attemptNotRecorded, &actions)
         actions.append(.answer(id, .notAccepting(reason)))
     }
 
@@ -1752,7 +1767,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     ) {
         guard let slot = table.slot(of: id), let phase = table.phase(slot) else { return }
         if case .withdrawing = phase {
-            advance(slot, on: .withdrawalNotStored)
+            advance(slot, on: .withdrawalNotStored, &actions)
             // It waits again, and its time may have come meanwhile.
             scheduler.wake(through: boot(at: now), limit: nil)
             actions.append(.answer(id, .notAccepting(reason)))
@@ -1796,7 +1811,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
                 mayBeTriedAgain: !restored.isCancelled, at: now, &actions)
         }
         for case (let slot, _, .waits(let isStartUndone)) in all {
-            advance(slot, on: .admitted)
+            advance(slot, on: .admitted, &actions)
             if isStartUndone { actions.append(.store(.startUndone(table[slot].id))) }
         }
         for slot in slots { failIfBroken(slot, at: now, &actions) }
@@ -1814,7 +1829,8 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
             command.notes.flatMap { $0.isPossible(at: now) ? $0 : nil }
             ?? CommandNotes(of: table[slot], command, begunAt: begunAt, at: now)
         let isRetried = restored.submission.queueing.retry != nil
-        advance(slot, on: .found(RunPhase(command, notes, restored, isRetried: isRetried)))
+        let found = RunPhase(command, notes, restored, isRetried: isRetried)
+        guard advance(slot, on: .found(found), &actions) else { return }
         table[slot].goOn(notes, warnAfterNanoseconds: limits.warnAfterNanoseconds)
         table[run: id]?.takeOver(command, notes, at: now)
         if notes.marks.contains(.isPaused) { stopped.insert(id) }
@@ -1865,7 +1881,11 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         guard durability.fault == nil, drain == nil, scheduler.shortageReason == nil
         else { return }
         while let slot = nextToStart() {
-            advance(slot, on: .slotTaken)
+            guard advance(slot, on: .slotTaken, &actions) else {
+                // What does not wait has no place in the queue, and would be the next one for ever.
+                scheduler.dequeue(slot)
+                continue
+            }
             actions.append(.store(.started(table[slot].id)))
         }
     }
@@ -2218,9 +2238,13 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
 
     /// Has something happen to a run task: it takes its next phase, and its slot and its place in the queue follow.
     ///
+    /// What cannot happen in its phase changes nothing, and leaves a fault.
+    ///
     /// - Returns: whether that changed anything.
     @discardableResult
-    private mutating func advance(_ slot: Int, on event: RunEvent) -> Bool {
+    private mutating func advance(
+        _ slot: Int, on event: RunEvent, _ actions: inout [Action]
+    ) -> Bool {
         let id = table[slot].id
         guard let run = table[run: id] else { return false }
         let before = run.phase
@@ -2234,7 +2258,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
             return true
         case .stays: return false
         case nil:
-            assertionFailure("\(event) of a task that is \(before)")
+            actions.append(.fault(Fault("\(event)", state: "\(before)", of: id)))
             return false
         }
     }
@@ -2266,7 +2290,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
             outcome: outcome, reason: reason, endedAt: endedAt, endedAtBoot: boot(at: endedAt),
             retryDelay: isRetried ? run.delayBeforeRetry(after: outcome) : nil,
             wasStuck: run.isStuck)
-        guard advance(slot, on: event(conclusion)) else { return }
+        guard advance(slot, on: event(conclusion), &actions) else { return }
         table[slot].stopClock(at: endedAt)
         applicationTaskEnded(table[slot], at: now)
         if outcome == .completed {
@@ -2287,7 +2311,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         _ slot: Int, at now: Instant, _ actions: inout [Action]
     ) {
         guard let run = table[run: table[slot].id], let conclusion = run.conclusion,
-            advance(slot, on: .endRecorded)
+            advance(slot, on: .endRecorded, &actions)
         else { return }
         scheduler.unfollow(table[slot], run.queueing)
         publishEnd(

@@ -78,7 +78,7 @@ package final class Daemon {
             events: TaskEvents(
                 core, outfit.journal, front.subscriptions, front.replies, front.holders,
                 processes.tasks),
-            store: storage.store, replies: front.replies)
+            store: storage.store, replies: front.replies, faults: service.faults)
         processes.executor.connect { [store = storage.store] in store.executor = $0 }
         core.connect(
             Core.Hooks(

@@ -148,6 +148,7 @@ struct Service {
     let reloader: SettingsReloader
     let conditions: ConditionMonitor
     let pressure: MemoryPressureMonitor
+    let faults: FaultLog
 
     init(
         _ core: Core, _ outfit: Outfit, _ accounts: AccountSource, _ store: Persistence
@@ -161,6 +162,7 @@ struct Service {
         conditions = ConditionMonitor(core, loop, configuration, log)
         pressure = MemoryPressureMonitor(
             core, loop, configuration, outfit.executor, log)
+        faults = FaultLog(log)
     }
 }
 
@@ -209,7 +211,7 @@ struct CallSide {
             statistics: Statistics(
                 core: core, pool: front.pool, listener: listener, streams: front.streams,
                 refusals: front.refusals, pressure: service.pressure, output: processes.output,
-                disk: storage.thread,
+                disk: storage.thread, faults: service.faults,
                 build: Statistics.Build(outfit.configuration, outfit.executor.containment)),
             journal: journal, log: log)
         scheduler = CallScheduler(

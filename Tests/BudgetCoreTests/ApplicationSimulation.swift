@@ -148,6 +148,7 @@ struct ApplicationSimulation {
             switch action {
             case .store(let step): held.registry.stored(step, at: now, &actions)
             case .application(let key, let order): take(order, of: key)
+            case .fault(let fault): fail("what must never happen: \(fault)")
             default: break
             }
         }

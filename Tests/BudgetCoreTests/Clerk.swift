@@ -23,6 +23,9 @@ struct Clerk {
     var ordered: [StoreStep] = []
     /// What was answered once the disk had spoken.
     var answers: [TaskID: Refusal?] = [:]
+    /// What must never have happened: an issue of the test, unless it is what the test is about.
+    private(set) var faults: [Fault] = []
+    var provokesFaults = false
     /// Steps that wait for a slow disk.
     var steps: [StoreStep] = []
     /// When a task of an owner and a name last completed, as far as the disk knows.
@@ -125,6 +128,9 @@ struct Clerk {
         switch action {
         case .store(let step): ordered.append(step)
         case .answer(let id, let refusal): answers[id] = .some(refusal)
+        case .fault(let fault):
+            faults.append(fault)
+            if !provokesFaults { Issue.record("what must never happen: \(fault)") }
         default: return false
         }
         return true

@@ -63,6 +63,7 @@ extension CommandHistory {
         case .killAll(let id): executor.kill(id, at: now)
         case .tell(.handlerFired, let id): tellings[id, default: [:]][attempt(id), default: 0] += 1
         case .tell(.ended, let id), .tell(.attemptEnded, let id): forget(id)
+        case .fault(let fault): fail("what must never happen: \(fault)")
         default: break
         }
     }

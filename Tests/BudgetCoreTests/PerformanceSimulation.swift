@@ -200,6 +200,7 @@ struct PerformanceSimulation {
             case .tell(.ended, let id):
                 endings[id, default: 0] += 1
                 if endings[id] != 1 { fail("\(id) ends twice") }
+            case .fault(let fault): fail("what must never happen: \(fault)")
             case .application(let key, .tell(let event)): observe(event, of: key)
             case .application(let key, let order): take(order, of: key)
             default: break

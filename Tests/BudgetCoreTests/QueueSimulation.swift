@@ -91,6 +91,7 @@ struct QueueSimulation {
             case .store(let step): commit.append(write(step))
             case .tell(.ended, let id): ends[id, default: 0] += 1
             case .launch(let id): launch(id)
+            case .fault(let fault): model.broken = "what must never happen: \(fault)"
             default: break
             }
         }

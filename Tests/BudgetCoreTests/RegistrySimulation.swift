@@ -11,6 +11,7 @@ struct RegistrySimulation {
 
     var random: SeededGenerator
     let held: HeldRegistry
+    var fault: Fault?
     var model = SlowModel()
     var ticks = 0
     var actions: [Action] = []
@@ -307,6 +308,7 @@ struct RegistrySimulation {
             case .tell(.grewOld, _): agings += 1
             case .oldTasksNotNamed(let count): agings += count
             case .killAll(let id): kills[id, default: 0] += 1
+            case .fault(let found): fault = found
             case .signal(let id, _), .warn(let id): terminations[id, default: 0] += 1
             default: break
             }
@@ -315,6 +317,7 @@ struct RegistrySimulation {
     }
 
     private func difference() -> String? {
+        if let fault { return "what must never happen: \(fault)" }
         for number in model.order {
             guard let expected = model.tasks[number] else { continue }
             let id = TaskID(rawValue: UInt64(number))

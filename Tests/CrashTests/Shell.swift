@@ -189,6 +189,7 @@ final class Shell {
             try launchNow(id)
             processes[id]?.isKilled = true
             ledger.killed(id)
+        case .fault(let fault): throw Violation("what must never happen: \(fault)")
         case .store(let step): try order(step)
         case .answer(let id, let refusal): try ledger.answered(id, refusal)
         case .application(let key, let order): try perform(order, on: key)

@@ -60,7 +60,7 @@ final class Scene {
         #expect(socketpair(AF_UNIX, flags, 0, &ends) == 0)
         let account = OwnerID(rawValue: user)
         let client = Client(
-            holder: HolderID(rawValue: numbers.next()), descriptor: OwnedDescriptor(ends[0]),
+            core, holder: HolderID(rawValue: numbers.next()), descriptor: OwnedDescriptor(ends[0]),
             credentials: try PeerCredentials(of: ends[0]), isOperator: false, isServed: true,
             acceptedAt: 0, ownerUse: pool.use(of: account) ?? OwnerUse(account),
             limits: ConnectionLimits())

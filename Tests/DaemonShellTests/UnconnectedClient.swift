@@ -12,8 +12,10 @@ extension Client {
         #expect(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
         close(ends[1])
         let credentials = try PeerCredentials(of: ends[0])
+        let core = Core(
+            BackgroundTaskRegistry(limits: RegistryLimits(), profiles: [], identifiers: 1...2))
         return Client(
-            holder: HolderID(rawValue: number), descriptor: OwnedDescriptor(ends[0]),
+            core, holder: HolderID(rawValue: number), descriptor: OwnedDescriptor(ends[0]),
             credentials: credentials, isOperator: false, isServed: true, acceptedAt: 0,
             ownerUse: OwnerUse(OwnerID(rawValue: account)), limits: ConnectionLimits())
     }

@@ -1,6 +1,8 @@
+import DaemonShell
 import Glibc
-import Varlink
 import TestKit
+import Testing
+import Varlink
 
 /// How a daemon of a test keeps the processes of a task together.
 enum ContainmentMode: String, CaseIterable, CustomStringConvertible {
@@ -79,6 +81,15 @@ final class DaemonProcess {
         child.signal(SIGKILL)
         _ = try? child.waitForEnd()
         removeGroups()
+        checkLog()
+    }
+
+    /// What must never happen fails the test in which it did.
+    private func checkLog() {
+        let sentence = DaemonMessage.fault.sentence
+        for line in log.split(separator: "\n") where line.contains(sentence) {
+            Issue.record("the daemon's log says: \(line)")
+        }
     }
 
     /// The daemon ended before it served.

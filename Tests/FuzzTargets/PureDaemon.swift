@@ -116,6 +116,7 @@ final class PureDaemon {
                 id, .signal(SignalNumber(rawValue: 9)), at: now, &actions)
             registry.processesGone(id, at: now, &actions)
         case .store(let step): registry.stored(step, at: now, &actions)
+        case .fault(let fault): precondition(false, "what must never happen: \(fault)")
         case .application(let key, let order): perform(order, on: key)
         case .tell, .signal, .answer, .answerGroup, .answerOwner, .answerChange, .answerSlots,
             .answerCleaning, .oldTasksNotNamed:

@@ -20,6 +20,8 @@ enum Rules {
         "Sources/Systemd/EventLoop.swift": "an exit status that the kernel does not know",
         "Sources/Systemd/Journal/JournalWriter.swift": "a queue without room",
         "Sources/Varlink/Connection/OutputBuffer.swift": "bytes sent that were not there",
+        "Sources/Varlink/Messages/Message.swift": "a message of ours that cannot be written",
+        "Sources/Varlink/Messages/SharedMessage.swift": "a message of ours without its number",
         "Sources/bgtaskctl/Session/SignalInbox.swift": "two inboxes for the same signals",
         "Benchmarks/Sources/BenchmarkSockets/ByteBuffer.swift": "a buffer without room",
         "Benchmarks/Sources/microbenchmark/Stopwatch.swift": "a thread without a clock",

@@ -16,7 +16,7 @@ package enum CallFailure: Error {
     /// Nothing is kept of what a task printed; whether that was lost with an earlier daemon.
     case outputGone(TaskID, lostWithDaemon: Bool)
 
-    static func invalid(_ parameter: String) -> CallFailure {
+    package static func invalid(_ parameter: String) -> CallFailure {
         .service(
             .invalidParameter(parameter: parameter), reason: ParameterRule(for: parameter)?.text)
     }

@@ -66,6 +66,7 @@ package final class Client {
     /// What confines its process; `nil` before it has had a command registered.
     private(set) var standing: PeerStanding?
     private var isDenialLogged = false
+    private let core: Core
 
     /// The queues that a connection may be in.
     struct Queues: OptionSet {
@@ -83,10 +84,12 @@ package final class Client {
     }
 
     package init(
-        holder: HolderID, descriptor: consuming OwnedDescriptor, credentials: PeerCredentials,
+        _ core: Core, holder: HolderID, descriptor: consuming OwnedDescriptor,
+        credentials: PeerCredentials,
         isOperator: Bool, isServed: Bool, acceptedAt: Int64, ownerUse: OwnerUse,
         limits: ConnectionLimits
     ) {
+        self.core = core
         self.holder = holder
         self.descriptor = descriptor
         self.credentials = credentials
@@ -249,7 +252,7 @@ package final class Client {
     }
 
     /// Answers the call in progress with what was wrong with it.
-    func reply(_ failure: CallFailure) {
+    package func reply(_ failure: CallFailure) {
         switch failure {
         case .service(let error, let reason): settle(connection.reply(error, reason: reason))
         case .badSettings(let error): replyError(Manager.BadSettings.name, error)
@@ -302,8 +305,8 @@ package final class Client {
 
     /// The buffers of a client that is closed may be gone, and its call in progress with them.
     private func settle(_ result: ServerConnection.ReplyResult) {
-        assert(
-            isClosed || result == .queued || result == .suppressed, "a reply that nobody waits for")
+        guard !isClosed, result != .queued, result != .suppressed else { return }
+        core.fault("a reply that nobody waits for", state: "\(result)")
     }
 
     /// Reads what is there into the connection.

@@ -84,7 +84,8 @@ final class ConnectionListener {
             limits.frameBytesMax = parts.settings.limits.frameBytesMax
             let isOperator = parts.configuration.isOperator(credentials)
             let client = Client(
-                holder: HolderID(rawValue: parts.numbers.next()), descriptor: descriptor,
+                parts.core, holder: HolderID(rawValue: parts.numbers.next()),
+                descriptor: descriptor,
                 credentials: credentials, isOperator: isOperator,
                 isServed: parts.access.serves(credentials, isOperator: isOperator),
                 acceptedAt: BootTimeClock.now(), ownerUse: use, limits: limits)

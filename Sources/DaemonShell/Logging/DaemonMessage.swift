@@ -9,7 +9,7 @@ package struct DaemonMessage {
     let id: JournalMessageID
     let level: Logger.Level
     /// Constant: what varies is in the fields.
-    let sentence: String
+    package let sentence: String
 
     private init(_ id: JournalMessageID, _ level: Logger.Level, _ sentence: String) {
         self.id = id
@@ -174,6 +174,9 @@ extension DaemonMessage {
     /// Its processes may stand still until somebody thaws it.
     static let unitNotThawed = DaemonMessage(
         "f1b642ea8d3047c59ce70a5fb81d2936", .error, "a unit cannot be thawed")
+    /// A mistake of the daemon's own; the event was passed over. What it was and how things stood are in the fields.
+    package static let fault = DaemonMessage(
+        "f3a81d6c0b9e47d2a5c64e17d8209fb3", .critical, "what must never happen has happened")
     /// No deadline could be kept, so the daemon ends.
     static let timerNotArmed = DaemonMessage(
         "48bd92941495b2e4e01c750e788724f2", .critical, "the timer cannot be armed")

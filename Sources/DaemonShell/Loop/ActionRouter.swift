@@ -7,6 +7,7 @@ struct ActionRouter {
     let events: TaskEvents
     let store: Persistence
     let replies: PendingReplies
+    let faults: FaultLog
 
     func perform(_ action: Action) {
         switch action {
@@ -24,6 +25,7 @@ struct ActionRouter {
             replies.resolveFirst(.cleaning(owner), refusal)
         case .answerChange(let id, let refusal): replies.resolveFirst(.change(id), refusal)
         case .application(let key, let order): applications.perform(order, for: key)
+        case .fault(let fault): faults.record(fault)
         case .oldTasksNotNamed(let count): events.oldTasksNotNamed(count)
         }
     }

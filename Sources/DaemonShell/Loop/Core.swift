@@ -91,7 +91,9 @@ package final class Core {
     package func advance() {
         let (nanoseconds, slept) = time.read()
         let next = Instant(nanoseconds: nanoseconds)
-        assert(next >= now, "time falls")
+        if next < now {
+            fault("the clock fell", state: "by \(now.nanoseconds - nanoseconds) ns")
+        }
         now = max(now, next)
         registry.asleep = .nanoseconds(slept)
         isFinished = false
@@ -124,6 +126,11 @@ package final class Core {
 
     /// Whether orders are to be performed still.
     package var hasOrders: Bool { !actions.isEmpty }
+
+    /// Has told what must never happen outside of the core.
+    func fault(_ event: String, state: String) {
+        actions.append(.fault(Fault(event, state: state)))
+    }
 
     /// Puts orders behind those that the core has given.
     package func order(_ more: [Action]) { actions += more }

@@ -36,6 +36,7 @@ struct Statistics {
     let pressure: MemoryPressureMonitor
     let output: OutputPump
     let disk: StoreThread
+    let faults: FaultLog
     let build: Build
 
     /// What one owner may know of the counts: their own.
@@ -105,6 +106,9 @@ struct Statistics {
             Manager.Counter(
                 "stopping", "Whether the daemon stops and takes no new work.",
                 core.registry.isDraining ? 1 : 0),
+            Manager.Counter(
+                "faults_total", "Mistakes of the daemon's own: what must never happen, and did.",
+                faults.count),
         ]
     }
 

@@ -121,7 +121,7 @@ extension Message {
         writer.beginObject()
         var copy = self
         do throws(MessageError) { try copy.visit(&writer) } catch {
-            assertionFailure("writing a message cannot fail: \(error)")
+            precondition(false, "writing a message cannot fail: \(error)")
         }
         writer.endObject()
     }
@@ -132,7 +132,7 @@ extension Message {
         var describer = TypeDescriber()
         var message = Self()
         do throws(MessageError) { try message.visit(&describer) } catch {
-            assertionFailure("describing a message cannot fail: \(error)")
+            precondition(false, "describing a message cannot fail: \(error)")
         }
         return .structure(describer.fields)
     }

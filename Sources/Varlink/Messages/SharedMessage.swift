@@ -32,9 +32,9 @@ package struct SharedMessage: Sendable {
         var fields = FieldsButOne(writer: writer, number: number)
         var copy = message
         do throws(MessageError) { try copy.visit(&fields) } catch {
-            assertionFailure("writing a message cannot fail: \(error)")
+            precondition(false, "writing a message cannot fail: \(error)")
         }
-        assert(fields.place != nil, "the message has no such number")
+        precondition(fields.place != nil, "the message has no such number")
         fields.writer.endObject()
         fields.writer.endObject()
         bytes = fields.writer.bytes

@@ -29,11 +29,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     /// Tasks that wait in vain for others, and end in one of the next turns: there may be many at once.
     private var broken: [TaskID] = []
     package private(set) var counts = RegistryCounts()
-    /// Whether the times of commands are mirrored to a program that runs them, and fires their handlers and limits too; set
-    /// before any task is there.
-    package var mirrorsTimes = false {
-        didSet { applications.isMirrored = mirrorsTimes }
-    }
+    /// What the program that runs commands, and fires their handlers and limits too, has not been told.
     private var changedTimes = ChangedTimes<TaskID>()
     /// How long the machine has slept since it was started: how far CLOCK_BOOTTIME is ahead of
     /// CLOCK_MONOTONIC. Set by the shell before it says what happened.
@@ -370,7 +366,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
 
     /// The hard limit as it applies to the task, and what is due next for it.
     private mutating func updateDeadlines(_ slot: Int) {
-        if mirrorsTimes { noteChangedTimes(slot) }
+        noteChangedTimes(slot)
         let clock = table[slot].hasApplication ? applicationClock(of: table[slot]) : nil
         let isTicking = table[slot].findLimits(clock)
         let nextStepAt = table.phase(slot)?.teardown?.nextStepAt ?? .never
@@ -417,7 +413,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
             }
             return
         }
-        if mirrorsTimes { table[run: id]?.handlerReports.order(dueSince: dueSince) }
+        table[run: id]?.handlerReports.order(dueSince: dueSince)
         if work.expiration.command != nil { advance(slot, on: .handlerLaunched, &actions) }
         actions.append(.warn(id))
     }
@@ -1142,7 +1138,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         if table[slot].wasWarned(after: moment) {
             table[slot].endedUnwarned(outcome, firedAt: run.handlerReports.toldAt)
         }
-        if mirrorsTimes { noteChangedTimes(slot) }
+        noteChangedTimes(slot)
         return true
     }
 
@@ -1268,7 +1264,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         if table[slot].kind == .run { changedTimes.insert(table[slot].id) }
     }
 
-    /// The commands whose times or notes may have changed since this was called last, where they are mirrored; some may
+    /// The commands whose times or notes may have changed since this was called last; some may
     /// have ended meanwhile.
     package mutating func takeChangedTimes() -> [TaskID] { changedTimes.take() }
 
@@ -1309,7 +1305,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     ///   - count: how often the handler has fired in this attempt. What was told before is passed over by it.
     ///   - moment: when it was, where that was before now.
     package mutating func commandWarned(
-        _ id: TaskID, count: Int? = nil, moment: Instant? = nil, stop: Reason? = nil,
+        _ id: TaskID, count: Int, moment: Instant? = nil, stop: Reason? = nil,
         at now: Instant, _ actions: inout [Action]
     ) {
         guard let slot = commandSlot(id), var reports = table[run: id]?.handlerReports
@@ -2113,7 +2109,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
             throw .notAccepting("an application does task \(id); only commands are paused")
         }
         if stopped.insert(id).inserted {
-            if mirrorsTimes { changedTimes.insert(id) }
+            changedTimes.insert(id)
             actions.append(.signal(id, .stop))
             actions.append(.tell(.status, id))
         }
@@ -2124,7 +2120,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     private mutating func letGoOn(_ id: TaskID, _ actions: inout [Action]) {
         guard isStopped(id) else { return }
         stopped.remove(id)
-        if mirrorsTimes { changedTimes.insert(id) }
+        changedTimes.insert(id)
         actions.append(.signal(id, .goOn))
         actions.append(.tell(.status, id))
     }

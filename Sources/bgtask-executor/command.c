@@ -324,10 +324,11 @@ int command_fire_due(uint64_t now) {
         const uint64_t due = deadline_of(command);
         // Rounded up, so that it is due by then.
         if (due > now) return due - now > 3600000000000 ? 3600000 : (int)((due - now + 999999) / 1000000);
-        if (command->limit_at != 0 && command->limit_at <= now) {
-            fire_limit(command, now);
-        } else if (command->handler_at != 0 && command->handler_at <= now) {
+        // A handler is never due after the limit. Where both are due, it fires first all the same: once for each budget.
+        if (command->handler_at != 0 && command->handler_at <= now) {
             fire_handler(command, now);
+        } else if (command->limit_at != 0 && command->limit_at <= now) {
+            fire_limit(command, now);
         } else {
             home->give_up(command);
         }

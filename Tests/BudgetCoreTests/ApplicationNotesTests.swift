@@ -51,7 +51,6 @@ struct ApplicationNotesTests {
         for _ in 0..<Effort.choose(500) {
             let notes = Self.notes(&random)
             var stage = Stage()
-            stage.clerk.registry.mirrorsTimes = true
             stage.clerk.now = Instant(nanoseconds: Self.number(&random) / 2)
             var record = ApplicationRecord(registration: Registration(command: ["maps"]))
             (record.isRunning, record.run) = (true, 7)

@@ -12,7 +12,6 @@ struct ApplicationRestoreTests {
             $0.isForegroundSingle = false
             $0.suspendAfter = .seconds(5)
         }
-        stage.clerk.registry.mirrorsTimes = true
         stage.showsNotes = true
         try stage.play([.register, .launch] + cues + [.cut])
         return stage
@@ -23,7 +22,6 @@ struct ApplicationRestoreTests {
         _ stage: Stage, seconds: Int = 0, _ change: (inout FoundApplication) -> Void = { _ in }
     ) -> Stage {
         var next = Stage { $0 = stage.clerk.registry.applicationRules }
-        next.clerk.registry.mirrorsTimes = true
         next.showsNotes = true
         next.clerk.now = stage.clerk.now + .seconds(seconds)
         next.clerk.registry.asleep = stage.clerk.registry.asleep

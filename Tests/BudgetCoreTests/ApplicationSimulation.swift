@@ -66,7 +66,6 @@ struct ApplicationSimulation {
         rules.messagesDeferredMax = 1000
         rules.isForegroundSingle = isSingle
         held.registry.applicationRules = rules
-        held.registry.mirrorsTimes = true
         return held
     }
 

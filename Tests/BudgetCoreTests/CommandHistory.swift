@@ -62,10 +62,9 @@ struct CommandHistory {
         let profiles = Budget(duration: .seconds(12), grace: .seconds(3)).map {
             [Profile(name: "default", budget: $0, lifetimeMax: lifetime)]
         }
-        var registry = BackgroundTaskRegistry(
-            limits: limits, profiles: profiles ?? [], identifiers: first...1_000_000)
-        registry.mirrorsTimes = true
-        return HeldRegistry(registry)
+        return HeldRegistry(
+            BackgroundTaskRegistry(
+                limits: limits, profiles: profiles ?? [], identifiers: first...1_000_000))
     }
 
     mutating func fail(_ text: String) { failure = failure ?? text }

@@ -6,11 +6,7 @@ import Testing
 struct CommandTests {
     static let budget = RequestedBudget(seconds: 10, grace: 2)
 
-    static func clerk() -> Clerk {
-        let clerk = Clerk()
-        clerk.registry.mirrorsTimes = true
-        return clerk
-    }
+    static func clerk() -> Clerk { Clerk() }
 
     @Test("a command's times and what is kept with it are mirrored where they change")
     func mirrored() throws {
@@ -39,15 +35,11 @@ struct CommandTests {
         #expect(clerk.deadlines(id) == nil)
     }
 
-    @Test("nothing is noted of held tasks, and of none where times are not mirrored")
+    @Test("nothing is noted of held tasks")
     func notMirrored() throws {
         var clerk = Self.clerk()
         _ = try clerk.end(clerk.begin())
         #expect(clerk.takeChangedTimes() == [])
-        var other = Clerk()
-        let id = try other.run()
-        #expect(other.takeChangedTimes() == [])
-        #expect(other.deadlines(id) != nil)
     }
 
     @Test("a handler that fires on both sides counts once", arguments: [true, false])
@@ -219,7 +211,6 @@ struct LeftCommandTests {
     @Test("tells the others to end, and not those; nothing new is started")
     func leaves() throws {
         var clerk = Clerk { $0.slots = 2 }
-        clerk.registry.mirrorsTimes = true
         let held = try clerk.begin()
         let running = try clerk.run(budget: CommandTests.budget)
         let stopping = try clerk.run(budget: CommandTests.budget)

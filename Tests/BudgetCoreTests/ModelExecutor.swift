@@ -53,7 +53,7 @@ struct ModelExecutor {
     }
 
     enum Event: Int {
-        case start, exit, handlerExit, limit, handler
+        case start, exit, handlerExit, handler, limit
     }
 
     private(set) var instance = ExecutorInstance(high: 1, low: 1)

@@ -15,6 +15,8 @@ struct QueueSimulation {
     /// The steps of each turn that the disk has not answered, the oldest turn first.
     var commits: [[QueueDisk.Write]] = []
     var actions: [Action] = []
+    /// Has the times of what runs.
+    var commands = MirroredCommands()
     /// How often the end of each task was told by this daemon.
     var ends: [TaskID: Int] = [:]
     /// Tasks whose end was told and agreed on.
@@ -86,17 +88,30 @@ struct QueueSimulation {
 
     private mutating func digest() {
         var commit: [QueueDisk.Write] = []
+        repeat {
+            perform(&commit)
+            commands.mirror(held.registry.takeChangedTimes(), held.registry, at: now)
+            commands.advance(to: now)
+            while let news = commands.takeNews() { held.registry.take(news, at: now, &actions) }
+        } while !actions.isEmpty
+        if !commit.isEmpty { commits.append(commit) }
+    }
+
+    private mutating func perform(_ commit: inout [QueueDisk.Write]) {
         for action in actions {
             switch action {
             case .store(let step): commit.append(write(step))
-            case .tell(.ended, let id): ends[id, default: 0] += 1
+            case .tell(.ended, let id):
+                ends[id, default: 0] += 1
+                commands.forget(id)
+            case .tell(.attemptEnded, let id): commands.forget(id)
+            case .warn(let id): commands.mirror([id], firesNow: true, held.registry, at: now)
             case .launch(let id): launch(id)
             case .fault(let fault): model.broken = "what must never happen: \(fault)"
             default: break
             }
         }
         actions.removeAll(keepingCapacity: true)
-        if !commit.isEmpty { commits.append(commit) }
     }
 
     private mutating func write(_ step: StoreStep) -> QueueDisk.Write {
@@ -118,6 +133,7 @@ struct QueueSimulation {
     /// A command is started: the disk must know, and no other of a unique name may run.
     private mutating func launch(_ id: TaskID) {
         startsSeen += 1
+        commands.launch(id, held.registry, at: now)
         let known = disk.tasks.first { $0.id == id }
         guard let known, known.isBegun, !known.hasEnded else {
             model.broken = "task \(id) was launched before the disk knew"
@@ -159,6 +175,7 @@ struct QueueSimulation {
         commits = []
         ends = [:]
         finished = []
+        commands.isLost()
         hasEndedGrace = false
         let last = held.registry.identifierLast.rawValue
         held.registry = QueueSimulation.registry(for: model, from: last + 1)
@@ -166,10 +183,11 @@ struct QueueSimulation {
         model.restart(disk)
         let restored = disk.tasks.filter { !$0.hasEnded }.map { restore($0) }
         let (paused, pausedOwners) = (disk.paused.sorted(), disk.pausedOwners.sorted())
+        let executor = commands.executor.instance
         turn {
             $0.restore(pausedOwners: pausedOwners)
             $0.restore(pausedGroups: paused)
-            $0.restore(restored, at: $1, &$2)
+            $0.restore(restored, executor: executor, at: $1, &$2)
         }
         return "restart"
     }
@@ -181,6 +199,8 @@ struct QueueSimulation {
             grace: .seconds(86_400), lifetimeMax: nil, isCutByLifetime: false, submittedAt: now,
             begunAt: task.isBegun ? now : nil)
         restored.attempt = task.attempt
+        // It was started by the one that is lost.
+        restored.executor = ExecutorInstance(high: 1, low: commands.executor.instance.low - 1)
         restored.notBefore = task.notBefore
         restored.isCancelled = task.isCancelled
         let wait = disk.wait(of: task)

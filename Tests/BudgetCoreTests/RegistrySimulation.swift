@@ -20,6 +20,8 @@ struct RegistrySimulation {
     var kills: [TaskID: Int] = [:]
     var terminations: [TaskID: Int] = [:]
     var ends: [TaskID: Int] = [:]
+    /// Fires handlers and limits too, before the registry does or after it.
+    var commands = MirroredCommands()
     var agings = 0
     var deadlinesServed = 0
     private let isCompacted: Bool
@@ -79,22 +81,39 @@ struct RegistrySimulation {
         let end = now + RegistrySimulation.tick * count
         model.advance(to: model.now + count)
         if Bool.random(using: &random) {
-            while let deadline = held.registry.nextDeadline, deadline <= end, isProgressing() {
-                let instant = max(deadline, now)
-                held.registry.deadlineReached(at: instant, &actions)
-                digest(at: instant)
+            while let deadline = nextDue, deadline <= end, isProgressing() {
+                serve(at: max(deadline, now))
             }
             ticks += count
         } else {
             // Served tick by tick, with batches of one deadline.
             for _ in 0..<count {
                 ticks += 1
-                while let deadline = held.registry.nextDeadline, deadline <= now, isProgressing() {
-                    held.registry.deadlineReached(at: now, limit: 1, &actions)
-                    digest(at: now)
+                while let deadline = nextDue, deadline <= now, isProgressing() {
+                    serve(at: now, limit: 1)
                 }
             }
         }
+    }
+
+    /// When something is due next, here or with the program that runs commands.
+    private var nextDue: Instant? {
+        let next = min(held.registry.nextDeadline ?? .never, commands.next)
+        return next == .never ? nil : next
+    }
+
+    /// What is due is done, on either side first.
+    private mutating func serve(at instant: Instant, limit: Int = .max) {
+        let isMirrorFirst = Bool.random(using: &random)
+        if isMirrorFirst { fire(at: instant) }
+        held.registry.deadlineReached(at: instant, limit: limit, &actions)
+        digest(at: instant)
+        if !isMirrorFirst { fire(at: instant) }
+    }
+
+    private mutating func fire(at instant: Instant) {
+        commands.advance(to: instant)
+        digest(at: instant)
     }
 
     /// Whether deadlines are served in less calls than a history can need; else the difference shows.
@@ -295,6 +314,14 @@ struct RegistrySimulation {
     }
 
     private mutating func digest(at now: Instant) {
+        repeat {
+            perform(at: now)
+            commands.mirror(held.registry.takeChangedTimes(), held.registry, at: now)
+            while let news = commands.takeNews() { held.registry.take(news, at: now, &actions) }
+        } while !actions.isEmpty
+    }
+
+    private mutating func perform(at now: Instant) {
         var index = 0
         while index < actions.count {
             let action = actions[index]
@@ -304,12 +331,15 @@ struct RegistrySimulation {
             case .tell(.handlerFired, let id): firings[id, default: 0] += 1
             case .tell(.ended, let id):
                 ends[id, default: 0] += 1
+                commands.forget(id)
                 model.remember(Int(id.rawValue))
             case .tell(.grewOld, _): agings += 1
             case .oldTasksNotNamed(let count): agings += count
             case .killAll(let id): kills[id, default: 0] += 1
             case .fault(let found): fault = found
-            case .signal(let id, _), .warn(let id): terminations[id, default: 0] += 1
+            case .launch(let id): commands.launch(id, held.registry, at: now)
+            case .warn(let id): commands.mirror([id], firesNow: true, held.registry, at: now)
+            case .signal(let id, _): terminations[id, default: 0] += 1
             default: break
             }
         }
@@ -334,7 +364,10 @@ struct RegistrySimulation {
                 ),
                 ("firings", firings[id] ?? 0, expected.firings),
                 ("kills", kills[id] ?? 0, expected.kills),
-                ("terminations", terminations[id] ?? 0, expected.terminations),
+                (
+                    "terminations", (terminations[id] ?? 0) + (commands.firings[id] ?? 0),
+                    expected.terminations
+                ),
                 ("ends", ends[id] ?? 0, expected.state == .ended ? 1 : 0),
                 ("used", task.used(at: now), RegistrySimulation.tick * expected.used),
             ]

@@ -5,6 +5,7 @@ import TestKit
 // What happens to a daemon.
 extension CrashHistory {
     mutating func event(_ shell: Shell) throws {
+        shell.isExecutorFirst.toggle()
         switch Int.random(in: 0..<165, using: &random) {
         case 0..<26: try submitSome(to: shell)
         case 26..<37: try cancel(on: shell)

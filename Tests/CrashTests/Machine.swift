@@ -12,6 +12,8 @@ final class Machine {
     var frozen: Set<AdoptedUnit> = []
     /// When the present daemon was started.
     private(set) var daemonStart = Moment(passed: .zero, setForward: .zero, run: 0)
+    /// Each daemon has a program of its own that runs commands, and ends with it.
+    var executor: ExecutorInstance { ExecutorInstance(high: 1, low: UInt64(daemonStart.run)) }
     /// What has passed since the history began.
     private var passed = Duration.zero
     /// By how much the time of day was set forward, all in all.

@@ -24,6 +24,8 @@ extension Shell {
         }
         let isDue = deadline <= now
         let isQueueDue = queueDeadline <= machine.boot
+        if isExecutorFirst { executorFires() }
+        defer { if !isExecutorFirst { executorFires() } }
         if isDue || isQueueDue {
             core.update({ registry, now, actions in registry.deadlineReached(at: now, &actions) })
         }

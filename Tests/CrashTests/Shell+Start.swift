@@ -14,12 +14,13 @@ extension Shell {
             tasks.count == found.live.count + found.ended.count
         else { throw Violation("the store answers \(found)") }
         machine.daemonStarts()
+        store.executor = machine.executor
         try ledger.found(tasks, pausedGroups: found.pausedGroups)
         let frozen = try thawApplications(canThaw: canThaw)
         _ = try Shell.starting(disk) { () throws(StoreError) in
-            try store.recover(found, frozen: frozen, by: commit) { steps in
-                attempt { try stored(steps) }
-            }
+            try store.recover(
+                found, executor: machine.executor, frozen: frozen, by: commit,
+                committed: { steps in attempt { try stored(steps) } })
         }
         try rethrow()
         for task in tasks.values { try checkTakenOver(task) }

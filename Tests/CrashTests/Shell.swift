@@ -52,7 +52,13 @@ final class Shell {
         var hasHandler = false
         var isKilled = false
         var isGone = false
+        // As the program that runs commands has it.
+        var handlerAt = Instant.never
+        var limitAt = Instant.never
+        var firedCount = 0
     }
+    /// Whether what is due is done by that program before the daemon does it.
+    var isExecutorFirst = false
 
     /// Starts on what the disk has, as the daemon does: opens, compares, recovers.
     init(
@@ -130,6 +136,7 @@ final class Shell {
             core.perform()
             try rethrow()
         }
+        mirrorTimes()
         store.flush()
         _ = core.update { registry, _, _ in registry.forgetExcess() }
         guard isStoreIdle, core.registry.storeFault == nil, launches.isEmpty else { return }
@@ -177,13 +184,11 @@ final class Shell {
             launches.append(id)
         case .warn(let id):
             try launchNow(id)
+            guard processes[id] == nil else { return fireHandler(id) }
             guard core.registry.record(id)?.run?.work.expiration.command != nil else { break }
-            guard processes[id] != nil else {
-                return core.update({ registry, now, actions in
-                    registry.handlerExited(id, at: now, &actions)
-                })
-            }
-            processes[id]?.hasHandler = true
+            core.update({ registry, now, actions in
+                registry.handlerExited(id, at: now, &actions)
+            })
         case .signal(let id, _): try launchNow(id)
         case .killAll(let id):
             try launchNow(id)
@@ -238,6 +243,7 @@ final class Shell {
             })
         }
         processes[id] = Process()
+        mirrorTimes(of: id)
         core.update({ registry, now, actions in
             registry.started(id, as: ProcessID(rawValue: 77), at: now, &actions)
         })

@@ -98,6 +98,23 @@ extension LinuxTests {
         }
 
         @Test(
+            "a handler fires once though its limit is due in the same moment, and before it",
+            arguments: ExecutorPeer.Home.possible)
+        func sameTime(home: ExecutorPeer.Home) throws {
+            let peer = try ExecutorPeer(home)
+            let dueAt = UInt64(MonotonicClock.now()) + 300_000_000
+            #expect(
+                try peer.start(1, ExecutorWork(script: "sleep 60")) {
+                    ($0.handler_at, $0.limit_at) = (dueAt, dueAt)
+                } == 0)
+            let handler = try peer.wait(EXECUTOR_HANDLER_FIRED, of: 1).record
+            #expect(handler.number == 1 && handler.moment >= dueAt)
+            let limit = try peer.wait(EXECUTOR_LIMIT_FIRED, of: 1).record
+            #expect(limit.moment >= handler.moment)
+            _ = try peer.wait(EXECUTOR_GONE, of: 1)
+        }
+
+        @Test(
             "a daemon that does not know of a handler yet does not set its times",
             arguments: ExecutorPeer.Home.possible)
         func deadlines(home: ExecutorPeer.Home) throws {

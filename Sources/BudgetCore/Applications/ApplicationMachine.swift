@@ -178,12 +178,6 @@ package struct ApplicationMachine: ~Copyable, Sendable {
 
     // MARK: Launched ones that a program runs which is told of them
 
-    /// Whether there is such a program; set before any application is there.
-    var isMirrored: Bool {
-        get { table.tracksChanges }
-        set { table.tracksChanges = newValue }
-    }
-
     /// The launched applications that have changed since this was last called.
     mutating func takeChanged() -> [ApplicationKey] { table.takeChanged() }
 
@@ -191,7 +185,7 @@ package struct ApplicationMachine: ~Copyable, Sendable {
     mutating func takeRecordedRuns() -> [UInt64] { exchange(&recordedRuns, with: []) }
 
     mutating func isRecorded(run: UInt64) {
-        if isMirrored { recordedRuns.append(run) }
+        recordedRuns.append(run)
     }
 
     /// What that program is told of an application; `nil` where it does not run it.

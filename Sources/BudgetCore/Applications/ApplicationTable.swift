@@ -28,8 +28,7 @@ struct ApplicationTable: ~Copyable, Sendable {
     private(set) var numberLast: UInt64 = 0
     /// Of the runs of launched applications.
     private var runLast: UInt64 = 0
-    /// Whether it is kept in mind which launched applications change.
-    var tracksChanges = false
+    /// Launched ones of which something may have changed since they were last taken.
     private var changed = ChangedTimes<ApplicationKey>()
 
     var isEmpty: Bool { slots.isEmpty }
@@ -162,7 +161,7 @@ struct ApplicationTable: ~Copyable, Sendable {
             (application.run?.wouldBeSuspended == true ? 1 : 0) - (wasHeldBack ? 1 : 0)
         setDeadline(application.run?.nextDeadline ?? .never, slot: slot)
         if application.deferred.isEmpty { setWake(.never, slot: slot) }
-        if tracksChanges, application.run?.number != nil { changed.insert(key) }
+        if application.run?.number != nil { changed.insert(key) }
         entries[slot] = application
     }
 

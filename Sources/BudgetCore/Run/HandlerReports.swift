@@ -1,4 +1,4 @@
-/// What is known of the fires of a command's handler, where the program that runs commands fires it too.
+/// What is known of the fires of a command's handler, which the program that runs commands fires too.
 ///
 /// That program counts the fires of an attempt and tells of each one, also of one that was ordered here.
 struct HandlerReports: Equatable, Sendable {
@@ -38,11 +38,10 @@ struct HandlerReports: Equatable, Sendable {
     /// Takes a report.
     ///
     /// - Parameters:
-    ///   - count: how often the handler has fired; `nil`: once more than was told of.
+    ///   - count: how often the handler has fired.
     ///   - moment: when it did so last.
-    mutating func take(count: Int?, at moment: Instant) -> News {
-        let next = told == .max ? told : told + 1
-        let count = count.map { UInt32(clamping: $0) } ?? next
+    mutating func take(count: Int, at moment: Instant) -> News {
+        let count = UInt32(clamping: count)
         guard count > told else { return .nothing }
         told = count
         toldAt = moment

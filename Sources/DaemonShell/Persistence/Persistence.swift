@@ -19,8 +19,8 @@ package final class Persistence {
         writer = StoreWriter(backend)
     }
 
-    /// The executor that commands are started by from now on, which is written with each start; `nil` where the daemon
-    /// starts them itself.
+    /// The executor that commands are started by from now on, which is written with each start; `nil` before one
+    /// was found, when nothing is started.
     package var executor: ExecutorInstance? {
         get { writer.executor }
         set { writer.executor = newValue }

@@ -38,7 +38,7 @@ package struct ClockPair {
 extension StoreChange {
     /// What a step says of its task, which the record has at the moment of the order.
     ///
-    /// - Parameter executor: the one that commands are started by now; `nil` where the daemon starts them itself.
+    /// - Parameter executor: the one that commands are started by now; `nil` where nothing is started.
     package init?(
         _ step: StoreStep, _ record: TaskRecord?, _ clocks: ClockPair,
         executor: ExecutorInstance? = nil

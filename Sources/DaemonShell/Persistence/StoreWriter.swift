@@ -34,7 +34,7 @@ package struct StoreWriter: ~Copyable {
         case givenUp
     }
 
-    /// The executor that commands are started by from now on; `nil` where the daemon starts them itself.
+    /// The executor that commands are started by from now on; `nil` before one was found.
     var executor: ExecutorInstance?
 
     private let backend: any StoreBackend

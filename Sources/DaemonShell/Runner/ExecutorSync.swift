@@ -27,7 +27,6 @@ final class ExecutorSync {
         self.applications = applications
         self.replies = replies
         self.log = log
-        core.update { registry, _, _ in registry.mirrorsTimes = true }
         tasks.connect { [unowned self] id in confirm(id) }
         applications.connect(tellTimes: { [unowned self] in tellTimes() })
     }

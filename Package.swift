@@ -233,6 +233,8 @@ let package = Package(
             ],
             swiftSettings: waitingSettings
         ),
+        .testTarget(
+            name: "bgtaskdTests", dependencies: ["bgtaskd"], swiftSettings: waitingSettings),
         .executableTarget(
             name: "certification-peer",
             dependencies: ["JSON", "Varlink"],
@@ -295,15 +297,14 @@ let package = Package(
         ),
         .testTarget(
             name: "SystemdTests",
-            dependencies: ["CSystemd", "Systemd", "systemd-probe", logging],
+            dependencies: ["CSystemd", "Systemd", logging],
             swiftSettings: waitingSettings
         ),
+        // The tests below start the programs and do not depend on them: all are built with the tests, and a program
+        // that is linked anew, as it ships, has none of them compiled anew.
         .testTarget(
             name: "SystemTests",
-            dependencies: [
-                "TestKit", "bgtask-executor", "bgtaskctl", "bgtaskd", "call-fuzzer",
-                "process-test-child", "systemd-probe",
-            ],
+            dependencies: ["TestKit", "call-fuzzer", "process-test-child"],
             path: "Tests/System",
             exclude: [
                 "bounded-test", "clients_page.py", "debian-root", "fuzz-live", "own-box",
@@ -350,8 +351,7 @@ let package = Package(
             dependencies: [
                 "BudgetCore", "CTestUsers", "CallFuzz", "DaemonShell", "JSON", "LinuxSystem",
                 "TaskAPI", "TaskStore", "TestKit", "Varlink",
-                "background-tasks-check", "bgtask-executor", "bgtaskctl", "bgtaskd",
-                "process-test-child",
+                "background-tasks-check", "process-test-child",
             ],
             swiftSettings: waitingSettings
         ),
@@ -360,15 +360,14 @@ let package = Package(
             dependencies: [
                 "TaskAPI", "TestKit", "Varlink", "background-tasks-check",
                 "background-time-check", "badge-example",
-                "bgtask-executor", "bgtaskctl", "bgtaskd", "countdown-example", "hold-example",
-                "poller-example",
-                "task-scheduler-check", "upload-example",
+                "countdown-example", "hold-example", "poller-example", "task-scheduler-check",
+                "upload-example",
             ],
             swiftSettings: waitingSettings
         ),
         .testTarget(
             name: "ManualPageTests",
-            dependencies: ["Settings", "TestKit", "bgtaskctl", "bgtaskd"],
+            dependencies: ["Settings", "TestKit"],
             swiftSettings: waitingSettings
         ),
         .testTarget(name: "TidyTests", swiftSettings: swiftSettings),

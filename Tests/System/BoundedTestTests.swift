@@ -85,16 +85,18 @@ struct BoundedTestTests {
         try expectGone(result.line)
     }
 
-    @Test("tests hear SIGINT, which a shell has what it puts into the background ignore")
-    func hearsInterrupts() throws {
+    @Test(
+        "tests hear signals that Python, or a shell in whose background they run, ignores",
+        arguments: [SIGINT, SIGPIPE])
+    func hearsSignals(number: Int32) throws {
         let itself = URL(fileURLWithPath: #filePath).deletingLastPathComponent().path
         let ended = try run(
             minutes: 1,
             """
             trap "" INT
-            \(itself)/bounded-test 1 sh -c 'kill -INT $$; echo deaf' sh
+            \(itself)/bounded-test 1 sh -c 'kill -\(number) $$; echo deaf' sh
             """)
-        #expect(ended.status == 128 + SIGINT, "\(ended)")
+        #expect(ended.status == 128 + number, "\(ended)")
         #expect(ended.output == "")
     }
 

@@ -58,7 +58,7 @@ struct AnswerTests {
         // The script prints nothing until it is watched.
         let signal = daemon.folder.path + "/go"
         let id = try client.submit(
-            script: "until [ -e \(signal) ]; do sleep 0.01; done; seq 1 30000")
+            script: "until [ -e \(signal) ]; do sleep 0.05; done; seq 1 30000")
         try watcher.send(
             Tasks.Watch.self,
             with {

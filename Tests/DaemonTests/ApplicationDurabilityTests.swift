@@ -99,7 +99,7 @@ struct ApplicationDurabilityTests {
         let daemon = try DaemonProcess(mode, settings: Self.settings)
         let client = try daemon.connect()
         let home = daemon.folder.path
-        try client.launch("app", script: "while ! [ -e $HOME/go ]; do sleep 0.01; done; exit 5") {
+        try client.launch("app", script: "while ! [ -e $HOME/go ]; do sleep 0.05; done; exit 5") {
             $0.environment = ["HOME": home]
         }
         let watch = try ApplicationWatch("app", daemon)
@@ -133,7 +133,7 @@ struct ApplicationDurabilityTests {
         try client.launch(
             "polite",
             script:
-                "trap ': > $HOME/told; exit 0' TERM; touch $HOME/ready; while :; do sleep 0.01; done"
+                "trap ': > $HOME/told; exit 0' TERM; touch $HOME/ready; while :; do sleep 0.05; done"
         ) { $0.environment = ["HOME": home] }
         try eventually("it is ready") { Files.exists(home + "/ready") }
         let watch = try ApplicationWatch("polite", daemon)

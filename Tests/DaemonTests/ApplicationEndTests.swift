@@ -9,7 +9,7 @@ struct ApplicationEndTests {
     private static let quick = "applications.suspendAfter = \"20ms\"\n"
     /// Says by its exit status that it was asked to end.
     private static let polite =
-        "trap 'exit 7' TERM; touch $HOME/ready; while :; do sleep 0.01; done"
+        "trap 'exit 7' TERM; touch $HOME/ready; while :; do sleep 0.05; done"
 
     @Test(
         "an order to end is told in each state but suspended, where the kill comes without a word",

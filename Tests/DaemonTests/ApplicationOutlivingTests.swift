@@ -19,7 +19,7 @@ struct ApplicationOutlivingTests {
     /// Counts in a file for as long as it runs.
     private static let counting = """
         count=0; trap ': > $HOME/asked; exit 3' TERM
-        while :; do count=$((count + 1)); echo $count > $HOME/count; sleep 0.01; done
+        while :; do count=$((count + 1)); echo $count > $HOME/count; sleep 0.05; done
         """
 
     private func launchCounting(_ daemon: DaemonProcess) throws -> [Int] {

@@ -93,7 +93,7 @@ extension VarlinkClient {
 extension DaemonProcess {
     /// A script that goes on once `letGo` is called with the same word.
     func waits(for word: String) -> String {
-        "while ! [ -e \(folder.path)/go-\(word) ]; do sleep 0.01; done"
+        "while ! [ -e \(folder.path)/go-\(word) ]; do sleep 0.05; done"
     }
 
     func letGo(_ word: String) throws {

@@ -11,7 +11,7 @@ struct ExpirationTests {
     private static let listener = """
         for s in HUP INT TERM USR1 USR2; do trap "echo got $s" $s; done
         echo ready
-        while ! [ -e stop ]; do sleep 0.01; done
+        while ! [ -e stop ]; do sleep 0.05; done
         """
 
     /// Runs the listener, fires its handler, and lets it end.
@@ -88,7 +88,7 @@ struct ExpirationTests {
         let daemon = try DaemonProcess(mode)
         let client = try daemon.connect()
         let script =
-            "trap 'echo told; exit 0' TERM; echo ready; kill -STOP $$; while :; do sleep 0.01; done"
+            "trap 'echo told; exit 0' TERM; echo ready; kill -STOP $$; while :; do sleep 0.05; done"
         let id = try client.submit(script: script) {
             $0.budget = Tasks.Budget(ms: 600_000, grace: 599_000)
         }
@@ -108,7 +108,7 @@ struct ExpirationTests {
             $0.budget = Self.generous
             $0.directory = daemon.folder.path
             $0.expiration = Tasks.ExpirationHandler(command: [
-                "sh", "-c", "echo begun; while ! [ -e stop ]; do sleep 0.01; done; echo over",
+                "sh", "-c", "echo begun; while ! [ -e stop ]; do sleep 0.05; done; echo over",
             ])
         }
         try daemon.waitForOutput("ready", of: id)

@@ -22,7 +22,7 @@ private struct FaultyService {
 
     /// A task that ends with a status once it is let go.
     func submitWaiting(_ name: String, status: Int) throws -> Int {
-        let script = "while ! [ -e \(folder.path)/go-\(name) ]; do sleep 0.01; done; exit \(status)"
+        let script = "while ! [ -e \(folder.path)/go-\(name) ]; do sleep 0.05; done; exit \(status)"
         return try client.submit(script: script) { $0.name = name }
     }
 
@@ -79,7 +79,7 @@ struct FaultTests {
         let service = try FaultyService("queue.slots = 3", in: disk.folder)
         let client = service.client
         let failing = try service.submitWaiting("fails", status: 3)
-        let expiring = try client.submit(script: "trap 'exit 0' TERM; while :; do sleep 0.01; done")
+        let expiring = try client.submit(script: "trap 'exit 0' TERM; while :; do sleep 0.05; done")
         {
             $0.budget = Tasks.Budget(ms: 53_000, grace: 50_000)
         }

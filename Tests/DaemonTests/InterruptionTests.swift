@@ -8,7 +8,7 @@ struct InterruptionTests {
     private static let script = """
         echo attempt $BGTASK_ATTEMPT
         [ $BGTASK_ATTEMPT = 2 ] && exit 0
-        trap '' TERM; echo ready; while :; do sleep 0.01; done
+        trap '' TERM; echo ready; while :; do sleep 0.05; done
         """
 
     @Test(

@@ -76,7 +76,7 @@ struct NoticeTests {
         let client = try daemon.connect()
         let script = """
             trap 'exit 7' TERM
-            while ! [ -e go ]; do sleep 0.01; done
+            while ! [ -e go ]; do sleep 0.05; done
             systemd-notify --status='step 1' EXTEND_TIMEOUT_USEC=7000000
             systemd-notify --ready --status='step 2' EXTEND_TIMEOUT_USEC=60000000
             systemd-notify --status='step 3' EXTEND_TIMEOUT_USEC=60000000

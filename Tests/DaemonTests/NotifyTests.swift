@@ -141,7 +141,7 @@ struct NotifyTests {
         let service = try Service()
         let client = try service.daemon.connect()
         let id = try client.submit(
-            script: "trap 'echo bye; exit 0' TERM; echo ready; while :; do sleep 0.01; done"
+            script: "trap 'echo bye; exit 0' TERM; echo ready; while :; do sleep 0.05; done"
         ) { $0.budget = Tasks.Budget(ms: 500_000, grace: 4000) }
         try service.daemon.waitForOutput("ready", of: id)
         service.daemon.child.signal(SIGTERM)

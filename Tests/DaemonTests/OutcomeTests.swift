@@ -71,7 +71,7 @@ struct OutcomeTests {
         let daemon = try DaemonProcess(mode)
         let client = try daemon.connect()
         let id = try client.submit(
-            script: "trap 'echo bye; exit 0' TERM; echo ready; while :; do sleep 0.01; done"
+            script: "trap 'echo bye; exit 0' TERM; echo ready; while :; do sleep 0.05; done"
         ) { $0.budget = Tasks.Budget(ms: 120_000, grace: 60_000) }
         try daemon.waitForOutput("ready", of: id)
         _ = try client.ask(Tasks.SimulateExpiration.self) { $0.id = id }
@@ -109,7 +109,7 @@ struct OutcomeTests {
             script: """
                 trap '' TERM
                 setsid sh -c 'sleep 1000 & echo ready; exec sleep 1001' &
-                while :; do sleep 0.01; done
+                while :; do sleep 0.05; done
                 """
         ) { $0.budget = Tasks.Budget(ms: 120_000, grace: 300) }
         try daemon.waitForOutput("ready", of: id)
@@ -144,7 +144,7 @@ struct OutcomeTests {
         let daemon = try DaemonProcess(mode)
         let client = try daemon.connect()
         let obeying = try client.submit(
-            script: "trap 'echo bye; exit 0' TERM; echo ready; while :; do sleep 0.01; done")
+            script: "trap 'echo bye; exit 0' TERM; echo ready; while :; do sleep 0.05; done")
         try daemon.waitForOutput("ready", of: obeying)
         _ = try client.ask(Tasks.Cancel.self) {
             $0.id = obeying
@@ -158,7 +158,7 @@ struct OutcomeTests {
         #expect(text == "ready\nbye\n")
 
         let stubborn = try client.submit(
-            script: "trap '' TERM; echo ready; while :; do sleep 0.01; done"
+            script: "trap '' TERM; echo ready; while :; do sleep 0.05; done"
         ) { $0.budget = Tasks.Budget(ms: 100_000, grace: 200) }
         try daemon.waitForOutput("ready", of: stubborn)
         _ = try client.ask(Tasks.Cancel.self) { $0.id = stubborn }

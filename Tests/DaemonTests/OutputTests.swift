@@ -131,8 +131,8 @@ struct OutputTests {
         let id = try client.submit(
             script: """
                 echo one
-                while ! [ -e two ]; do sleep 0.01; done; echo two
-                while ! [ -e three ]; do sleep 0.01; done; echo three
+                while ! [ -e two ]; do sleep 0.05; done; echo two
+                while ! [ -e three ]; do sleep 0.05; done; echo three
                 """
         ) { $0.directory = daemon.folder.path }
         var input = Tasks.Output.Input()

@@ -77,7 +77,7 @@ struct PauseTests {
     func handler() throws {
         let daemon = try DaemonProcess(.supervisor)
         let client = try daemon.connect()
-        let id = try client.submit(script: "echo ready; while ! [ -e end ]; do sleep 0.01; done") {
+        let id = try client.submit(script: "echo ready; while ! [ -e end ]; do sleep 0.05; done") {
             $0.directory = daemon.folder.path
             $0.budget = Tasks.Budget(ms: 500_000, grace: 400_000)
             $0.expiration = Tasks.ExpirationHandler(signal: "", command: ["touch", "end"])

@@ -13,7 +13,7 @@ struct QueueTests {
         let daemon = try DaemonProcess(mode, settings: "queue.slots = 2")
         let client = try daemon.connect()
         let script =
-            "echo $BGTASK_NAME >> order; while ! [ -e go-$BGTASK_NAME ]; do sleep 0.01; done"
+            "echo $BGTASK_NAME >> order; while ! [ -e go-$BGTASK_NAME ]; do sleep 0.05; done"
         let ids = try (1...6).map { number in
             try client.submit(script: script) {
                 $0.name = "\(number)"

@@ -139,7 +139,7 @@ struct RetryTests {
     func cancelRunning(crashes: Bool) throws {
         let daemon = try DaemonProcess(.supervisor)
         let client = try daemon.connect()
-        let script = "trap 'echo told' TERM; echo ready; while :; do sleep 0.01; done"
+        let script = "trap 'echo told' TERM; echo ready; while :; do sleep 0.05; done"
         let id = try client.submit(script: script) {
             $0.retry = Tasks.Retry(attempts: 3, delay: 0, onInterruption: true)
             $0.budget = Tasks.Budget(ms: 500_000, grace: crashes ? 400_000 : 1000)
@@ -168,7 +168,7 @@ struct RetryTests {
         let trap = outcome == .overrun ? "" : "exit 0"
         let script = """
             if [ -e \(mark) ]; then exit 0; fi
-            trap '\(trap)' TERM; touch \(mark); while :; do sleep 0.01; done
+            trap '\(trap)' TERM; touch \(mark); while :; do sleep 0.05; done
             """
         let id = try client.submit(script: script) {
             $0.retry = Tasks.Retry(attempts: 100, delay: 0)

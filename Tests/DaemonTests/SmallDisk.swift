@@ -77,7 +77,7 @@ final class DatabaseVisitor {
 
     /// Locks the database until `unlock`.
     func lock() throws {
-        let wait = "touch \(mark); while [ -e \(mark) ]; do sleep 0.01; done"
+        let wait = "touch \(mark); while [ -e \(mark) ]; do sleep 0.05; done"
         child = try Child(
             Self.program,
             [path, ".timeout 60000", "BEGIN EXCLUSIVE", ".shell \(wait)", "ROLLBACK"],

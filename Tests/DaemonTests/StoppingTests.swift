@@ -12,10 +12,10 @@ struct StoppingTests {
         let daemon = try DaemonProcess(mode, settings: "queue.slots = 2")
         let client = try daemon.connect()
         let obeying = try client.submit(
-            script: "trap 'echo bye; exit 0' TERM; echo ready; while :; do sleep 0.01; done"
+            script: "trap 'echo bye; exit 0' TERM; echo ready; while :; do sleep 0.05; done"
         ) { $0.budget = Tasks.Budget(ms: 200_000, grace: 60_000) }
         let ignoring = try client.submit(
-            script: "trap '' TERM; setsid sleep 1000 & echo ready; while :; do sleep 0.01; done"
+            script: "trap '' TERM; setsid sleep 1000 & echo ready; while :; do sleep 0.05; done"
         ) { $0.budget = Tasks.Budget(ms: 200_000, grace: 1000) }
         _ = try client.submit(["true"])
         for id in [obeying, ignoring] { try daemon.waitForOutput("ready", of: id) }
@@ -96,7 +96,7 @@ struct StoppingTests {
         let daemon = try DaemonProcess(mode)
         let client = try daemon.connect()
         let id = try client.submit(
-            script: "trap '' TERM; echo ready; while :; do sleep 0.01; done"
+            script: "trap '' TERM; echo ready; while :; do sleep 0.05; done"
         ) { $0.budget = Tasks.Budget(ms: 500_000, grace: 400_000) }
         try daemon.waitForOutput("ready", of: id)
         try client.send(Tasks.Wait.self, with { $0.id = id })

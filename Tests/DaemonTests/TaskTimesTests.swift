@@ -12,7 +12,7 @@ struct TaskTimesTests {
     /// A task of two attempts that have ended, the first of them warned.
     private func warnedAndTriedAgain(by client: VarlinkClient) throws -> Int {
         let id = try client.submit(
-            script: "[ $BGTASK_ATTEMPT = 2 ] || while :; do sleep 0.01; done"
+            script: "[ $BGTASK_ATTEMPT = 2 ] || while :; do sleep 0.05; done"
         ) {
             $0.budget = Tasks.Budget(ms: 200_000, grace: 100_000)
             $0.retry = Tasks.Retry(attempts: 2, delay: 0)

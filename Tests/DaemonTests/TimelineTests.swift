@@ -37,7 +37,7 @@ struct TimelineTests {
             ($0.name, $0.retry) = ("retried", Tasks.Retry(attempts: 5, delay: 0))
         }
         #expect(try client.ended(retried).outcome == .completed)
-        let warned = try client.submit(script: "trap 'exit 0' TERM; while :; do sleep 0.01; done") {
+        let warned = try client.submit(script: "trap 'exit 0' TERM; while :; do sleep 0.05; done") {
             ($0.name, $0.budget) = ("warned", Tasks.Budget(ms: 60_100, grace: 60_000))
         }
         #expect(try client.ended(warned).outcome == .expired)

@@ -188,7 +188,7 @@ struct WatchTests {
     func wait(mode: ContainmentMode) throws {
         let daemon = try DaemonProcess(mode)
         let client = try daemon.connect()
-        let id = try client.submit(script: "while ! [ -e go ]; do sleep 0.01; done") {
+        let id = try client.submit(script: "while ! [ -e go ]; do sleep 0.05; done") {
             $0.directory = daemon.folder.path
         }
         #expect(

@@ -87,7 +87,7 @@ extension LinuxTests {
             let peer = try ExecutorPeer(
                 service: .init(
                     group: group.folder, environment: ["NOTIFY_SOCKET=\(notices.path)"]))
-            let script = "trap 'echo warned' TERM; echo ready; while :; do sleep 0.01; done"
+            let script = "trap 'echo warned' TERM; echo ready; while :; do sleep 0.05; done"
             var (started, text) = try peer.startReady(
                 1, ExecutorWork(script: script), graceSeconds: 600)
             kill(peer.processID, SIGTERM)

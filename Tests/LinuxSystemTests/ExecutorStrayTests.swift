@@ -44,7 +44,7 @@ extension LinuxTests {
         @Test("who has left is told of once, gets signals, and is killed with the command")
         func child() throws {
             let script = """
-                sh -c '\(leave); trap "echo got" TERM; echo ready; while :; do sleep 0.01; done' &
+                sh -c '\(leave); trap "echo got" TERM; echo ready; while :; do sleep 0.05; done' &
                 trap '' TERM; wait
                 """
             let started = try start(1, script)
@@ -69,7 +69,7 @@ extension LinuxTests {
                 for i in 1 2 3 4 5 6 7 8; do
                 (sh -c '\(leave); trap "" TERM; echo one; exec sleep 1000' &)
                 done
-                while [ $(wc -l <\(elsewhere.folder)/cgroup.procs) -lt 8 ]; do sleep 0.01; done
+                while [ $(wc -l <\(elsewhere.folder)/cgroup.procs) -lt 8 ]; do sleep 0.05; done
                 echo ready; read line
                 """
             let started = try start(1, script + "; exit 3")
@@ -81,7 +81,7 @@ extension LinuxTests {
 
         @Test("a command that has left its group itself gets signals, and is killed")
         func main() throws {
-            let script = "\(leave); trap 'echo got' TERM; echo ready; while :; do sleep 0.01; done"
+            let script = "\(leave); trap 'echo got' TERM; echo ready; while :; do sleep 0.05; done"
             let started = try start(1, script)
             let serial = try peer.order(EXECUTOR_SIGNAL, 1) { $0.number = UInt32(SIGTERM) }
             let answer = try peer.wait(EXECUTOR_DONE) { $0.record.serial == serial }.record
@@ -131,7 +131,7 @@ extension LinuxTests {
             let script = """
                 (sh -c '\(leave); \(become)' &)
                 until grep -qs sleep /proc/$(cat \(elsewhere.folder)/cgroup.procs)/comm
-                do sleep 0.01; done; echo ready; read line
+                do sleep 0.05; done; echo ready; read line
                 """
             _ = try start(1, script)
             let told = try peer.wait(EXECUTOR_LEFT).record

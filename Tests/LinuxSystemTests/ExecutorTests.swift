@@ -76,7 +76,7 @@ extension LinuxTests {
             let peer = try ExecutorPeer(home)
             let now = UInt64(MonotonicClock.now())
             var work = ExecutorWork(
-                script: "trap 'echo warned' TERM; echo ready; while :; do sleep 0.01; done")
+                script: "trap 'echo warned' TERM; echo ready; while :; do sleep 0.05; done")
             work.handler = ["echo", "handler"]
             let (handlerAt, limitAt) = (now + 300_000_000, now + 600_000_000)
             #expect(
@@ -176,7 +176,7 @@ extension LinuxTests {
             arguments: ExecutorPeer.Home.possible)
         func alone(home: ExecutorPeer.Home) throws {
             let peer = try ExecutorPeer(home, patience: 0)
-            let script = "trap 'echo warned; exit 5' TERM; echo ready; while :; do sleep 0.01; done"
+            let script = "trap 'echo warned; exit 5' TERM; echo ready; while :; do sleep 0.05; done"
             var (started, text) = try peer.startReady(
                 1, ExecutorWork(script: script), graceSeconds: 60)
             peer.hangUp()
@@ -269,7 +269,7 @@ extension LinuxTests {
             arguments: ExecutorPeer.Home.possible)
         func stop(home: ExecutorPeer.Home) throws {
             let peer = try ExecutorPeer(home)
-            let script = "trap 'echo warned; exit 6' TERM; echo ready; while :; do sleep 0.01; done"
+            let script = "trap 'echo warned; exit 6' TERM; echo ready; while :; do sleep 0.05; done"
             #expect(
                 try peer.start(1, ExecutorWork(script: script)) { $0.grace = 60_000_000_000 } == 0)
             #expect(try peer.start(2, ExecutorWork("no-such-program")) == 0)

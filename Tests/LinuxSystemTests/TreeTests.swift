@@ -42,7 +42,7 @@ extension LinuxTests {
             let script = """
                 trap 'sh -c "sleep 0.02" && sleep 0.02 && exit 42; exit 1' TERM
                 echo ready
-                while :; do sleep 0.01; done
+                while :; do sleep 0.05; done
                 """
             for _ in 0..<40 {
                 let task = try harness.makeTask()

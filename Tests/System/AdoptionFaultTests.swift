@@ -28,7 +28,7 @@ extension SystemTests {
                 "systemctl \(stage.daemonScope) kill --kill-who=main -s KILL bgtaskd.service;"
                 + " until [ \"$(systemctl \(stage.daemonScope) show -P NRestarts bgtaskd.service)\" = 1 ] &&"
                 + " [ \"$(systemctl \(stage.daemonScope) is-active bgtaskd.service)\" = active ];"
-                + " do :; done; cat \(events)"
+                + " do sleep 0.05; done; cat \(events)"
             let looked =
                 stage == .ownDaemon ? try BoxUser.shell(script) : try Installation.shell(script)
             #expect(looked.output.contains("frozen 0"), "\(looked)")

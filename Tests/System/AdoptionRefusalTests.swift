@@ -66,7 +66,7 @@ extension SystemTests {
             let processID = try number(
                 """
                 systemd-run --quiet systemd-run --quiet --scope --unit=session-77 sleep 7601
-                until grep -s . /sys/fs/cgroup/system.slice/session-77.scope/cgroup.procs; do :; done
+                until grep -s . /sys/fs/cgroup/system.slice/session-77.scope/cgroup.procs; do sleep 0.05; done
                 """)
             #expect(
                 try refusal(of: processID).contains("session-77.scope is a whole login session"))

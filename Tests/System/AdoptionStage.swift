@@ -94,7 +94,7 @@ enum AdoptionStage: String, CaseIterable, CustomTestStringConvertible {
     private static func file(_ unit: String) -> String { "\(folder)/\(unit)" }
 
     private static func script(_ unit: String) -> String {
-        "while :; do printf . >>\(file(unit)); done"
+        BoxScript.count(in: file(unit))
     }
 
     // MARK: - Orders
@@ -217,6 +217,6 @@ enum AdoptionStage: String, CaseIterable, CustomTestStringConvertible {
         let size = "$(stat -c %s \(file(unit)) 2>/dev/null || echo 0)"
         let before = try #require(Int(Installation.shell("echo \(size)").line))
         try Installation.succeed(
-            Installation.shell("until [ \"\(size)\" -gt \(before + 50) ]; do :; done"))
+            Installation.shell("until [ \"\(size)\" -gt \(before + 10) ]; do sleep 0.05; done"))
     }
 }

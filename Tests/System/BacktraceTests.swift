@@ -22,8 +22,10 @@ extension SystemTests {
         ///
         /// - Returns: what the journal has of it.
         private func crash(_ unit: String) throws -> String {
+            // The runtime does not wait long for a thread to stop, which a busy machine may not run in that time.
             let run = try Box.execRaw(
-                "systemd-run", "--quiet", "--wait", "--unit=\(unit)", "--setenv=\(setting())",
+                "systemd-run", "--quiet", "--wait", "--nice=-20", "--unit=\(unit)",
+                "--setenv=\(setting())",
                 "\(Self.folder)/systemd-probe", "trap", "word")
             #expect(run.status != 0)
             return try Box.execRaw(
@@ -38,7 +40,6 @@ extension SystemTests {
             var journal = try crash("trap")
             #expect(journal.contains("Program crashed"), "\(journal)")
             #expect(journal.contains("trap(_:)"), "\(journal)")
-            // The runtime does not wait long for a thread to stop, which a busy machine may not run in that time.
             for number in 0..<9 where journal.contains("failed to suspend") {
                 journal = try crash("trap-\(number)")
             }

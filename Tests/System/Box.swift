@@ -97,7 +97,7 @@ enum Box {
 
     /// Runs a command inside again and again until its output is `expected`.
     static func wait(for expected: String, from command: String...) throws {
-        let loop = "until [ \"$(\"$@\")\" = '\(expected)' ]; do sleep 0.02; done"
+        let loop = "until [ \"$(\"$@\")\" = '\(expected)' ]; do sleep 0.05; done"
         let result = try execRaw(list: ["sh", "-c", loop, "sh"] + command)
         guard result.status == 0 else {
             throw Failed(description: "\(command) never said \(expected)")
@@ -186,6 +186,16 @@ enum Box {
         }
         try FileManager.default.removeItem(atPath: path)
         return file
+    }
+}
+
+/// What units of tests do.
+enum BoxScript {
+    /// Adds a byte to a file a hundred times a second, in one process; for a word of a shell in single quotes, and
+    /// without a dollar, which systemd would take for a variable.
+    static func count(in file: String) -> String {
+        "exec perl -e \"open F, q(>>), q(\(file)); while (1) { syswrite F, q(.); "
+            + "select undef, undef, undef, 0.01 }\""
     }
 }
 

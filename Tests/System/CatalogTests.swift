@@ -70,7 +70,7 @@ extension SystemTests {
         func overruns() throws {
             try JournalStage.start()
             let before = try JournalStage.entries("BGTASK_OUTCOME=overrun").count
-            let stubborn = "sh -c 'trap \"\" TERM; while :; do read line </dev/zero; done'"
+            let stubborn = "sh -c 'trap \"\" TERM; while :; do sleep 5; done'"
             let ids = try (0..<2).map { _ in
                 try JournalStage.run(stubborn, "--budget 300ms --grace 100ms")
             }

@@ -65,7 +65,7 @@ extension VirtualMachineTests {
             let held = try VirtualMachine.exec(
                 "sh", "-c",
                 "systemd-run --quiet --unit=holder \(hold.joined(separator: " ")) -- sleep 7000 &&"
-                    + " until \(Self.bgtaskctl.joined(separator: " ")) list | grep held; do :; done"
+                    + " until \(Self.bgtaskctl.joined(separator: " ")) list | grep held; do sleep 0.05; done"
             )
             try #require(held.status == 0, "\(held.errors)")
         }

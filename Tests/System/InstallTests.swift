@@ -249,9 +249,9 @@ extension SystemTests {
                 setpriv --reuid=\(BoxUser.uid) --regid=\(BoxUser.uid) --clear-groups \
                     python3 -c "\(deaf)" &
                 deaf=$!
-                until [ -e \(runtime)/deaf ]; do sleep 0.02; done
+                until [ -e \(runtime)/deaf ]; do sleep 0.05; done
                 script -qec "\(make)" /root/typescript </dev/null >/dev/null 2>&1 & made=$!
-                until asking=$(pgrep -o -u \(BoxUser.uid) -x systemctl); do sleep 0.02; done
+                until asking=$(pgrep -o -u \(BoxUser.uid) -x systemctl); do sleep 0.05; done
                 echo "terminal $(cut -d' ' -f7 /proc/$asking/stat)"
                 find /proc/$asking/fd \\( -lname '/dev/pts/*' -o -lname '/dev/tty*' \\) -printf '%p %l\n'
                 rm \(runtime)/deaf

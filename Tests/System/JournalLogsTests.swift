@@ -36,7 +36,7 @@ extension SystemTests {
         private static func release(_ task: String, _ text: String, count: Int) -> String {
             """
             until [ $(journalctl --sync; journalctl -q -o cat MESSAGE=\(text) BGTASK_ID=\(task) | wc -l) = \(count) ]
-            do :; done
+            do sleep 0.05; done
             : >/run/written; wait; rm /run/written
             """
         }
@@ -60,7 +60,7 @@ extension SystemTests {
                 rm -f /run/go /run/story; mkfifo /run/go
                 id=$(ctl run -- sh -c 'echo early; read line </run/go; echo $line')
                 ctl logs $id --journal --follow >/run/story & reader=$!
-                until grep -q early /run/story; do :; done
+                until grep -q early /run/story; do sleep 0.05; done
                 echo late >/run/go
                 wait $reader && cat /run/story
                 """)

@@ -39,11 +39,11 @@ enum OutlivingStage {
         let run = try Service.call("run \(options) -- sh \(folder)/script")
         try #require(run.status == 0, "\(run)")
         try Installation.succeed(
-            Installation.shell("until [ -s \(folder)/process ]; do sleep 0.02; done"))
+            Installation.shell("until [ -s \(folder)/process ]; do sleep 0.05; done"))
         // What it has printed is read by then.
         try Installation.succeed(
             Installation.shell(
-                "until \(Programs.path("bgtaskctl")) --system logs \(run.line) | grep -q before; do :; done"
+                "until \(Programs.path("bgtaskctl")) --system logs \(run.line) | grep -q before; do sleep 0.05; done"
             ))
         return run.line
     }
@@ -55,14 +55,14 @@ enum OutlivingStage {
 
     static func waitForMark(_ name: String) throws {
         try Installation.succeed(
-            Installation.shell("until [ -e \(folder)/\(name) ]; do sleep 0.02; done"))
+            Installation.shell("until [ -e \(folder)/\(name) ]; do sleep 0.05; done"))
     }
 
     /// Waits until no process of the command is left.
     static func waitForEnd() throws {
         try Installation.succeed(
             Installation.shell(
-                "while kill -0 $(cat \(folder)/process) 2>/dev/null; do sleep 0.02; done"))
+                "while kill -0 $(cat \(folder)/process) 2>/dev/null; do sleep 0.05; done"))
     }
 
     /// Lets the command end, and waits until the daemon has told its end.

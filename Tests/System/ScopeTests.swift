@@ -77,9 +77,9 @@ extension SystemTests {
             let shown = try shell(
                 """
                 $ctl run -- sh -c 'trap "" TERM; exec sleep 7600' >/dev/null
-                until pgrep -f '^sleep 7600' >/dev/null; do :; done
+                until pgrep -f '^sleep 7600' >/dev/null; do sleep 0.05; done
                 kill -9 $daemon; wait $daemon
-                while pgrep -f '^sleep 7600' >/dev/null; do :; done
+                while pgrep -f '^sleep 7600' >/dev/null; do sleep 0.05; done
                 start
                 $ctl run --follow -- echo served
                 """, as: Self.user)
@@ -93,7 +93,7 @@ extension SystemTests {
                 "sh", "-c",
                 """
                 until [ -z "$(systemctl --user list-units --all --plain --no-legend 'bgtaskd-*')" ]
-                do :; done
+                do sleep 0.05; done
                 """, options: ["-u", Self.user], seconds: 60)
             #expect(left.status == 0, "\(left)")
         }

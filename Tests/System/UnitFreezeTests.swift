@@ -12,7 +12,7 @@ extension SystemTests {
             let unit: String
             var file: String { "/run/count/\(unit)" }
 
-            var script: String { "while :; do printf . >>\(file); done" }
+            var script: String { BoxScript.count(in: file) }
 
             func size() throws -> Int {
                 let size = try Box.execRaw("stat", "-c", "%s", file).line
@@ -23,7 +23,7 @@ extension SystemTests {
             func waitForMore() throws {
                 let before = (try? size()) ?? 0
                 let grows =
-                    "until [ \"$(stat -c %s \(file) 2>/dev/null || echo 0)\" -gt \(before + 50) ]; do :; done"
+                    "until [ \"$(stat -c %s \(file) 2>/dev/null || echo 0)\" -gt \(before + 10) ]; do sleep 0.05; done"
                 try Installation.succeed(Installation.shell(grows))
             }
         }

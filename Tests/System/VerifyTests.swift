@@ -72,7 +72,7 @@ extension SystemTests {
                     Installation.shell(
                         """
                         kill -9 \(killed)
-                        while kill -0 \(killed) 2>/dev/null; do sleep 0.01; done
+                        while kill -0 \(killed) 2>/dev/null; do sleep 0.05; done
                         exec bgtaskctl run --wait -- true
                         """))
             }

@@ -183,7 +183,7 @@ STARTING := DaemonTests|bgtaskctlTests|ExampleTests|ManualPageTests
 LONG := SystemTests\.(PackageTests|ClientsPageTests|VirtualMachineTests|TortureTests)
 
 # Runs of tests that wait more than they compute, and so run side by side, with what each prints at its end.
-RUNS := linux daemon-a daemon-b daemon-o programs systemd-a systemd-b systemd-j parts python metrics
+RUNS := systemd-a systemd-b systemd-j systemd-s daemon-a daemon-b daemon-o linux programs parts python metrics
 LONG_RUNS := long cockpit debug benchmarks
 SIDE_BY_SIDE := $(MAKE) --no-print-directory --jobs --keep-going --output-sync=target
 
@@ -218,8 +218,9 @@ build-tests: deps
 	BGTASKD_STATIC=1 $(SWIFT) build -c release --product systemd-probe
 	@config/strip .build/release $(BUILD)/test systemd-probe
 
+# It computes, and lets those before that wait for others.
 run-parts:
-	$(RUN) --skip '^(LinuxSystemTests|SystemTests|$(STARTING))\.'
+	nice env $(RUN) --skip '^(LinuxSystemTests|SystemTests|$(STARTING))\.'
 
 run-linux:
 	BGTASK_ALONE=1 $(RUN) --filter '^LinuxSystemTests'
@@ -245,7 +246,10 @@ run-systemd-b:
 	Tests/System/own-group $@ env $(RUN) --filter '^SystemTests\.SystemTests/[B-I]'
 
 run-systemd-j:
-	Tests/System/own-group $@ env $(RUN) --filter '^SystemTests\.' --skip '^SystemTests\.SystemTests/[A-I]|^$(LONG)'
+	Tests/System/own-group $@ env $(RUN) --filter '^SystemTests\.SystemTests/[J-R]'
+
+run-systemd-s:
+	Tests/System/own-group $@ env $(RUN) --filter '^SystemTests\.' --skip '^SystemTests\.SystemTests/[A-R]|^$(LONG)'
 
 run-long:
 	$(RUN) --filter '^$(LONG)'

@@ -171,10 +171,10 @@ TABLE = Tests/System/test-times $(BGTASK_TIMES)
 
 # The release build of what ships compiles its tests too, and the programs that are tested are those that ship.
 RUNNER := .build/release/bgtaskdPackageTests.xctest --testing-library swift-testing
-RUN = BGTASK_PROGRAMS=$(CURDIR)/$(BUILD) BGTASK_LABEL=$(@:run-%=%) $(BOUNDED) $$((30 * $(TIMES))) $(RUNNER)
+RUN = env BGTASK_PROGRAMS=$(CURDIR)/$(BUILD) BGTASK_LABEL=$(@:run-%=%) $(BOUNDED) $$((30 * $(TIMES))) $(RUNNER)
 
 # With a debug build instead, whose programs assert what is not asked in what ships.
-DEBUG_RUN = BGTASK_LABEL=$(@:run-%=%) $(BOUNDED) $$((45 * $(TIMES))) $(SWIFT) test --skip-build --disable-xctest
+DEBUG_RUN = $(subst /release/,/debug/,$(subst BGTASK_PROGRAMS=$(CURDIR)/$(BUILD),,$(RUN)))
 
 # What starts the programs, and what has a process of its own: its host kills children that it does not know.
 STARTING := DaemonTests|bgtaskctlTests|ExampleTests|ManualPageTests
@@ -184,7 +184,7 @@ LONG := SystemTests\.(PackageTests|ClientsPageTests|VirtualMachineTests|TortureT
 
 # Runs of tests that wait more than they compute, and so run side by side, with what each prints at its end.
 RUNS := systemd-a systemd-b systemd-j systemd-s daemon-a daemon-b daemon-o linux programs parts python metrics
-LONG_RUNS := long cockpit debug benchmarks
+LONG_RUNS := long debug-daemon-a debug-daemon-b debug-linux debug-programs debug-parts cockpit benchmarks
 SIDE_BY_SIDE := $(MAKE) --no-print-directory --jobs --keep-going --output-sync=target
 
 # FILTER=NAME runs the tests whose identifier matches, on the debug build, which a change makes anew the fastest.
@@ -220,7 +220,7 @@ build-tests: deps
 
 # It computes, and lets those before that wait for others.
 run-parts:
-	nice env $(RUN) --skip '^(LinuxSystemTests|SystemTests|$(STARTING))\.'
+	nice $(RUN) --skip '^(LinuxSystemTests|SystemTests|$(STARTING))\.'
 
 run-linux:
 	BGTASK_ALONE=1 $(RUN) --filter '^LinuxSystemTests'
@@ -240,23 +240,34 @@ run-programs:
 
 # Each has a box, which its tests wait for one after the other.
 run-systemd-a:
-	Tests/System/own-group $@ env $(RUN) --filter '^SystemTests\.SystemTests/A'
+	Tests/System/own-group $@ $(RUN) --filter '^SystemTests\.SystemTests/A'
 
 run-systemd-b:
-	Tests/System/own-group $@ env $(RUN) --filter '^SystemTests\.SystemTests/[B-I]'
+	Tests/System/own-group $@ $(RUN) --filter '^SystemTests\.SystemTests/[B-I]'
 
 run-systemd-j:
-	Tests/System/own-group $@ env $(RUN) --filter '^SystemTests\.SystemTests/[J-R]'
+	Tests/System/own-group $@ $(RUN) --filter '^SystemTests\.SystemTests/[J-R]'
 
 run-systemd-s:
-	Tests/System/own-group $@ env $(RUN) --filter '^SystemTests\.' --skip '^SystemTests\.SystemTests/[A-R]|^$(LONG)'
+	Tests/System/own-group $@ $(RUN) --filter '^SystemTests\.' --skip '^SystemTests\.SystemTests/[A-R]|^$(LONG)'
 
 run-long:
 	$(RUN) --filter '^$(LONG)'
 
-run-debug:
+run-debug-linux:
 	BGTASK_ALONE=1 $(DEBUG_RUN) --filter '^LinuxSystemTests'
-	$(DEBUG_RUN) --skip '^(LinuxSystemTests|SystemTests)\.'
+
+run-debug-daemon-a:
+	$(DEBUG_RUN) --filter '^DaemonTests\.[A-L]'
+
+run-debug-daemon-b:
+	$(DEBUG_RUN) --filter '^DaemonTests\.[M-Z]'
+
+run-debug-programs:
+	$(DEBUG_RUN) --filter '^(bgtaskctlTests|ExampleTests|ManualPageTests)\.'
+
+run-debug-parts:
+	nice $(DEBUG_RUN) --skip '^(LinuxSystemTests|SystemTests|$(STARTING))\.'
 
 run-benchmarks:
 	$(SWIFT) build --package-path Benchmarks --build-tests

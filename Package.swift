@@ -213,7 +213,7 @@ let package = Package(
         .testTarget(
             name: "BudgetCoreTests",
             dependencies: ["BudgetCore", "Containers", "TestKit"],
-            swiftSettings: swiftSettings
+            swiftSettings: waitingSettings
         ),
         .testTarget(
             name: "CrashTests",

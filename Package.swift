@@ -213,7 +213,7 @@ let package = Package(
         .testTarget(
             name: "BudgetCoreTests",
             dependencies: ["BudgetCore", "Containers", "TestKit"],
-            swiftSettings: waitingSettings
+            swiftSettings: swiftSettings
         ),
         .testTarget(
             name: "CrashTests",

@@ -14,14 +14,15 @@ extension SystemTests {
 
             var script: String { BoxScript.count(in: file) }
 
+            /// How far it has counted; 0 where it has not begun.
             func size() throws -> Int {
-                let size = try Box.execRaw("stat", "-c", "%s", file).line
-                return try #require(Int(size))
+                let size = try Box.execRaw("stat", "-c", "%s", file)
+                return size.status == 0 ? try #require(Int(size.line)) : 0
             }
 
             /// Waits until it has counted on.
             func waitForMore() throws {
-                let before = (try? size()) ?? 0
+                let before = try size()
                 let grows =
                     "until [ \"$(stat -c %s \(file) 2>/dev/null || echo 0)\" -gt \(before + 10) ]; do sleep 0.05; done"
                 try Installation.succeed(Installation.shell(grows))

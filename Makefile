@@ -17,7 +17,7 @@ COCKPIT_TOOLS := .build/cockpit
 
 SWIFT_FILES := $(wildcard Package.swift Sources Tests Examples Benchmarks)
 
-.PHONY: build build-tests completions install uninstall files sizes deb test test-all test-rest test-python test-metrics
+.PHONY: build stripped build-tests completions install uninstall files sizes deb test test-all test-rest test-python test-metrics
 .PHONY: test-cockpit test-long demo
 .PHONY: fuzz fuzz-live sanitize torture torture-vm bench microbenchmark instruction-counts format lint deps test-deps
 
@@ -34,8 +34,12 @@ BACKTRACER = $(shell $(SWIFT) -print-target-info | sed -n \
 # .build/stripped what is installed, with the symbols beside it.
 build: deps
 	for program in $(PROGRAMS); do \
-	    BGTASKD_STATIC=1 $(SWIFT) build -c release --product $$program || exit 1; \
+	    $(SWIFT) build -c release --product $$program || exit 1; \
 	done
+	@$(MAKE) --no-print-directory stripped
+
+# What is installed, of what is built.
+stripped:
 	@config/strip .build/release $(BUILD) $(PROGRAMS)
 	@objcopy --strip-all "$(BACKTRACER)" $(BUILD)/swift-backtrace
 	@$(MAKE) --no-print-directory completions
@@ -211,11 +215,10 @@ test-rest: test-deps $(VARLINK_ENV)/ready $(VM)/version $(DEBIAN)/trixie/complet
 	@$(TIMED) debug-build $(SWIFT) build --build-tests
 	@$(TIMED) tests $(SIDE_BY_SIDE) $(LONG_RUNS:%=run-%); status=$$?; $(TABLE); exit $$status
 
-# The programs and all tests; what is linked for the tests has no static runtime, so the programs are linked last.
+# The programs and all tests.
 build-tests: deps
 	$(SWIFT) build -c release --build-tests
-	@$(MAKE) --no-print-directory build
-	BGTASKD_STATIC=1 $(SWIFT) build -c release --product systemd-probe
+	@$(MAKE) --no-print-directory stripped
 	@config/strip .build/release $(BUILD)/test systemd-probe
 
 # It computes, and lets those before that wait for others.
@@ -401,7 +404,7 @@ bench:
 
 # The daemon's parts alone, to be measured.
 microbenchmark: deps
-	BGTASKD_MEASURED=1 BGTASKD_STATIC=1 $(SWIFT) build -c release --product $@
+	BGTASKD_MEASURED=1 $(SWIFT) build -c release --product $@
 
 # Counts what a begin and end, and reading calls, cost in instructions and allocations, and fails where that is
 # more than 5 % away from what Tests/InstructionCount has recorded. RECORD=yes records it anew.

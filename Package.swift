@@ -40,27 +40,23 @@ let executorLinkerSettings: [LinkerSetting] =
         ])
     ]
 
-/// Whether the programs have the Swift runtime inside, as those that are installed have (`make build`). It is said here
-/// and not by --static-swift-stdlib, which compiles everything anew and leaves no tests: there is no static Testing
-/// library. So what ships and its tests are compiled once.
-let isStatic = Context.environment["BGTASKD_STATIC"] != nil
-
+/// The programs have the Swift runtime inside. It is said here and not by --static-swift-stdlib, which compiles
+/// everything anew and leaves no tests: there is no static Testing library. So what ships and its tests are compiled
+/// once. What a test imports is therefore no program, whose settings it would be linked with.
+///
 /// What is installed keeps its 47,000 relocations as a bit map, and not in 24 bytes each: a megabyte less. It needs
 /// a C library of 2.36 or later, as Debian 12 has, and a linker that knows it. What others could look up in a program
 /// is left out, since nobody does: what the Swift compiler would have exported, used or not, is a twentieth of it.
 /// The two libraries are what Foundation's part in ArgumentParser needs where it is static.
-let programLinkerSettings: [LinkerSetting] =
-    isStatic
-    ? [
-        .unsafeFlags(
-            [
-                "-static-stdlib", "-l_FoundationCollections", "-l_FoundationCShims",
-                "-use-ld=lld", "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs",
-                "-Xlinker", "--no-export-dynamic",
-            ],
-            .when(configuration: .release))
-    ]
-    : []
+let programLinkerSettings: [LinkerSetting] = [
+    .unsafeFlags(
+        [
+            "-static-stdlib", "-l_FoundationCollections", "-l_FoundationCShims",
+            "-use-ld=lld", "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs",
+            "-Xlinker", "--no-export-dynamic",
+        ],
+        .when(configuration: .release))
+]
 
 /// What the programs alone use is left out where a package depends on the libraries with `traits: []`.
 let logging = Target.Dependency.product(
@@ -165,12 +161,17 @@ let package = Package(
         ),
         // Without pkgConfig: of what that says of ncursesw SwiftPM takes no definitions, and warns.
         .systemLibrary(name: "CNcurses", providers: [.apt(["libncurses-dev"])]),
-        .executableTarget(
-            name: "bgtaskctl",
+        .target(
+            name: "TaskControl",
             dependencies: [
                 "CNcurses", "JSON", "LinuxSystem", "Settings", "Systemd", "TaskAPI", "Varlink",
                 argumentParser,
             ],
+            swiftSettings: swiftSettings
+        ),
+        .executableTarget(
+            name: "bgtaskctl",
+            dependencies: ["TaskControl"],
             swiftSettings: swiftSettings,
             linkerSettings: programLinkerSettings
         ),
@@ -229,12 +230,10 @@ let package = Package(
         .testTarget(
             name: "bgtaskctlTests",
             dependencies: [
-                "JSON", "LinuxSystem", "Systemd", "TaskAPI", "TestKit", "Varlink", "bgtaskctl",
+                "JSON", "LinuxSystem", "Systemd", "TaskAPI", "TestKit", "Varlink", "TaskControl",
             ],
             swiftSettings: waitingSettings
         ),
-        .testTarget(
-            name: "bgtaskdTests", dependencies: ["bgtaskd"], swiftSettings: waitingSettings),
         .executableTarget(
             name: "certification-peer",
             dependencies: ["JSON", "Varlink"],
@@ -283,7 +282,7 @@ let package = Package(
         .testTarget(
             name: "LinuxSystemTests",
             dependencies: [
-                "CExecutor", "CLinux", "LinuxSystem", "TestKit", "bgtask-executor",
+                "CExecutor", "CLinux", "LinuxSystem", "TestKit",
                 "process-test-child", "process-test-daemon",
             ],
             swiftSettings: waitingSettings

@@ -30,11 +30,12 @@ enum ImportTable {
             "DaemonShell", "TaskAPI", "Settings", "LinuxSystem", "Systemd", "Logging", "Glibc",
         ],
         "CNcurses": [],
-        "bgtaskctl": [
+        "TaskControl": [
             "CNcurses", "JSON", "TaskAPI", "Varlink", "LinuxSystem", "Settings", "Systemd",
             "ArgumentParser",
             "Glibc",
         ],
+        "bgtaskctl": ["TaskControl"],
         "CExecutor": [],
         "bgtask-executor": [],
         "CEpoll": [],

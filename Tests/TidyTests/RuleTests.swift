@@ -130,7 +130,7 @@ struct RuleTests {
         arguments: [
             ("BudgetCore", "internal import Glibc"), ("Varlink", "import TaskAPI"),
             ("LinuxSystem", "package import BudgetCore"), ("Systemd", "import struct Settings.A"),
-            ("bgtaskctl", "import BudgetCore"), ("Unknown", "let a = 1"),
+            ("TaskControl", "import BudgetCore"), ("Unknown", "let a = 1"),
         ]
     )
     func imports(module: String, line: String) {

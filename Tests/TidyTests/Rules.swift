@@ -4,7 +4,7 @@ enum Rules {
     static let wallClockReaders: [String: String] = [
         "Sources/DaemonShell/Persistence/WallClock.swift":
             "STATUS names the next expiry by the time of day, the history says when tasks ended, and accounts expire",
-        "Sources/bgtaskctl/Rendering/WallClock.swift": "shows when tasks ended",
+        "Sources/TaskControl/Rendering/WallClock.swift": "shows when tasks ended",
         "Sources/BackgroundTasksKit/BGTaskScheduler.swift":
             "iOS has requests say a date, which goes to the daemon as a time from now",
         "Sources/BackgroundTasksKit/UNNotification.swift": "iOS has messages say when they came",
@@ -22,7 +22,7 @@ enum Rules {
         "Sources/Varlink/Connection/OutputBuffer.swift": "bytes sent that were not there",
         "Sources/Varlink/Messages/Message.swift": "a message of ours that cannot be written",
         "Sources/Varlink/Messages/SharedMessage.swift": "a message of ours without its number",
-        "Sources/bgtaskctl/Session/SignalInbox.swift": "two inboxes for the same signals",
+        "Sources/TaskControl/Session/SignalInbox.swift": "two inboxes for the same signals",
         "Benchmarks/Sources/BenchmarkSockets/ByteBuffer.swift": "a buffer without room",
         "Benchmarks/Sources/microbenchmark/Stopwatch.swift": "a thread without a clock",
     ]

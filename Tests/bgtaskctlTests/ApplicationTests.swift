@@ -2,7 +2,7 @@ import JSON
 import TaskAPI
 import Testing
 import Varlink
-import bgtaskctl
+import TaskControl
 
 @Suite("The verbs of applications")
 struct ApplicationTests {

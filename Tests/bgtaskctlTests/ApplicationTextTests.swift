@@ -1,7 +1,7 @@
 import TaskAPI
 import Testing
 import Varlink
-import bgtaskctl
+import TaskControl
 
 @Suite("What a person reads of applications")
 struct ApplicationTextTests {

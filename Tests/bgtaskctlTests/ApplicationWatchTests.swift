@@ -3,7 +3,7 @@ import JSON
 import TaskAPI
 import Testing
 import Varlink
-import bgtaskctl
+import TaskControl
 
 @Suite("Following applications, and what is refused")
 struct ApplicationWatchTests {

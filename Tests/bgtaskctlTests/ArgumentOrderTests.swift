@@ -1,5 +1,5 @@
 import Testing
-import bgtaskctl
+import TaskControl
 
 @Suite struct ArgumentOrderTests {
     @Test("options of every verb before the verb go right behind it")

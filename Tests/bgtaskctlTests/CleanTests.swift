@@ -2,7 +2,7 @@ import JSON
 import TaskAPI
 import Testing
 import Varlink
-import bgtaskctl
+import TaskControl
 
 /// What `clean` asks, and what it says.
 @Suite struct CleanTests {

@@ -1,6 +1,6 @@
 import TaskAPI
 import Testing
-import bgtaskctl
+import TaskControl
 
 @Suite struct ColumnTests {
     private let terminal = Style.terminal(width: 80, colour: false)

@@ -2,7 +2,7 @@ import JSON
 import TaskAPI
 import Testing
 import Varlink
-import bgtaskctl
+import TaskControl
 
 /// What `complete` and `run --wake` ask.
 @Suite struct CompleteTests {

@@ -3,7 +3,7 @@ import TaskAPI
 import TestKit
 import Testing
 import Varlink
-import bgtaskctl
+import TaskControl
 
 /// What bash completes, by the scripts that are installed, in a bash of its own.
 @Suite struct CompletionTests {

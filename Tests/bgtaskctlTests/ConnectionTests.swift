@@ -3,7 +3,7 @@ import JSON
 import TaskAPI
 import Testing
 import Varlink
-import bgtaskctl
+import TaskControl
 
 @Suite struct ConnectionTests {
     @Test("a daemon that closes the connection midway is one line; the status is the verb's")

@@ -1,6 +1,6 @@
 import TaskAPI
 import Testing
-import bgtaskctl
+import TaskControl
 
 @Suite struct ExitStatusTests {
     private func ended(_ outcome: Tasks.Outcome, status: Int? = nil, signal: String? = nil)

@@ -3,7 +3,7 @@ import JSON
 import TaskAPI
 import Testing
 import Varlink
-import bgtaskctl
+import TaskControl
 
 @Suite struct FailureTests {
     private func socket() throws -> SocketChoice {

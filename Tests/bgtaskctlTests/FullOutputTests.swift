@@ -1,7 +1,7 @@
 import TaskAPI
 import Testing
 import Varlink
-import bgtaskctl
+import TaskControl
 
 @Suite struct FullOutputTests {
     private func run(_ line: String, _ socket: String = "/nowhere") throws -> CommandRun {

@@ -1,6 +1,6 @@
 import TaskAPI
 import Testing
-import bgtaskctl
+import TaskControl
 
 @Suite struct HoldMachineTests {
     private func machine(_ events: HoldMachine.Event...) -> HoldMachine {

@@ -3,7 +3,7 @@ import JSON
 import TaskAPI
 import Testing
 import Varlink
-import bgtaskctl
+import TaskControl
 
 @Suite struct HoldTests {
     /// A daemon that grants every begin, answers Show and End on the connection for orders, and plays `events`

@@ -1,7 +1,7 @@
 import TaskAPI
 import TestKit
 import Testing
-import bgtaskctl
+import TaskControl
 
 /// Whoever listens at a socket may answer with any numbers; none of them ends the process of whoever asks.
 @Suite struct HostileAnswerTests {

@@ -1,7 +1,7 @@
 import JSON
 import Testing
 import Varlink
-import bgtaskctl
+import TaskControl
 
 /// What the daemon says of its interfaces. The fake one has that of every service alone.
 @Suite struct IntrospectTests {

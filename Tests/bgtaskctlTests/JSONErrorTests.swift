@@ -1,7 +1,7 @@
 import TaskAPI
 import Testing
 import Varlink
-import bgtaskctl
+import TaskControl
 
 @Suite struct JSONErrorTests {
     private func run(_ arguments: [String], _ daemon: FakeDaemon? = nil) throws -> CommandRun {

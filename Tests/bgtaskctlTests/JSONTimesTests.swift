@@ -2,7 +2,7 @@ import JSON
 import TaskAPI
 import Testing
 import Varlink
-import bgtaskctl
+import TaskControl
 
 @Suite struct JSONTimesTests {
     /// 2026-03-01T13:03:07.250Z

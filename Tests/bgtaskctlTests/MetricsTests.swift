@@ -2,7 +2,7 @@ import Glibc
 import TaskAPI
 import TestKit
 import Testing
-import bgtaskctl
+import TaskControl
 
 @Suite("The counts as monitoring systems read them")
 struct MetricsTests {

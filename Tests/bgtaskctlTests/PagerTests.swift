@@ -3,7 +3,7 @@ import TaskAPI
 import TestKit
 import Testing
 import Varlink
-import bgtaskctl
+import TaskControl
 
 @Suite struct PagerTests {
     private static let screen: (rows: UInt16, columns: UInt16) = (10, 60)

@@ -2,7 +2,7 @@ import ArgumentParser
 import TaskAPI
 import TestKit
 import Testing
-import bgtaskctl
+import TaskControl
 
 @Suite("The command of run and hold, behind -- or without it")
 struct PassedCommandTests {

@@ -1,6 +1,6 @@
 import Glibc
 import Testing
-import bgtaskctl
+import TaskControl
 
 @Suite("A point in time on the command line")
 struct PointInTimeTests {

@@ -2,7 +2,7 @@ import JSON
 import TaskAPI
 import Testing
 import Varlink
-import bgtaskctl
+import TaskControl
 
 /// What `run` asks of the queue, and what it says of the receipt.
 @Suite struct QueueOptionTests {

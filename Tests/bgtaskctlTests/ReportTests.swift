@@ -2,7 +2,7 @@ import JSON
 import TaskAPI
 import Testing
 import Varlink
-import bgtaskctl
+import TaskControl
 
 /// What `report` asks, and how progress is shown.
 @Suite struct ReportTests {

@@ -3,7 +3,7 @@ import JSON
 import TaskAPI
 import Testing
 import Varlink
-import bgtaskctl
+import TaskControl
 
 @Suite struct RunTests {
     private func submitted(_ id: Int = 7) -> Tasks.Submit.Output {

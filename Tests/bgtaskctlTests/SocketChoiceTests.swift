@@ -1,5 +1,5 @@
 import Testing
-import bgtaskctl
+import TaskControl
 
 @Suite struct SocketChoiceTests {
     private func path(_ wish: SocketChoice.Wish) throws -> String {

@@ -4,7 +4,7 @@ import TaskAPI
 import TestKit
 import Testing
 import Varlink
-import bgtaskctl
+import TaskControl
 
 /// The line that says that a command which waits is alive.
 @Suite("A command that takes long")

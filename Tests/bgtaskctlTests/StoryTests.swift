@@ -1,7 +1,7 @@
 import Glibc
 import Systemd
 import Testing
-import bgtaskctl
+import TaskControl
 
 @Suite("A task's story as bgtaskctl shows it")
 struct StoryTests {

@@ -1,6 +1,6 @@
 import TestKit
 import Testing
-import bgtaskctl
+import TaskControl
 
 @Suite("The axis of a timeline")
 struct TimelineAxisTests {

@@ -1,7 +1,7 @@
 import TaskAPI
 import TestKit
 import Testing
-import bgtaskctl
+import TaskControl
 
 @Suite("A timeline on a terminal")
 struct TimelineBlocksTests {

@@ -1,7 +1,7 @@
 import TaskAPI
 import TestKit
 import Testing
-import bgtaskctl
+import TaskControl
 
 @Suite("The rows of a timeline")
 struct TimelineChartTests {

@@ -1,7 +1,7 @@
 import TaskAPI
 import TestKit
 import Testing
-import bgtaskctl
+import TaskControl
 
 @Suite("What is drawn of a task")
 struct TimelineEntryTests {

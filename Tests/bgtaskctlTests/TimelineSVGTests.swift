@@ -2,7 +2,7 @@ import Foundation
 import FoundationXML
 import TestKit
 import Testing
-import bgtaskctl
+import TaskControl
 
 @Suite("A timeline as SVG")
 struct TimelineSVGTests {

@@ -3,7 +3,7 @@ import JSON
 import TaskAPI
 import TestKit
 import Testing
-import bgtaskctl
+import TaskControl
 
 /// What `timeline` asks, and where it puts the picture.
 @Suite struct TimelineTests {

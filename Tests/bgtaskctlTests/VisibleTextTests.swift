@@ -2,7 +2,7 @@ import JSON
 import TaskAPI
 import Testing
 import Varlink
-import bgtaskctl
+import TaskControl
 
 @Suite struct VisibleTextTests {
     /// What would clear a screen, ring, overwrite a line, and turn text around.

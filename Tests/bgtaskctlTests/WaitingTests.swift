@@ -1,7 +1,7 @@
 import TaskAPI
 import Testing
 import Varlink
-import bgtaskctl
+import TaskControl
 
 /// How a task that waits, or is tried again, is shown.
 @Suite struct WaitingTests {

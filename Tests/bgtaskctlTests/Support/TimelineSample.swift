@@ -1,6 +1,6 @@
 import TaskAPI
 import TestKit
-import bgtaskctl
+import TaskControl
 
 /// Timelines for tests.
 enum TimelineSample {

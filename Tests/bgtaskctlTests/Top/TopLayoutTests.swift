@@ -1,7 +1,7 @@
 import LinuxSystem
 import TaskAPI
 import Testing
-import bgtaskctl
+import TaskControl
 
 @Suite struct TopLayoutTests {
     private func bar(

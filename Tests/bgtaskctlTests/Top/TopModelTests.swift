@@ -1,6 +1,6 @@
 import TaskAPI
 import Testing
-import bgtaskctl
+import TaskControl
 
 @Suite struct TopModelTests {
     private func stage(_ tasks: [Tasks.Task]) -> TopStage {

@@ -3,7 +3,7 @@ import TaskAPI
 import TestKit
 import Testing
 import Varlink
-import bgtaskctl
+import TaskControl
 
 /// A daemon that is nothing but a table of tasks: what it tells of them as events is what it lists.
 private struct SmallDaemon {

@@ -1,5 +1,5 @@
 import TaskAPI
-import bgtaskctl
+import TaskControl
 
 /// A live view for a test, with a clock that the test moves.
 struct TopStage {

@@ -1,5 +1,5 @@
+import DaemonShell
 import Testing
-import bgtaskd
 
 @Suite("The daemon's command line")
 struct OptionsTests {

@@ -10,7 +10,7 @@ package struct Options: Equatable {
 
     /// What is wrong with a command line, in words for the person who typed it.
     package struct UsageError: Error, Equatable {
-        let text: String
+        package let text: String
 
         package init(text: String) {
             self.text = text
@@ -25,7 +25,7 @@ package struct Options: Equatable {
     package private(set) var socket: String?
     package private(set) var stateFolder: String?
     /// The socket of bgtask-executor; `nil`: the daemon starts one.
-    private(set) var executor: String?
+    package private(set) var executor: String?
 
     package static let help = """
         Runs background work under a time limit.

@@ -1,11 +1,10 @@
-internal import ArgumentParser
+package import ArgumentParser
 internal import Glibc
 internal import TaskAPI
 
 /// The command line of bgtaskd.
-@main
-struct Bgtaskctl: ParsableCommand {
-    static let configuration = CommandConfiguration(
+package struct Bgtaskctl: ParsableCommand {
+    package static let configuration = CommandConfiguration(
         commandName: "bgtaskctl",
         abstract: "Run background work under a time limit, and look after it.",
         discussion: """
@@ -56,7 +55,10 @@ struct Bgtaskctl: ParsableCommand {
         configuration.groupedSubcommands.flatMap(\.subcommands).map { $0._commandName }
     }
 
-    static func main() {
+    package init() {}
+
+    /// Does what the process's arguments say, and ends it.
+    package static func main() {
         Surroundings.fillStandardDescriptors()
         let given = Array(CommandLine.arguments.dropFirst())
         let arguments = ArgumentOrder.verbFirst(given)

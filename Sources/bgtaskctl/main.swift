@@ -1,0 +1,3 @@
+internal import TaskControl
+
+Bgtaskctl.main()

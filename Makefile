@@ -228,15 +228,17 @@ run-parts:
 run-linux:
 	BGTASK_ALONE=1 $(RUN) --filter '^LinuxSystemTests'
 
-# In a process two tests run at a time, and these wait; so their suites are parted by their names.
+# In a process two tests run at a time, and these wait; so their suites are parted by their names. Here they are about
+# control groups, where there are any; what supervisors do instead is seen by run-linux and run-programs, and by the
+# debug runs of these suites.
 run-daemon-a:
-	$(RUN) --filter '^DaemonTests\.A'
+	BGTASK_CONTAINMENT=cgroup $(RUN) --filter '^DaemonTests\.A'
 
 run-daemon-b:
-	$(RUN) --filter '^DaemonTests\.[B-N]'
+	BGTASK_CONTAINMENT=cgroup $(RUN) --filter '^DaemonTests\.[B-N]'
 
 run-daemon-o:
-	$(RUN) --filter '^DaemonTests\.[O-Z]'
+	BGTASK_CONTAINMENT=cgroup $(RUN) --filter '^DaemonTests\.[O-Z]'
 
 run-programs:
 	$(RUN) --filter '^(bgtaskctlTests|ExampleTests|ManualPageTests)\.'

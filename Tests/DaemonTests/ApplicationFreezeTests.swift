@@ -13,7 +13,8 @@ struct ApplicationFreezeTests {
     /// Three processes that count, each in a file of its own, and one that started them.
     private static let tree = """
         for n in 1 2 3; do
-            (count=0; while :; do count=$((count + 1)); echo $count > $HOME/$0-$n; done) &
+            perl -e 'while (1) {
+                open F, ">", $ARGV[0]; print F ++$n; close F; select undef, undef, undef, 0.002 }' $HOME/$0-$n &
         done
         wait
         """

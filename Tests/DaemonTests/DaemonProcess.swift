@@ -10,8 +10,13 @@ enum ContainmentMode: String, CaseIterable, CustomStringConvertible {
 
     var description: String { rawValue }
 
-    /// Those that can be had here.
-    static let available = allCases.filter { $0 == .supervisor || whyNoCgroup == nil }
+    /// Those that can be had here; where BGTASK_CONTAINMENT names one of them, that alone.
+    static let available: [Self] = {
+        let possible = allCases.filter { $0 == .supervisor || whyNoCgroup == nil }
+        let wanted = getenv("BGTASK_CONTAINMENT").map { String(cString: $0) }
+        let chosen = possible.filter { $0.rawValue == wanted }
+        return chosen.isEmpty ? possible : chosen
+    }()
 
     /// Why no cgroup can be had; `nil` where it can.
     static let whyNoCgroup: String? = {

@@ -1,4 +1,5 @@
 import Glibc
+import TestKit
 
 /// What /proc says of processes (proc(5)).
 enum Processes {
@@ -29,9 +30,9 @@ enum Processes {
         Files.text("/proc/\(processID)/stat").split(separator: ")").last?.dropFirst().first
     }
 
-    /// Whether a process is there and not a zombie.
+    /// Whether a process is there and does not end.
     static func isAlive(_ processID: pid_t) -> Bool {
-        state(processID).map { $0 != "Z" && $0 != "X" } ?? false
+        ProcessStat.isAlive(Files.text("/proc/\(processID)/stat"))
     }
 
     /// A number of /proc/PID/status, such as VmRSS or Threads.

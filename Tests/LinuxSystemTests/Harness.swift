@@ -1,5 +1,6 @@
 import Glibc
 import LinuxSystem
+import TestKit
 import Testing
 
 /// Which containment a test runs with.
@@ -258,11 +259,9 @@ func readAvailable(_ descriptor: borrowing OwnedDescriptor) throws -> String {
     }
 }
 
-/// Whether a process is there and not a zombie.
+/// Whether a process is there and does not end.
 func isAlive(_ processID: Int32) -> Bool {
-    guard let status = try? contents(of: "/proc/\(processID)/stat") else { return false }
-    guard let parenthesis = status.lastIndex(of: ")") else { return false }
-    return !status[parenthesis...].hasPrefix(") Z")
+    (try? contents(of: "/proc/\(processID)/stat")).map(ProcessStat.isAlive) ?? false
 }
 
 func contents(of path: String) throws -> String {

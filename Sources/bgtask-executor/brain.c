@@ -400,6 +400,12 @@ static int leave(bool again) {
     return 0;
 }
 
+static int freeze(struct command *command, bool is_frozen, uint32_t *stillness) {
+    const int error = command_freeze(command, is_frozen);
+    *stillness = command->is_frozen ? EXECUTOR_STANDS_STILL : EXECUTOR_GOES_ON;
+    return error;
+}
+
 /// Obeys an order that was checked. Returns 0 or an errno; `number` goes into the answer.
 static int obey(const struct executor_record *order, const int *descriptors, uint32_t *number) {
     if (order->kind == EXECUTOR_START) return start(order, descriptors);
@@ -414,8 +420,8 @@ static int obey(const struct executor_record *order, const int *descriptors, uin
     case EXECUTOR_SET_DEADLINES: return command_set_deadlines(command, order);
     case EXECUTOR_SIGNAL: return command_signal(command, (int)order->number, number);
     case EXECUTOR_KILL: return command_kill(command);
-    case EXECUTOR_FREEZE: return command_freeze(command, true);
-    case EXECUTOR_THAW: return command_freeze(command, false);
+    case EXECUTOR_FREEZE: return freeze(command, true, number);
+    case EXECUTOR_THAW: return freeze(command, false, number);
     case EXECUTOR_FORGET: return forget(command, order->attempt);
     default: return ENOSYS;
     }

@@ -61,6 +61,8 @@ struct supervisor {
     bool has_answered;
     /// Whether it has told that nothing of the command is left; and whether it has ended before.
     bool has_told_end, is_lost;
+    /// How often its processes were told to go on, whether they stood still or not.
+    int thaws;
 };
 
 /// A process that has left the group of its command.

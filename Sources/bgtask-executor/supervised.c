@@ -53,9 +53,13 @@ static void take_report(struct command *command, const struct supervisor_report 
         return;
     case TOLD_ENDED: take_end(child, &report->end); return;
     case TOLD_KILLING: command->supervisor.has_answered = true; return;
-    case TOLD_FROZEN: command_is_frozen(command, true, 0); return;
-    case TOLD_THAWED: command_is_frozen(command, false, 0); return;
-    case TOLD_FREEZE_FAILED: command_is_frozen(command, false, report->error); return;
+    case TOLD_FROZEN:
+    case TOLD_FREEZE_FAILED:
+        // Whoever was told to go on since then does, or stands still for a later order.
+        if (report->number == command->supervisor.thaws) {
+            command_is_frozen(command, report->kind == TOLD_FROZEN, report->error);
+        }
+        return;
     case TOLD_GONE:
         command->supervisor.has_told_end = true;
         command->use = report->use;
@@ -222,10 +226,18 @@ static int begin_handler(struct command *command) {
     return error;
 }
 
+/// All go on as soon as the supervisor reads the order that was given: what it tells of an earlier freeze is not so any more.
+static void lets_go_on(struct command *command) {
+    command->supervisor.thaws++;
+    command_is_frozen(command, false, 0);
+}
+
 /// Those that get it are not waited for.
 static int signal_all(struct command *command, int number, uint32_t *signalled) {
     *signalled = 0;
-    return order(command, ORDER_SIGNAL, number);
+    const int error = order(command, ORDER_SIGNAL, number);
+    if (error == 0) lets_go_on(command);
+    return error;
 }
 
 static int kill_all(struct command *command) {
@@ -255,7 +267,10 @@ static void give_up(struct command *command) {
 }
 
 static int freeze(struct command *command, bool is_frozen) {
-    return order(command, is_frozen ? ORDER_FREEZE : ORDER_THAW, 0);
+    if (is_frozen) return order(command, ORDER_FREEZE, command->supervisor.thaws);
+    const int error = order(command, ORDER_THAW, 0);
+    if (error == 0) lets_go_on(command);
+    return error;
 }
 
 static void close_home(struct command *command) {

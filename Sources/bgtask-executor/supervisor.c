@@ -52,6 +52,8 @@ static int pause_ms;
 static int64_t next_round_ms;
 /// Of the freeze that is under way; and whether its last round found all of them stopped.
 static int freeze_rounds;
+/// Of the last ORDER_FREEZE.
+static int freeze_number;
 static bool is_freeze_seen;
 static struct clx_processes seen;
 
@@ -134,7 +136,6 @@ static void thaw(void) {
     if (!is_frozen && task != TASK_FREEZE) return;
     begin_task(TASK_NONE);
     clx_descendants_signal(SIGCONT);
-    if (is_frozen) tell((struct supervisor_report){.kind = TOLD_THAWED});
     is_frozen = false;
 }
 
@@ -149,6 +150,7 @@ static void obey(const struct supervisor_order *order) {
         tell((struct supervisor_report){.kind = TOLD_KILLING});
         return;
     case ORDER_FREEZE:
+        freeze_number = order->number;
         if (!is_frozen) begin_task(TASK_FREEZE);
         return;
     case ORDER_THAW: thaw(); return;
@@ -199,13 +201,16 @@ static void freeze_round(void) {
     if (is_confirmed) {
         begin_task(TASK_NONE);
         is_frozen = true;
-        tell((struct supervisor_report){.kind = TOLD_FROZEN});
+        tell((struct supervisor_report){.kind = TOLD_FROZEN, .number = freeze_number});
     } else if (running == 0) {
         next_round_ms = now_ms() + FREEZE_CONFIRM_MS;
     } else if (running < 0 || ++freeze_rounds >= FREEZE_ROUNDS_MAX) {
         thaw();
         tell((struct supervisor_report){
-            .kind = TOLD_FREEZE_FAILED, .error = running < 0 ? (int)-running : unstopped.error});
+            .kind = TOLD_FREEZE_FAILED,
+            .error = running < 0 ? (int)-running : unstopped.error,
+            .number = freeze_number,
+        });
     } else {
         next_round_ms = now_ms() + pause_ms;
         if (pause_ms < FREEZE_PAUSE_MAX_MS) pause_ms *= 2;

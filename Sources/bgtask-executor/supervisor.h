@@ -16,9 +16,10 @@ enum supervisor_order_kind {
     ORDER_SIGNAL,
     /// Kill all, and whoever comes after them. Answered by TOLD_KILLING each time.
     ORDER_KILL,
-    /// Stop all. Answered by TOLD_FROZEN or TOLD_FREEZE_FAILED, and by nothing where another order comes before that.
+    /// Stop all. Answered by TOLD_FROZEN or TOLD_FREEZE_FAILED with the same `number`, and by nothing where another order
+    /// comes before that.
     ORDER_FREEZE,
-    /// Let those go on that were frozen, which is answered by TOLD_THAWED.
+    /// Let those go on that were frozen.
     ORDER_THAW,
     /// Begin the command of the handler.
     ORDER_HANDLER,
@@ -36,7 +37,6 @@ enum supervisor_report_kind {
     TOLD_ENDED,
     TOLD_KILLING,
     TOLD_FROZEN,
-    TOLD_THAWED,
     /// Not all could be stopped, and all go on: `error`.
     TOLD_FREEZE_FAILED,
     /// None is left: `use`. It exits next.
@@ -50,6 +50,7 @@ struct supervisor_report {
     pid_t pid;
     enum clx_stage stage;
     int error;
+    int number;
     struct clx_exit end;
     struct clx_use use;
 };

@@ -172,8 +172,10 @@ extension LinuxTests {
             let task = try harness.makeTask()
             _ = try task.start(LaunchRequest(arguments: ["sleep", "1000"]))
             try harness.waitFor { harness.startedProcessID != nil }
-            try freeze(task, harness)
-            try task.setFrozen(false)
+            for _ in 0..<100 {
+                try freeze(task, harness)
+                try task.setFrozen(false)
+            }
             try freeze(task, harness)
             try kill(task, harness)
         }

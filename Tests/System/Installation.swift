@@ -68,7 +68,8 @@ enum Installation {
             """
             find /etc /usr/local /usr/lib/systemd /var /run /root /home -xdev \
                 \\( -path /var/log/journal -o -path /run/log -o -path /run/systemd \
-                -o -path /root/.cache -o -path \(programs) \\) -prune -o -printf '%p %m %l\\n'
+                -o -path /root/.cache -o -path '/root/.*/*/*/*' -o -path \(programs) \\) -prune \
+                -o -printf '%p %m %l\\n'
             """)
         try succeed(found)
         return Set(found.output.split(separator: "\n").map(String.init))

@@ -1,9 +1,12 @@
 /// Orders that an executor has not answered yet, by their serials.
 struct AwaitedOrders {
-    enum What {
+    enum What: Equatable {
         case start
         case times
-        case freezing
+        case freezing(Bool)
+
+        /// Whether its answer is to come soon, whatever the command does.
+        var isUrgent: Bool { self == .start || self == .times }
     }
 
     private var all: [UInt64: (what: What, command: UInt64)] = [:]
@@ -15,7 +18,7 @@ struct AwaitedOrders {
 
     mutating func add(_ what: What, of command: UInt64, serial: UInt64) {
         all[serial] = (what, command)
-        if what != .freezing { urgentCount += 1 }
+        if what.isUrgent { urgentCount += 1 }
     }
 
     /// An order is answered.
@@ -23,7 +26,7 @@ struct AwaitedOrders {
     /// - Returns: which it was; `nil` where nobody waits for that.
     mutating func take(_ serial: UInt64) -> (what: What, command: UInt64)? {
         guard let order = all.removeValue(forKey: serial) else { return nil }
-        if order.what != .freezing { urgentCount -= 1 }
+        if order.what.isUrgent { urgentCount -= 1 }
         return order
     }
 }

@@ -400,7 +400,7 @@ package final class ExecutorLink: WatchOwner {
                 detail: "bgtask-executor is not connected; try again")
         }
         let serial = nextSerial()
-        awaited.add(.freezing, of: command.identifier, serial: serial)
+        awaited.add(.freezing(frozen), of: command.identifier, serial: serial)
         order(frozen ? EXECUTOR_FREEZE : EXECUTOR_THAW, command, serial: serial)
     }
 
@@ -613,9 +613,16 @@ package final class ExecutorLink: WatchOwner {
             guard let what = command.startAnswered(answer.code) else { return }
             commands[order.command] = nil
             emit(what, of: command, &events)
-        case .freezing:
-            // Where it makes no change, nothing else tells.
-            if answer.code == 0 { emit(.frozen(command.isFrozen), of: command, &events) }
+        case .freezing(let frozen):
+            // Where it makes no change, nothing else tells. What was told before the order is no answer to it.
+            guard answer.code == 0 else { return }
+            switch executor_stillness(answer.number) {
+            case EXECUTOR_STILLNESS_UNKNOWN:
+                emit(.frozen(command.isFrozen), of: command, &events)
+            case frozen ? EXECUTOR_STANDS_STILL : EXECUTOR_GOES_ON:
+                emit(.frozen(frozen), of: command, &events)
+            default: break
+            }
         case .times:
             let isTaken = answer.code != EAGAIN
             guard command.timesAnswered(answer.serial, isTaken: isTaken), isTaken else { return }

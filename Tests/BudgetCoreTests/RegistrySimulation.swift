@@ -129,7 +129,7 @@ struct RegistrySimulation {
             model.drain()
             return "drain"
         }
-        switch Int.random(in: 0..<14, using: &random) {
+        switch Int.random(in: 0..<15, using: &random) {
         case 0...2: return begin()
         case 3...4: return submit()
         case 5...6: return end()
@@ -158,6 +158,16 @@ struct RegistrySimulation {
             }
         case 10...11: return exit()
         case 12: return leave()
+        case 13:
+            return order("complete") { id, caller, simulation in
+                let isSuccess = Bool.random(using: &simulation.random)
+                let accepted =
+                    (try? simulation.held.registry.complete(
+                        id, isSuccess: isSuccess, by: caller, at: simulation.now,
+                        &simulation.actions)) != nil
+                let id = Int(id.rawValue)
+                return (accepted, simulation.model.complete(id, isSuccess: isSuccess))
+            }
         default: return move()
         }
     }

@@ -120,6 +120,8 @@ struct SlowModel {
         tasks[id]?.killAt = now + next
         if elapsed >= SlowModel.stuckAfter, tasks[id]?.isStuck == false {
             tasks[id]?.isStuck = true
+            // Time in front was not counted, and its work is done.
+            if tasks[id]?.state == .dormant { tasks[id]?.isClockStopped = true }
             tasks[id]?.state = .expiring
             startQueued()
         }
@@ -207,6 +209,21 @@ struct SlowModel {
         let limit = task.state == .dormant ? Int.max : hard(task)
         tasks[id]?.state = .expiring
         tasks[id]?.killAt = kills ? now : min(now + task.grace, limit)
+        check()
+        return true
+    }
+
+    mutating func complete(_ id: Int, isSuccess: Bool) -> Bool {
+        guard let task = tasks[id], task.isLive, task.killAt == nil else { return false }
+        let late: Outcome = task.isShutdown ? .interrupted : .expired
+        let outcome = task.state == .expiring ? late : isSuccess ? .completed : .failed
+        guard task.isRun else {
+            finish(id, outcome)
+            return true
+        }
+        let limit = task.state == .dormant ? Int.max : hard(task)
+        tasks[id]?.verdict = outcome
+        tasks[id]?.killAt = min(now + task.grace, limit)
         check()
         return true
     }

@@ -25,6 +25,16 @@ struct OutputRateTests {
         #expect((counts.max() ?? 0) - (counts.min() ?? 0) <= 2 * OutputPipe.readMax)
     }
 
+    @Test("a stream is read at its own rate, where its owner has more")
+    func ofOneStream() throws {
+        let scene = try OutputScene()
+        let command = try scene.command(1, share(.max))
+        for second in 1...3 {
+            try scene.read(at: Int64(second)) { command.flood() }
+            #expect(command.readCount == OutputPipe.bytesPerSecondMax * second)
+        }
+    }
+
     @Test("a rate that is not used up holds nobody up")
     func alone() throws {
         let scene = try OutputScene()

@@ -8,7 +8,7 @@ package final class OutputPipe: DescriptorHandler {
     /// Bytes read in one turn, so that a flood of one task leaves room for the rest.
     package static let readMax = 65_536
     /// A task that prints more than this is slowed down by its own pipe.
-    static let bytesPerSecondMax = 4 << 20
+    package static let bytesPerSecondMax = 4 << 20
     /// Lines in the log a second; what is more is counted.
     static let linesPerSecondMax = 1000
 

@@ -12,12 +12,13 @@ struct NotifyTests {
         let manager: NotifySocket
         let daemon: DaemonProcess
 
-        init(_ settings: String = "") throws {
+        init(_ settings: String = "", watchdogMicroseconds: Int? = nil) throws {
             folder = try TemporaryFolder()
             manager = try NotifySocket(in: folder)
             daemon = try DaemonProcess(
                 .supervisor, settings: settings, in: folder,
-                environment: ["NOTIFY_SOCKET=\(manager.path)"])
+                environment: ["NOTIFY_SOCKET=\(manager.path)"]
+                    + (watchdogMicroseconds.map { ["WATCHDOG_USEC=\($0)"] } ?? []))
         }
     }
 
@@ -46,6 +47,12 @@ struct NotifyTests {
         let service = try Service()
         #expect(try service.manager.next(with: "READY", "1")["STATUS"] == "0 running, 0 queued")
         #expect(service.daemon.canConnect())
+    }
+
+    @Test("the watchdog is fed again and again while there is nothing to do")
+    func watchdog() throws {
+        let service = try Service(watchdogMicroseconds: 100_000)
+        for _ in 0..<3 { _ = try service.manager.next(with: "WATCHDOG", "1") }
     }
 
     @Test("RELOADING and READY stand around every reload, good and bad", arguments: Way.allCases)

@@ -12,8 +12,8 @@ const delays = { first: 200, most: 5000 };
 /**
  * How it stands with the connection.
  *
- * `connecting` → `ready` → `lost` → `ready`; `missing` where there is no socket, `refused` where the socket, or the
- * administrator's view, is not for this user. All but `ready` try again by themselves.
+ * `connecting` → `ready` → `lost` → `ready`; `missing` where nobody has listened at the socket so far, `refused` where
+ * the socket, or the administrator's view, is not for this user. All but `ready` try again by themselves.
  */
 export class Session extends EventTarget {
     status = "connecting";
@@ -34,6 +34,8 @@ export class Session extends EventTarget {
     #connections = new Map();
     #timer = null;
     #delay = delays.first;
+    /** Whether it has been `ready`: then there is something to show while nobody listens. */
+    #wasReady = false;
     #refreshing = new Map();
     /** Counts the times that it has been opened: what fails of an earlier one is of no account. */
     #opened = 0;
@@ -133,6 +135,7 @@ export class Session extends EventTarget {
             await this.#watch(lost);
             if (opened !== this.#opened) return;
             this.#delay = delays.first;
+            this.#wasReady = true;
             this.#become("ready");
         } catch (error) {
             lost(error);
@@ -218,7 +221,7 @@ export class Session extends EventTarget {
         if (this.#isClosed || this.#timer !== null) return;
         this.#drop();
         const problem = error?.problem;
-        if (problem === "not-found") this.#become("missing");
+        if (problem === "not-found" && !this.#wasReady) this.#become("missing");
         else if (problem === "access-denied" ||
             error?.error === "org.varlink.service.PermissionDenied") this.#become("refused");
         else {

@@ -296,7 +296,11 @@ class Views(PageTestCase):
         # The next test needs it, whatever becomes of this one.
         self.addCleanup(lambda: self.daemon.process.poll() is None or self.daemon.start())
         browser.shown(".alert.warning", "bgtaskd has gone away")
-        # What was known is still to be seen.
+        # What was known is still to be seen, and stays so when nobody answers the tries to come back.
+        browser.run("window.tries = 0; const open = cockpit.channel;"
+                    "cockpit.channel = options => { window.tries += 1; return open.call(cockpit, options); }")
+        browser.until(lambda: browser.run("return window.tries") >= 3, "it has tried again")
+        browser.shown(".alert.warning", "bgtaskd has gone away")
         browser.shown("tr", "stays")
         self.audit()
         self.daemon.start()

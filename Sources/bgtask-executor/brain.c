@@ -400,9 +400,11 @@ static int leave(bool again) {
     return 0;
 }
 
-static int freeze(struct command *command, bool is_frozen, uint32_t *stillness) {
+static int freeze(struct command *command, bool is_frozen, uint32_t *answer) {
     const int error = command_freeze(command, is_frozen);
-    *stillness = command->is_frozen ? EXECUTOR_STANDS_STILL : EXECUTOR_GOES_ON;
+    // A supervisor that was told to let them go on will, and tells when it has.
+    const bool is_ending = command->is_frozen && command->supervisor.frozen_after != command->supervisor.thaws;
+    *answer = command->is_frozen == is_frozen && !is_ending ? EXECUTOR_FREEZE_IS_SO : EXECUTOR_FREEZE_FOLLOWS;
     return error;
 }
 

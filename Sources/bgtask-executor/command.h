@@ -63,6 +63,8 @@ struct supervisor {
     bool has_told_end, is_lost;
     /// How often its processes were told to go on, whether they stood still or not.
     int thaws;
+    /// After how many of those the freeze was ordered by which they stand still.
+    int frozen_after;
 };
 
 /// A process that has left the group of its command.

@@ -56,10 +56,11 @@ static void take_report(struct command *command, const struct supervisor_report 
     case TOLD_FROZEN:
     case TOLD_FREEZE_FAILED:
         // Whoever was told to go on since then does, or stands still for a later order.
-        if (report->number == command->supervisor.thaws) {
-            command_is_frozen(command, report->kind == TOLD_FROZEN, report->error);
-        }
+        if (report->number != command->supervisor.thaws) return;
+        command->supervisor.frozen_after = report->number;
+        command_is_frozen(command, report->kind == TOLD_FROZEN, report->error);
         return;
+    case TOLD_THAWED: command_is_frozen(command, false, 0); return;
     case TOLD_GONE:
         command->supervisor.has_told_end = true;
         command->use = report->use;
@@ -226,17 +227,11 @@ static int begin_handler(struct command *command) {
     return error;
 }
 
-/// All go on as soon as the supervisor reads the order that was given: what it tells of an earlier freeze is not so any more.
-static void lets_go_on(struct command *command) {
-    command->supervisor.thaws++;
-    command_is_frozen(command, false, 0);
-}
-
 /// Those that get it are not waited for.
 static int signal_all(struct command *command, int number, uint32_t *signalled) {
     *signalled = 0;
     const int error = order(command, ORDER_SIGNAL, number);
-    if (error == 0) lets_go_on(command);
+    if (error == 0) command->supervisor.thaws++;
     return error;
 }
 
@@ -269,7 +264,7 @@ static void give_up(struct command *command) {
 static int freeze(struct command *command, bool is_frozen) {
     if (is_frozen) return order(command, ORDER_FREEZE, command->supervisor.thaws);
     const int error = order(command, ORDER_THAW, 0);
-    if (error == 0) lets_go_on(command);
+    if (error == 0) command->supervisor.thaws++;
     return error;
 }
 

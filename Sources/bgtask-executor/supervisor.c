@@ -136,6 +136,7 @@ static void thaw(void) {
     if (!is_frozen && task != TASK_FREEZE) return;
     begin_task(TASK_NONE);
     clx_descendants_signal(SIGCONT);
+    if (is_frozen) tell((struct supervisor_report){.kind = TOLD_THAWED});
     is_frozen = false;
 }
 

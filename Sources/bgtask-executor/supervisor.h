@@ -19,7 +19,7 @@ enum supervisor_order_kind {
     /// Stop all. Answered by TOLD_FROZEN or TOLD_FREEZE_FAILED with the same `number`, and by nothing where another order
     /// comes before that.
     ORDER_FREEZE,
-    /// Let those go on that were frozen.
+    /// Let those go on that were frozen, which is answered by TOLD_THAWED.
     ORDER_THAW,
     /// Begin the command of the handler.
     ORDER_HANDLER,
@@ -37,6 +37,7 @@ enum supervisor_report_kind {
     TOLD_ENDED,
     TOLD_KILLING,
     TOLD_FROZEN,
+    TOLD_THAWED,
     /// Not all could be stopped, and all go on: `error`.
     TOLD_FREEZE_FAILED,
     /// None is left: `use`. It exits next.

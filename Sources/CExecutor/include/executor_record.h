@@ -99,12 +99,13 @@ enum executor_flag {
     EXECUTOR_BY_ABSENCE = 1 << 14,
 };
 
-/// How a command is when a FREEZE or THAW has been obeyed. Where that is not what was asked for, FROZEN follows.
-enum executor_stillness {
+/// Whether a command is as a FREEZE or THAW asks for when that has been obeyed.
+enum executor_freeze_answer {
     /// An older executor does not tell.
-    EXECUTOR_STILLNESS_UNKNOWN = 0,
-    EXECUTOR_STANDS_STILL = 1,
-    EXECUTOR_GOES_ON = 2,
+    EXECUTOR_FREEZE_UNKNOWN = 0,
+    EXECUTOR_FREEZE_IS_SO = 1,
+    /// FROZEN follows when it is.
+    EXECUTOR_FREEZE_FOLLOWS = 2,
 };
 
 /// One record. All that a kind does not use is zero.
@@ -120,7 +121,7 @@ struct executor_record {
     uint32_t attempt;
     uint32_t flags;
     /// START: a signal, or 0 for none. SIGNAL: a signal. SET_DEADLINES, HANDLER_FIRED, ENTRY: how often the handler has fired. DONE of SIGNAL: how
-    /// many processes got it; of FREEZE, THAW: an executor_stillness. WELCOME, LISTED: the commands that are not forgotten. NOT_STARTED: the stage (clx_stage).
+    /// many processes got it; of FREEZE, THAW: an executor_freeze_answer. WELCOME, LISTED: the commands that are not forgotten. NOT_STARTED: the stage (clx_stage).
     /// LEFT: the real uid of the process.
     uint32_t number;
     /// WELCOME: the executor's own. LEFT: that of the process.

@@ -616,11 +616,10 @@ package final class ExecutorLink: WatchOwner {
         case .freezing(let frozen):
             // Where it makes no change, nothing else tells. What was told before the order is no answer to it.
             guard answer.code == 0 else { return }
-            switch executor_stillness(answer.number) {
-            case EXECUTOR_STILLNESS_UNKNOWN:
+            switch executor_freeze_answer(answer.number) {
+            case EXECUTOR_FREEZE_UNKNOWN:
                 emit(.frozen(command.isFrozen), of: command, &events)
-            case frozen ? EXECUTOR_STANDS_STILL : EXECUTOR_GOES_ON:
-                emit(.frozen(frozen), of: command, &events)
+            case EXECUTOR_FREEZE_IS_SO: emit(.frozen(frozen), of: command, &events)
             default: break
             }
         case .times:

@@ -402,9 +402,8 @@ static int leave(bool again) {
 
 static int freeze(struct command *command, bool is_frozen, uint32_t *answer) {
     const int error = command_freeze(command, is_frozen);
-    // A supervisor that was told to let them go on will, and tells when it has.
-    const bool is_ending = command->is_frozen && command->supervisor.frozen_after != command->supervisor.thaws;
-    *answer = command->is_frozen == is_frozen && !is_ending ? EXECUTOR_FREEZE_IS_SO : EXECUTOR_FREEZE_FOLLOWS;
+    const bool is_so = command->is_frozen == is_frozen && !command->supervisor.owes_stillness;
+    *answer = is_so ? EXECUTOR_FREEZE_IS_SO : EXECUTOR_FREEZE_FOLLOWS;
     return error;
 }
 

@@ -73,7 +73,8 @@ void command_child_started(struct child *child) {
     child->started_at = loop_now();
     if (child != &command->main) return;
     command->phase = PHASE_RUNNING;
-    if (command->wants_frozen) home->freeze(command, true);
+    const int freeze_error = command->wants_frozen ? home->freeze(command, true) : 0;
+    if (freeze_error != 0) command_is_frozen(command, false, freeze_error);
     reports_add(command, REPORT_STARTED);
 }
 

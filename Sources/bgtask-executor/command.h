@@ -61,10 +61,10 @@ struct supervisor {
     bool has_answered;
     /// Whether it has told that nothing of the command is left; and whether it has ended before.
     bool has_told_end, is_lost;
-    /// How often its processes were told to go on, whether they stood still or not.
-    int thaws;
-    /// After how many of those the freeze was ordered by which they stand still.
-    int frozen_after;
+    /// Numbers the orders that stop its processes or let them go on, of which only the last one's answer counts.
+    uint32_t stillness_order;
+    /// Whether a FREEZE or THAW waits for that answer.
+    bool owes_stillness;
 };
 
 /// A process that has left the group of its command.

@@ -10,6 +10,7 @@
 
 #include "deadlines.h"
 #include "home.h"
+#include "reports.h"
 #include "supervisor.h"
 #include "table.h"
 
@@ -42,6 +43,18 @@ static void take_end(struct child *child, const struct clx_exit *end) {
     command_child_ended(child);
 }
 
+/// How its processes are after an order that stops them or lets them go on.
+static void take_stillness(struct command *command, const struct supervisor_report *report) {
+    // A later order is not answered yet.
+    if (report->number != command->supervisor.stillness_order) return;
+    command_is_frozen(command, report->kind == TOLD_FROZEN, report->error);
+    if (!command->supervisor.owes_stillness) return;
+    // Whoever ordered it hears of it, also where nothing has changed.
+    command->supervisor.owes_stillness = false;
+    command->freeze_error = report->error;
+    reports_add(command, REPORT_FROZEN);
+}
+
 static void take_report(struct command *command, const struct supervisor_report *report) {
     struct child *child = report->is_of_handler ? &command->handler : &command->main;
     switch (report->kind) {
@@ -54,13 +67,8 @@ static void take_report(struct command *command, const struct supervisor_report 
     case TOLD_ENDED: take_end(child, &report->end); return;
     case TOLD_KILLING: command->supervisor.has_answered = true; return;
     case TOLD_FROZEN:
-    case TOLD_FREEZE_FAILED:
-        // Whoever was told to go on since then does, or stands still for a later order.
-        if (report->number != command->supervisor.thaws) return;
-        command->supervisor.frozen_after = report->number;
-        command_is_frozen(command, report->kind == TOLD_FROZEN, report->error);
-        return;
-    case TOLD_THAWED: command_is_frozen(command, false, 0); return;
+    case TOLD_THAWED:
+    case TOLD_FREEZE_FAILED: take_stillness(command, report); return;
     case TOLD_GONE:
         command->supervisor.has_told_end = true;
         command->use = report->use;
@@ -212,8 +220,7 @@ static int begin(struct command *command, int input) {
 }
 
 /// Returns an errno, EAGAIN where the supervisor has not taken those of before.
-static int order(struct command *command, enum supervisor_order_kind kind, int number) {
-    const struct supervisor_order order = {.kind = kind, .number = number};
+static int send_order(struct command *command, struct supervisor_order order) {
     // It ends.
     if (command->supervisor.reports.descriptor < 0) return ESRCH;
     const int flags = MSG_DONTWAIT | MSG_NOSIGNAL;
@@ -221,8 +228,16 @@ static int order(struct command *command, enum supervisor_order_kind kind, int n
     return errno == EPIPE || errno == ECONNRESET ? ESRCH : errno;
 }
 
+/// The same for those that stop its processes or let them go on.
+static int order_stillness(struct command *command, struct supervisor_order order) {
+    order.number = command->supervisor.stillness_order + 1;
+    const int error = send_order(command, order);
+    if (error == 0) command->supervisor.stillness_order = order.number;
+    return error;
+}
+
 static int begin_handler(struct command *command) {
-    const int error = order(command, ORDER_HANDLER, 0);
+    const int error = send_order(command, (struct supervisor_order){.kind = ORDER_HANDLER});
     command->handler.is_there = error == 0;
     return error;
 }
@@ -230,9 +245,7 @@ static int begin_handler(struct command *command) {
 /// Those that get it are not waited for.
 static int signal_all(struct command *command, int number, uint32_t *signalled) {
     *signalled = 0;
-    const int error = order(command, ORDER_SIGNAL, number);
-    if (error == 0) command->supervisor.thaws++;
-    return error;
+    return order_stillness(command, (struct supervisor_order){.kind = ORDER_SIGNAL, .signal = number});
 }
 
 static int kill_all(struct command *command) {
@@ -240,7 +253,7 @@ static int kill_all(struct command *command) {
     if (!command->supervisor.process.is_there) return 0;
     // Somebody may have stopped it.
     kill(supervisor, SIGCONT);
-    const int error = order(command, ORDER_KILL, 0);
+    const int error = send_order(command, (struct supervisor_order){.kind = ORDER_KILL});
     if (error == ESRCH) return 0;
     // What has no supervisor any more is killed as soon as it is found.
     if (error != 0) kill(supervisor, SIGKILL);
@@ -262,9 +275,8 @@ static void give_up(struct command *command) {
 }
 
 static int freeze(struct command *command, bool is_frozen) {
-    if (is_frozen) return order(command, ORDER_FREEZE, command->supervisor.thaws);
-    const int error = order(command, ORDER_THAW, 0);
-    if (error == 0) command->supervisor.thaws++;
+    const int error = order_stillness(command, (struct supervisor_order){.kind = is_frozen ? ORDER_FREEZE : ORDER_THAW});
+    if (error == 0) command->supervisor.owes_stillness = true;
     return error;
 }
 

@@ -52,8 +52,8 @@ static int pause_ms;
 static int64_t next_round_ms;
 /// Of the freeze that is under way; and whether its last round found all of them stopped.
 static int freeze_rounds;
-/// Of the last ORDER_FREEZE.
-static int freeze_number;
+/// Of the last order to stop all or let them go on.
+static uint32_t stillness_order;
 static bool is_freeze_seen;
 static struct clx_processes seen;
 
@@ -136,25 +136,37 @@ static void thaw(void) {
     if (!is_frozen && task != TASK_FREEZE) return;
     begin_task(TASK_NONE);
     clx_descendants_signal(SIGCONT);
-    if (is_frozen) tell((struct supervisor_report){.kind = TOLD_THAWED});
     is_frozen = false;
+}
+
+static void tell_stillness(enum supervisor_report_kind kind, int error) {
+    tell((struct supervisor_report){.kind = kind, .error = error, .number = stillness_order});
 }
 
 static void obey(const struct supervisor_order *order) {
     switch (order->kind) {
     case ORDER_SIGNAL:
+        stillness_order = order->number;
         thaw();
-        clx_descendants_signal(order->number);
+        tell_stillness(TOLD_THAWED, 0);
+        clx_descendants_signal(order->signal);
         return;
     case ORDER_KILL:
         begin_task(TASK_KILL);
         tell((struct supervisor_report){.kind = TOLD_KILLING});
         return;
     case ORDER_FREEZE:
-        freeze_number = order->number;
-        if (!is_frozen) begin_task(TASK_FREEZE);
+        stillness_order = order->number;
+        // A handler that was begun meanwhile is stopped yet.
+        if (is_frozen && task == TASK_FREEZE) return;
+        if (is_frozen) tell_stillness(TOLD_FROZEN, 0);
+        else begin_task(TASK_FREEZE);
         return;
-    case ORDER_THAW: thaw(); return;
+    case ORDER_THAW:
+        stillness_order = order->number;
+        thaw();
+        tell_stillness(TOLD_THAWED, 0);
+        return;
     case ORDER_HANDLER:
         begin(&handler, work->read.handler_arguments, NOTHING);
         // It stands still with the others.
@@ -202,16 +214,12 @@ static void freeze_round(void) {
     if (is_confirmed) {
         begin_task(TASK_NONE);
         is_frozen = true;
-        tell((struct supervisor_report){.kind = TOLD_FROZEN, .number = freeze_number});
+        tell_stillness(TOLD_FROZEN, 0);
     } else if (running == 0) {
         next_round_ms = now_ms() + FREEZE_CONFIRM_MS;
     } else if (running < 0 || ++freeze_rounds >= FREEZE_ROUNDS_MAX) {
         thaw();
-        tell((struct supervisor_report){
-            .kind = TOLD_FREEZE_FAILED,
-            .error = running < 0 ? (int)-running : unstopped.error,
-            .number = freeze_number,
-        });
+        tell_stillness(TOLD_FREEZE_FAILED, running < 0 ? (int)-running : unstopped.error);
     } else {
         next_round_ms = now_ms() + pause_ms;
         if (pause_ms < FREEZE_PAUSE_MAX_MS) pause_ms *= 2;

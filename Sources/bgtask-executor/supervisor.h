@@ -12,14 +12,13 @@
 #include "work.h"
 
 enum supervisor_order_kind {
-    /// Send the signal `number` to all; those that were frozen go on before.
+    /// Send a signal to all; those that were frozen go on before, which is answered as THAW is.
     ORDER_SIGNAL,
     /// Kill all, and whoever comes after them. Answered by TOLD_KILLING each time.
     ORDER_KILL,
-    /// Stop all. Answered by TOLD_FROZEN or TOLD_FREEZE_FAILED with the same `number`, and by nothing where another order
-    /// comes before that.
+    /// Stop all. Answered by TOLD_FROZEN or TOLD_FREEZE_FAILED, and by nothing where another order comes before that.
     ORDER_FREEZE,
-    /// Let those go on that were frozen, which is answered by TOLD_THAWED.
+    /// Let those go on that were frozen. Answered by TOLD_THAWED, whether there were any or not.
     ORDER_THAW,
     /// Begin the command of the handler.
     ORDER_HANDLER,
@@ -27,7 +26,10 @@ enum supervisor_order_kind {
 
 struct supervisor_order {
     enum supervisor_order_kind kind;
-    int number;
+    /// Of SIGNAL.
+    int signal;
+    /// Of SIGNAL, FREEZE and THAW: comes back with the answer.
+    uint32_t number;
 };
 
 enum supervisor_report_kind {
@@ -51,7 +53,7 @@ struct supervisor_report {
     pid_t pid;
     enum clx_stage stage;
     int error;
-    int number;
+    uint32_t number;
     struct clx_exit end;
     struct clx_use use;
 };

@@ -184,6 +184,25 @@ extension LinuxTests {
             try kill(task, harness)
         }
 
+        @Test(
+            "a thaw that overtakes its freeze is told once all go on", arguments: Kind.available)
+        func thawAtOnce(kind: Kind) throws {
+            let harness = try Harness(kind)
+            let task = try harness.makeTask()
+            _ = try task.start(LaunchRequest(arguments: ["sleep", "1000"]))
+            try harness.waitFor { harness.startedProcessID != nil }
+            for round in 0..<100 {
+                harness.events = []
+                try task.setFrozen(true)
+                // Nothing of it, a part, and all of it is done by then.
+                poll(nil, 0, Int32(round % 5))
+                try task.setFrozen(false)
+                try harness.wait { $0.what == .frozen(false) }
+                #expect(!task.isFrozen)
+            }
+            try kill(task, harness)
+        }
+
         @Test("each way of freezing has its name")
         func names() throws {
             #expect("\(FreezeMethod.signals) \(FreezeMethod.unit)" == "signals unit")

@@ -324,7 +324,7 @@ package final class ExecutedCommand {
             index: 0, LaunchError(stage: stage, errno: record.code, request: request))
     }
 
-    private func freezeFailed(_ errno: Int32) -> ProcessEvent.What {
+    func freezeFailed(_ errno: Int32) -> ProcessEvent.What {
         .freezeFailed(
             SystemError(
                 operation: "freeze", errno: errno, subject: "command \(identifier)",

@@ -615,12 +615,13 @@ package final class ExecutorLink: WatchOwner {
             emit(what, of: command, &events)
         case .freezing(let frozen):
             // Where it makes no change, nothing else tells. What was told before the order is no answer to it.
-            guard answer.code == 0 else { return }
-            switch executor_freeze_answer(answer.number) {
-            case EXECUTOR_FREEZE_UNKNOWN:
+            switch (answer.code, executor_freeze_answer(answer.number)) {
+            case (0, EXECUTOR_FREEZE_UNKNOWN):
                 emit(.frozen(command.isFrozen), of: command, &events)
-            case EXECUTOR_FREEZE_IS_SO: emit(.frozen(frozen), of: command, &events)
-            default: break
+            case (0, EXECUTOR_FREEZE_IS_SO): emit(.frozen(frozen), of: command, &events)
+            case (0, _), (ESRCH, _), (ENOENT, _): break
+            default:
+                if frozen { emit(command.freezeFailed(answer.code), of: command, &events) }
             }
         case .times:
             let isTaken = answer.code != EAGAIN

@@ -151,9 +151,10 @@ sizes:
 
 # A Debian package of what `make build` makes, and one of its symbols, in .build/deb; with lintian's judgement.
 DEB := .build/deb
+DEB_TOOLS := build-essential debhelper fakeroot lintian
 
 deb: build
-	@.ci/deps packages build-essential debhelper fakeroot lintian
+	@.ci/deps packages $(DEB_TOOLS)
 	@rm -rf $(DEB) && mkdir -p $(DEB)/programs
 	@cp -R $(addprefix .build/release/,$(PROGRAMS)) $(BUILD)/swift-backtrace $(BUILD)/completions $(DEB)/programs
 	@touch $(addprefix $(DEB)/programs/,$(addsuffix .debug,$(PROGRAMS)))
@@ -195,7 +196,7 @@ SIDE_BY_SIDE := $(MAKE) --no-print-directory --jobs --keep-going --output-sync=t
 test: test-deps $(VARLINK_ENV)/ready
 ifdef FILTER
 	$(SWIFT) build --build-tests
-	$(BOUNDED) $$((45 * $(TIMES))) $(SWIFT) test --skip-build --disable-xctest --filter '$(FILTER)'
+	$(DEBUG_RUN) --filter '$(FILTER)'
 else
 	@mkdir -p .build && rm -f $(BGTASK_TIMES)
 	@$(TIMED) build $(MAKE) --no-print-directory build-tests
@@ -210,8 +211,9 @@ test-all: test
 test-rest: test-deps $(VARLINK_ENV)/ready $(VM)/version $(DEBIAN)/trixie/complete $(COCKPIT_TOOLS)/complete
 	@mkdir -p .build && rm -f $(BGTASK_TIMES)
 	@$(TIMED) build $(MAKE) --no-print-directory build-tests
-	@$(TIMED) package $(MAKE) --no-print-directory deb \
-	    || echo 'no Debian package is made; its tests are skipped, or fail in CI'
+	@rm -rf $(DEB)
+	@if .ci/deps packages $(DEB_TOOLS); then $(TIMED) package $(MAKE) --no-print-directory deb; \
+	else echo 'no Debian package is made; its tests are skipped, or fail in CI'; fi
 	@$(TIMED) debug-build $(SWIFT) build --build-tests
 	@$(TIMED) tests $(SIDE_BY_SIDE) $(LONG_RUNS:%=run-%); status=$$?; $(TABLE); exit $$status
 
@@ -304,11 +306,10 @@ COCKPIT_TESTS = env PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=clients/python/src:clie
     BGTASKD_BIN_DIR=$(CURDIR)/$(BUILD) COCKPIT_TOOLS=$(CURDIR)/$(COCKPIT_TOOLS)/root \
     timeout 600 $(PYTHON) -m unittest discover --start-directory clients/cockpit/tests
 
-test-python: build test-deps run-python
-
-test-metrics: build test-deps run-metrics
-
-test-cockpit: build test-deps run-cockpit
+# One after the other, also with --jobs: what is tested has to be built.
+test-python test-metrics test-cockpit: test-%: test-deps
+	@$(MAKE) --no-print-directory build
+	@$(MAKE) --no-print-directory run-$*
 
 # The tests with those that take many minutes at their full length.
 test-long:

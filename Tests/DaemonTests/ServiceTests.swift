@@ -1,3 +1,4 @@
+import Glibc
 import TaskAPI
 import Testing
 import Varlink
@@ -5,10 +6,10 @@ import Varlink
 @Suite("What a daemon answers about itself")
 struct ServiceTests {
     @Test(
-        "tests run with cgroups too",
-        .enabled(if: ContainmentMode.whyNoCgroup == nil, "\(ContainmentMode.whyNoCgroup ?? "")"))
+        "tests run with cgroups too, where all has to be complete",
+        .enabled(if: getenv("CI").map { String(cString: $0) } == "true"))
     func cgroupsCanBeHad() {
-        #expect(ContainmentMode.available.contains(.cgroup))
+        #expect(ContainmentMode.whyNoCgroup == nil)
     }
 
     @Test("org.varlink.service tells the product and the interfaces, byte for byte")

@@ -402,7 +402,9 @@ static int leave(bool again) {
 
 static int freeze(struct command *command, bool is_frozen, uint32_t *answer) {
     const int error = command_freeze(command, is_frozen);
-    const bool is_so = command->is_frozen == is_frozen && !command->supervisor.owes_stillness;
+    // It is told once: where a report of it is on its way, that one tells.
+    const bool is_reported = command->supervisor.owes_stillness || (command->untold & REPORT_FROZEN) != 0;
+    const bool is_so = command->is_frozen == is_frozen && !is_reported;
     *answer = is_so ? EXECUTOR_FREEZE_IS_SO : EXECUTOR_FREEZE_FOLLOWS;
     return error;
 }

@@ -17,8 +17,8 @@ COCKPIT_TOOLS := .build/cockpit
 
 SWIFT_FILES := $(wildcard Package.swift Sources Tests Examples Benchmarks)
 
-.PHONY: build stripped build-tests completions install uninstall files sizes deb test test-all test-rest test-python test-metrics
-.PHONY: test-cockpit test-long demo
+.PHONY: build stripped build-tests completions install uninstall files sizes deb test test-all test-rest test-python
+.PHONY: test-metrics test-cockpit test-long demo
 .PHONY: fuzz fuzz-live sanitize torture torture-vm bench microbenchmark instruction-counts format lint deps test-deps
 
 PROGRAMS := bgtaskd bgtaskctl bgtask-executor
@@ -307,9 +307,16 @@ COCKPIT_TESTS = env PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=clients/python/src:clie
     timeout 600 $(PYTHON) -m unittest discover --start-directory clients/cockpit/tests
 
 # One after the other, also with --jobs: what is tested has to be built.
-test-python test-metrics test-cockpit: test-%: test-deps
-	@$(MAKE) --no-print-directory build
-	@$(MAKE) --no-print-directory run-$*
+BUILD_AND_RUN = @$(MAKE) --no-print-directory build && $(MAKE) --no-print-directory $(@:test-%=run-%)
+
+test-python: test-deps
+	$(BUILD_AND_RUN)
+
+test-metrics: test-deps
+	$(BUILD_AND_RUN)
+
+test-cockpit: test-deps
+	$(BUILD_AND_RUN)
 
 # The tests with those that take many minutes at their full length.
 test-long:

@@ -42,7 +42,7 @@ let executorLinkerSettings: [LinkerSetting] =
 
 /// The programs have the Swift runtime inside. It is said here and not by --static-swift-stdlib, which compiles
 /// everything anew and leaves no tests: there is no static Testing library. So what ships and its tests are compiled
-/// once. What a test imports is therefore no program, whose settings it would be linked with.
+/// once. A test imports libraries alone: what it imports of a program would be linked with these settings.
 ///
 /// What is installed keeps its 47,000 relocations as a bit map, and not in 24 bytes each: a megabyte less. It needs
 /// a C library of 2.36 or later, as Debian 12 has, and a linker that knows it. What others could look up in a program

@@ -1,5 +1,6 @@
 import Glibc
 import TaskAPI
+import TestKit
 import Testing
 import Varlink
 
@@ -53,11 +54,10 @@ struct ApplicationFreezeTests {
         var ticks = 0
         var states: Set<Substring> = []
         for processID in processes {
-            let text = Files.text("/proc/\(processID)/stat")
-            let fields = text.split(separator: ")").last?.split(separator: " ") ?? []
-            guard fields.count > 13 else { continue }
-            states.insert(fields[0])
-            ticks += (Int(fields[11]) ?? 0) + (Int(fields[12]) ?? 0)
+            let text = Processes.stat(pid_t(processID))
+            guard let used = ProcessStat.processorTicks(text) else { continue }
+            states.formUnion(ProcessStat.fields(text).prefix(1))
+            ticks += used
         }
         return (ticks, states)
     }

@@ -19,10 +19,7 @@ struct PauseTests {
     }
 
     private func states(of id: Int, _ daemon: DaemonProcess) -> Set<Character> {
-        Set(
-            daemon.taskProcesses(of: id).compactMap { process in
-                Files.text("/proc/\(process)/stat").split(separator: ")").last?.dropFirst().first
-            })
+        Set(daemon.taskProcesses(of: id).compactMap(Processes.state))
     }
 
     /// Whether nothing of a task goes on. A shell whose child is stopped before it has executed its program waits for

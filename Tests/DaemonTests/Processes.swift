@@ -11,12 +11,13 @@ enum Processes {
         }
     }
 
+    /// The text of /proc/PID/stat; empty where the process is gone.
+    static func stat(_ processID: pid_t) -> String { Files.text("/proc/\(processID)/stat") }
+
     /// The children of a process, those included that have ended and are not reaped.
     static func children(of parent: pid_t) -> [pid_t] {
         Files.names("/proc").compactMap { pid_t($0) }.filter { processID in
-            let text = Files.text("/proc/\(processID)/stat")
-            let fields = text.split(separator: ")").last?.split(separator: " ") ?? []
-            return fields.count > 1 && fields[1] == "\(parent)"
+            ProcessStat.fields(stat(processID)).dropFirst().first == "\(parent)"
         }
     }
 
@@ -27,12 +28,12 @@ enum Processes {
 
     /// The state of a process as proc_pid_stat(5) has it: R, S, D, T, Z; `nil` where it is gone.
     static func state(_ processID: pid_t) -> Character? {
-        Files.text("/proc/\(processID)/stat").split(separator: ")").last?.dropFirst().first
+        ProcessStat.fields(stat(processID)).first?.first
     }
 
     /// Whether a process is there and does not end.
     static func isAlive(_ processID: pid_t) -> Bool {
-        ProcessStat.isAlive(Files.text("/proc/\(processID)/stat"))
+        ProcessStat.isAlive(stat(processID))
     }
 
     /// A number of /proc/PID/status, such as VmRSS or Threads.

@@ -1,5 +1,6 @@
 import Glibc
 import LinuxSystem
+import TestKit
 import Testing
 
 extension LinuxTests {
@@ -290,10 +291,5 @@ extension LinuxTests {
 /// The processor time of a process and its threads so far, in clock ticks (proc_pid_stat(5), fields 14
 /// and 15).
 func processorTicks(of processID: Int32) throws -> Int {
-    let status = try contents(of: "/proc/\(processID)/stat")
-    let fields = status[(status.lastIndex(of: ")") ?? status.startIndex)...].split(separator: " ")
-    guard fields.count > 13, let user = Int(fields[12]), let system = Int(fields[13]) else {
-        throw SystemError(operation: "read", errno: EBADMSG, subject: status)
-    }
-    return user + system
+    try #require(ProcessStat.processorTicks(contents(of: "/proc/\(processID)/stat")))
 }

@@ -93,7 +93,6 @@ static int begin_child(struct command *command, struct child *child, char **argu
     child->starting.ready = child_started;
     child->running.ready = child_ended;
     table_enter_child(child);
-    strays_learn(command, child->fork.pid);
     error = loop_watch(&child->starting, child->fork.report, EPOLLIN);
     // Without being told of its start it is told of its end, if need be by SIGCHLD. Once only: a child whose tracer
     // keeps its end to itself has ended and cannot be reaped, and the kernel tells again when it can.

@@ -152,8 +152,8 @@ static int open_socket(void) {
 static int open_homes(const char *tree) {
     if (strcmp(tree, "none") != 0) {
         home_choose(&home_in_group);
-        const int error = strays_begin();
-        return error == 0 ? groups_open(tree) : error;
+        const int error = groups_open(tree);
+        return error == 0 ? strays_begin(groups_folder()) : error;
     }
     home_choose(&home_below_supervisor);
     const int lock = ends_lock_for_children();

@@ -6,9 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "group.h"
 #include "loop.h"
 #include "process.h"
 #include "reports.h"
@@ -83,22 +85,45 @@ static size_t untold_first, untold_count;
 
 // MARK: - What is known
 
-int strays_begin(void) {
+/// Puts a child into a group, where it ends. Returns 0, or an errno and reaps it.
+static int end_child_in(int folder, pid_t *child) {
+    siginfo_t end = {0};
+    *child = fork();
+    if (*child < 0) return errno;
+    if (*child == 0) _exit(group_write(folder, "cgroup.procs", "0"));
+    while (waitid(P_PID, (id_t)*child, &end, WEXITED | WNOWAIT) < 0 && errno == EINTR) {}
+    const int error = end.si_code == CLD_EXITED ? end.si_status : ECHILD;
+    if (error != 0) waitpid(*child, NULL, 0);
+    return error;
+}
+
+/// The name of a group as /proc tells it, which no path is sure to show. It is seen at a child below it that is over, and runs
+/// nothing: a command could be somewhere else by now.
+static int learn_name(int folder, char name[GROUP_NAME_BYTES]) {
+    static const char probe[] = "probe";
+    pid_t child;
+    if (mkdirat(folder, probe, 0755) < 0 && errno != EEXIST) return errno;
+    const int below = openat(folder, probe, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (below < 0) return errno;
+    int error = end_child_in(below, &child);
+    if (error == 0) {
+        char *end = process_group(child, name) ? strrchr(name, '/') : NULL;
+        if (end == NULL) error = ENAMETOOLONG;
+        if (end != NULL) *end = '\0';
+        waitpid(child, NULL, 0);
+    }
+    close(below);
+    unlinkat(folder, probe, AT_REMOVEDIR);
+    return error;
+}
+
+int strays_begin(int folder) {
     char path[64];
     self = getpid();
     snprintf(path, sizeof path, "/proc/self/task/%d/children", self);
     children = open(path, O_RDONLY | O_CLOEXEC);
     own_session = process_session(self);
-    return process_group(self, own_group) ? 0 : ENOENT;
-}
-
-void strays_learn(const struct command *command, pid_t process) {
-    char name[GROUP_NAME_BYTES], end[32];
-    if (tree_name[0] != '\0' || !process_group(process, name)) return;
-    const int length = snprintf(end, sizeof end, "/command-%llu", (unsigned long long)command->group_number);
-    const size_t rest = strlen(name) - (size_t)length;
-    if (strlen(name) <= (size_t)length || strcmp(name + rest, end) != 0) return;
-    memcpy(tree_name, name, rest);
+    return process_group(self, own_group) ? learn_name(folder, tree_name) : ENOENT;
 }
 
 uint32_t strays_session(pid_t process) {
@@ -193,7 +218,7 @@ static void ask_later(void) {
 
 bool strays_are_gone(struct command *command) {
     if (command->waits_for_look != 0) return false;
-    if (tree_name[0] == '\0' || !may_have_some(command)) return true;
+    if (!may_have_some(command)) return true;
     command->waits_for_look = ask();
     command->look_rounds = 0;
     return false;

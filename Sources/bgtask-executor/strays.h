@@ -10,11 +10,9 @@
 
 #include "command.h"
 
-/// Remembers what this process itself lives in. Returns 0 or an errno.
-int strays_begin(void);
-
-/// A child of a command was cloned into its group.
-void strays_learn(const struct command *command, pid_t process);
+/// Learns what this process itself lives in, and how the group is called that the commands' are made in, whose folder is given.
+/// Returns 0 or an errno.
+int strays_begin(int folder);
 
 /// The program of a child of a command runs: what the audit knows it by, or UINT32_MAX.
 uint32_t strays_session(pid_t process);

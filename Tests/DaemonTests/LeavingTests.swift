@@ -9,35 +9,56 @@ import Varlink
     "A limit stops what has left its group",
     .enabled(if: geteuid() == 0 && ContainmentMode.whyNoCgroup == nil, "takes cgroups and root"))
 struct LeavingTests {
-    /// Seizes a process of the user games, kills it, and keeps its end to itself.
+    /// Holds a process by ptrace(2) until it is told to end.
     private final class Tracer {
-        private static let script = """
+        /// Seizes a process, and more that follows; then it says so and waits.
+        private static func script(options: Int, then: String) -> String {
+            """
             import ctypes, os, sys
-            libc = ctypes.CDLL(None, use_errno=True)
+            trace = ctypes.CDLL(None, use_errno=True).ptrace
+            seize, detach = 0x4206, 17
             process = int(sys.argv[1])
-            if libc.ptrace(0x4206, process, 0, 0) != 0: sys.exit(1)
-            os.kill(process, 9)
+            if trace(seize, process, 0, \(options)) != 0: sys.exit(1)
+            \(then)
             print('holds it', flush=True)
             sys.stdin.read()
             """
+        }
+
+        /// Kills it, and keeps its end to itself.
+        static let killed = script(options: 0, then: "os.kill(process, 9)")
+        /// Has it stand still right after it has forked (PTRACE_O_TRACEFORK, VFORK, CLONE), and lets go of the child.
+        static let forked = script(
+            options: 0b1110,
+            then: """
+                print('waits', flush=True)
+                os.waitpid(process, 0x40000000)
+                child, _ = os.waitpid(-1, 0x40000000)
+                trace(detach, child, 0, 0)
+                """)
 
         private let child: Child
+        private let said: String
         /// The writing end of its input.
         private let input: Int32
 
-        init(of process: pid_t, in folder: String) throws {
-            let (script, pipe, said) = (folder + "/tracer.py", folder + "/hold", folder + "/said")
-            try Files.write(Self.script, to: script)
+        init(_ script: String, of process: pid_t, as user: String, in folder: String) throws {
+            let (file, pipe) = (folder + "/tracer.py", folder + "/hold")
+            said = folder + "/said"
+            try Files.write(script, to: file)
             #expect(mkfifo(pipe, 0o600) == 0)
             input = open(pipe, O_RDWR | O_CLOEXEC)
             child = try Child(
                 "/bin/sh",
                 [
                     "-c",
-                    "exec setpriv --reuid=5 --regid=60 --clear-groups python3 -c \"$(cat \"$1\")\" $2 <$3 >$4",
-                    "sh", script, "\(process)", pipe, said,
+                    "exec setpriv --reuid=$5 --regid=$5 --clear-groups python3 -c \"$(cat \"$1\")\" $2 <$3 >$4",
+                    "sh", file, "\(process)", pipe, said, user,
                 ])
-            try eventually("it holds it") { Files.text(said) == "holds it\n" }
+        }
+
+        func wait(until line: String) throws {
+            try eventually("the tracer says: \(line)") { Files.text(said).hasSuffix(line + "\n") }
         }
 
         deinit { close(input) }
@@ -55,7 +76,9 @@ struct LeavingTests {
         try games.waitForBegin(of: id)
         try eventually("it is told to run") { try games.show(id).pid != nil }
         let process = try #require(try games.show(id).pid)
-        let tracer = try Tracer(of: pid_t(process), in: daemon.folder.path)
+        let tracer = try Tracer(
+            Tracer.killed, of: pid_t(process), as: "games", in: daemon.folder.path)
+        try tracer.wait(until: "holds it")
         // With a turn for each look at what cannot be reaped, nobody else had one.
         let backup = try daemon.connect(as: .backup)
         for _ in 0..<20 {
@@ -144,6 +167,36 @@ struct LeavingTests {
         try scene.waitForLog("has left the group of its task")
     }
 
+    @Test(
+        "the first command of an executor leaves before anybody looks, and is killed all the same")
+    func first() throws {
+        let scene = try Scene()
+        let executor = try #require(scene.daemon.executorID)
+        let tracer = try Tracer(
+            Tracer.forked, of: executor, as: "root", in: scene.daemon.folder.path)
+        try tracer.wait(until: "waits")
+        let file = scene.daemon.folder.path + "/pids"
+        try Files.write("", to: file)
+        chmod(file, 0o666)
+        let id = try scene.client.submit(
+            script: "trap '' TERM HUP; (sleep 1000) & echo $$ $! >\(file); wait"
+        ) {
+            $0.budget = Tasks.Budget(ms: 200_000, grace: 300)
+        }
+        try tracer.wait(until: "holds it")
+        var left: [pid_t] = []
+        try eventually("it runs") {
+            left = Files.text(file).split(whereSeparator: \.isWhitespace).compactMap { pid_t($0) }
+            return left.count == 2
+        }
+        for process in left { try scene.other.take(process) }
+        tracer.end()
+        _ = try scene.client.ask(Tasks.Cancel.self) { $0.id = id }
+        #expect(try scene.ended(id).outcome == .cancelled)
+        #expect(!left.contains(where: Processes.isAlive))
+        try scene.waitForLog("has left the group of its task")
+    }
+
     @Test("a command that has left gets the signal of its handler and of a cancel, once")
     func signalled() throws {
         let scene = try Scene()
@@ -182,7 +235,9 @@ struct LeavingTests {
         let (id, left) = try scene.submitLeaving(
             Self.child("(setsid \(Self.stubborn) &)", then: "while :; do sleep 0.05; done"))
         try #require(left.count == 1)
-        let tracer = try Tracer(of: left[0], in: scene.daemon.folder.path)
+        let tracer = try Tracer(
+            Tracer.killed, of: left[0], as: "games", in: scene.daemon.folder.path)
+        try tracer.wait(until: "holds it")
         try eventually("it is dead") { Processes.state(left[0]) == "Z" }
         _ = try scene.client.ask(Tasks.Cancel.self) { $0.id = id }
         #expect(try scene.ended(id).outcome == .cancelled)

@@ -19,6 +19,8 @@ package struct ProcessEvent: Equatable, Sendable {
         case frozen(Bool)
         /// The processes could not all be frozen, and all go on again. In place of `frozen(true)`.
         case freezeFailed(SystemError)
+        /// A thaw was refused: all is as before.
+        case thawFailed(SystemError)
         /// A process was found outside of the task's group, where it is ended with the task. Told once.
         ///
         /// A process of no known task is killed; `user` is its real uid, where it was still there to be asked.

@@ -277,7 +277,7 @@ static bool tell_command(struct command *command) {
         if ((command->untold & bit) == 0) continue;
         if (!tell(command, (enum report)bit)) return false;
         // An entry is followed by all that is true, whether it was told before or not.
-        command->untold &= bit == REPORT_ENTRY ? REPORT_LEFT : ~bit;
+        command->untold &= bit == REPORT_ENTRY ? REPORT_LEFT | REPORT_FROZEN : ~bit;
         if (bit == REPORT_ENTRY) command->untold |= reports_behind_entry(command);
     }
     has_been_listed(command);

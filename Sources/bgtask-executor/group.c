@@ -101,6 +101,8 @@ int groups_open(const char *folder) {
     if (tree < 0) return errno;
     group_pass_controllers(tree);
     int error = group_write(tree, "cgroup.kill", "1");
+    // Nothing that enters a frozen group goes on.
+    if (error == 0) error = group_write(tree, "cgroup.freeze", "0");
     if (error != 0) return error;
     const int events = openat(tree, "cgroup.events", O_RDONLY | O_CLOEXEC);
     if (events < 0) return errno;

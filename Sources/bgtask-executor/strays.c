@@ -108,8 +108,9 @@ static int learn_name(int folder, char name[GROUP_NAME_BYTES]) {
     int error = end_child_in(below, &child);
     if (error == 0) {
         char *end = process_group(child, name) ? strrchr(name, '/') : NULL;
-        if (end == NULL) error = ENAMETOOLONG;
-        if (end != NULL) *end = '\0';
+        // A /proc of other processes would tell of any.
+        error = end == NULL || strcmp(end + 1, probe) != 0 ? ENOENT : 0;
+        if (error == 0) *end = '\0';
         waitpid(child, NULL, 0);
     }
     close(below);

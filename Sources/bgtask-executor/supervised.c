@@ -52,6 +52,7 @@ static void take_stillness(struct command *command, const struct supervisor_repo
     // Whoever ordered it hears of it, also where nothing has changed.
     command->supervisor.owes_stillness = false;
     command->freeze_error = report->error;
+    command->frozen_at = loop_now();
     reports_add(command, REPORT_FROZEN);
 }
 

@@ -119,6 +119,40 @@ extension LinuxTests {
         }
 
         @Test(
+            "each freeze and thaw is told once, by its answer or by what follows",
+            arguments: ExecutorPeer.Home.possible)
+        func freezes(home: ExecutorPeer.Home) throws {
+            let peer = try ExecutorPeer(home)
+            _ = try peer.startReady(1, ExecutorWork(script: "echo ready; sleep 1000"))
+            let orders = [EXECUTOR_FREEZE, EXECUTOR_FREEZE, EXECUTOR_THAW, EXECUTOR_THAW]
+            for order in Array(repeating: orders, count: 10).joined() {
+                let serial = try peer.order(order, 1)
+                let answer = try peer.wait(EXECUTOR_DONE) { $0.record.serial == serial }.record
+                #expect(answer.code == 0 && answer.number != EXECUTOR_FREEZE_UNKNOWN.rawValue)
+                guard answer.number == EXECUTOR_FREEZE_FOLLOWS.rawValue else { continue }
+                // A second one of the order before would say the opposite.
+                let told = try peer.wait(EXECUTOR_FROZEN, of: 1)
+                #expect(told.has(EXECUTOR_IS_FROZEN) == (order == EXECUTOR_FREEZE))
+                #expect(told.record.code == 0)
+            }
+        }
+
+        @Test(
+            "what was asked to end is not frozen any more, and has its grace",
+            arguments: ExecutorPeer.Home.possible)
+        func drained(home: ExecutorPeer.Home) throws {
+            let peer = try ExecutorPeer(home)
+            let work = ExecutorWork(script: "trap '' TERM; echo ready; sleep 1000")
+            _ = try peer.startReady(1, work, graceSeconds: 60)
+            _ = try peer.order(EXECUTOR_DRAIN)
+            #expect(try peer.code(EXECUTOR_FREEZE, 1) == ECANCELED)
+            _ = try peer.wait(EXECUTOR_HANDLER_FIRED, of: 1)
+            #expect(try peer.code(EXECUTOR_THAW, 1) == 0)
+            #expect(try peer.code(EXECUTOR_KILL, 1) == 0)
+            _ = try peer.wait(EXECUTOR_GONE, of: 1)
+        }
+
+        @Test(
             "a daemon that does not know of a handler yet does not set its times",
             arguments: ExecutorPeer.Home.possible)
         func deadlines(home: ExecutorPeer.Home) throws {

@@ -248,6 +248,35 @@ extension LinuxTests {
             task.close()
         }
 
+        @Test("a freeze and a thaw that a supervisor does not take are told as refused")
+        func refused() throws {
+            let harness = try Harness(.supervisor)
+            let task = try harness.makeTask()
+            _ = try task.start(LaunchRequest(arguments: ["sleep", "1000"]))
+            try harness.waitFor { harness.startedProcessID != nil }
+            let process = try #require(harness.startedProcessID)
+            let parent = try ProcessStat.fields(contents(of: "/proc/\(process)/stat"))[1]
+            let supervisor = try #require(pid_t(parent))
+            #expect(Glibc.kill(supervisor, SIGSTOP) == 0)
+            for isFrozen in [false, true] {
+                // What waits for it comes to a bound.
+                try harness.waitFor {
+                    try task.setFrozen(isFrozen)
+                    return harness.events.contains {
+                        switch $0.what {
+                        case .thawFailed(let error): !isFrozen && error.errno == EAGAIN
+                        case .freezeFailed(let error): isFrozen && error.errno == EAGAIN
+                        default: false
+                        }
+                    }
+                }
+            }
+            #expect(Glibc.kill(supervisor, SIGCONT) == 0)
+            try task.kill()
+            try harness.waitUntilGone(task)
+            task.close()
+        }
+
         @Test("a program without its first thread is stopped, goes on, and is killed")
         func leaderless() throws {
             let harness = try Harness(.supervisor)

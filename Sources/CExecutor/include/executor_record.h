@@ -39,7 +39,8 @@ enum executor_kind {
     EXECUTOR_SIGNAL = 4,
     /// End all processes of a command with SIGKILL.
     EXECUTOR_KILL = 5,
-    /// Hold all processes of a command still, or let them go on. FROZEN follows where that changes something.
+    /// Hold all processes of a command still, or let them go on. The `number` of the answer says whether FROZEN
+    /// follows (`executor_freeze_answer`).
     EXECUTOR_FREEZE = 6,
     EXECUTOR_THAW = 7,
     /// Tell of each command that is not forgotten: ENTRY, then each report of it that is true, told before or not; LISTED after

@@ -299,6 +299,8 @@ final class ApplicationRunner {
         case .frozen(let isFrozen): frozen(application, isFrozen)
         case .freezeFailed(let error):
             if application.order?.isFreeze == true { fail(application, "\(error)") }
+        case .thawFailed(let error):
+            if application.order?.isFreeze == false { fail(application, "\(error)") }
         case .gone:
             ended(application)
             core.update { registry, now, actions in

@@ -228,7 +228,7 @@ final class TaskRunner {
             }
         case .lost: lost(id, runner)
         case .timesTaken: timesTaken(id)
-        case .started, .frozen, .freezeFailed, .left: break
+        case .started, .frozen, .freezeFailed, .thawFailed, .left: break
         }
     }
 

@@ -324,12 +324,20 @@ package final class ExecutedCommand {
             index: 0, LaunchError(stage: stage, errno: record.code, request: request))
     }
 
-    func freezeFailed(_ errno: Int32) -> ProcessEvent.What {
+    private func freezeFailed(_ errno: Int32) -> ProcessEvent.What {
         .freezeFailed(
             SystemError(
                 operation: "freeze", errno: errno, subject: "command \(identifier)",
                 detail: errno == ETIMEDOUT ? "it does not stop, or starts others all the time" : nil
             ))
+    }
+
+    /// - Returns: what the refusal of a freeze or a thaw tells; `nil` where its end tells more.
+    func refused(freeze: Bool, _ errno: Int32) -> ProcessEvent.What? {
+        if errno == ESRCH || errno == ENOENT { return nil }
+        if freeze { return freezeFailed(errno) }
+        return .thawFailed(
+            SystemError(operation: "thaw", errno: errno, subject: "command \(identifier)"))
     }
 
     private func failure(_ stage: LaunchError.Stage, _ errno: Int32) -> LaunchError {

@@ -615,14 +615,14 @@ package final class ExecutorLink: WatchOwner {
             emit(what, of: command, &events)
         case .freezing(let frozen):
             // Where it makes no change, nothing else tells. What was told before the order is no answer to it.
-            switch (answer.code, executor_freeze_answer(answer.number)) {
-            case (0, EXECUTOR_FREEZE_UNKNOWN):
-                emit(.frozen(command.isFrozen), of: command, &events)
-            case (0, EXECUTOR_FREEZE_IS_SO): emit(.frozen(frozen), of: command, &events)
-            case (0, _), (ESRCH, _), (ENOENT, _): break
-            default:
-                if frozen { emit(command.freezeFailed(answer.code), of: command, &events) }
-            }
+            let what: ProcessEvent.What? =
+                switch (answer.code, executor_freeze_answer(answer.number)) {
+                case (0, EXECUTOR_FREEZE_UNKNOWN): .frozen(command.isFrozen)
+                case (0, EXECUTOR_FREEZE_IS_SO): .frozen(frozen)
+                case (0, _): nil
+                default: command.refused(freeze: frozen, answer.code)
+                }
+            if let what { emit(what, of: command, &events) }
         case .times:
             let isTaken = answer.code != EAGAIN
             guard command.timesAnswered(answer.serial, isTaken: isTaken), isTaken else { return }

@@ -134,6 +134,40 @@ struct OutputHandOverTests {
         #expect((once + once / 2..<2 * once + once / 2).contains(scene.pump.keptBytes))
     }
 
+    private func submitted(_ id: UInt64) -> StoreChange {
+        .submitted(
+            StoredTask(
+                id: TaskID(rawValue: id), owner: owner, name: "a", profile: "default", budget: nil,
+                grace: .zero, work: Work(command: ["true"]), submittedAt: WallTime(microseconds: 0),
+                startedAt: WallTime(microseconds: 1)))
+    }
+
+    /// More in all than is written in one commit.
+    private func manyOutputs(_ count: Int) -> [EndedOutput] {
+        var log = OutputLog()
+        let bytes = [UInt8](repeating: 97, count: 250_000)
+        log.append(bytes[...], of: .stdout, at: WallTime(microseconds: 0), max: 1 << 20)
+        return (1...UInt64(count)).map { id in
+            EndedOutput(task: TaskID(rawValue: id), owner: owner, log: log)
+        }
+    }
+
+    @Test("34: that is to be forgotten is gone when the thread of the store has ended")
+    func cleaned() throws {
+        let folder = StateFolder()
+        let opened = try OpenedStore(inFolder: folder.path, Settings())
+        try opened.store.apply([submitted(40)])
+        let thread = try StoreThread(opened, bounds: HistoryBounds(Settings(), Accounts()))
+        // It is told to end before it comes to the others.
+        thread.keep(manyOutputs(40))
+        thread.forgetOutputs(ofGone: (1...39).map { TaskID(rawValue: $0) })
+        #expect(thread.close(used: TaskID(rawValue: 40)))
+        let outputs = try OutputDatabase(
+            path: folder.path + "/output.db", first: TaskID(rawValue: 1000))
+        #expect(try outputs.tasks(after: .invalid, countMax: 100).map(\.rawValue) == [40])
+        try outputs.close()
+    }
+
     @Test(
         "is on disk when the thread of the store has ended, and the next daemon has it",
         arguments: [0, 1 << 20])
@@ -145,25 +179,9 @@ struct OutputHandOverTests {
         do {
             let opened = try OpenedStore(inFolder: folder.path, settings)
             #expect(opened.handedOver.isEmpty)
-            try opened.store.apply(
-                (1...UInt64(count)).map { id in
-                    .submitted(
-                        StoredTask(
-                            id: TaskID(rawValue: id), owner: owner, name: "a",
-                            profile: "default", budget: nil, grace: .zero,
-                            work: Work(command: ["true"]),
-                            submittedAt: WallTime(microseconds: 0),
-                            startedAt: WallTime(microseconds: 1)))
-                })
-            var log = OutputLog()
-            let bytes = [UInt8](repeating: 97, count: 250_000)
-            log.append(bytes[...], of: .stdout, at: WallTime(microseconds: 0), max: 1 << 20)
+            try opened.store.apply((1...UInt64(count)).map(submitted))
             let thread = try StoreThread(opened, bounds: HistoryBounds(settings, Accounts()))
-            // More than what ends may have waiting of it in one commit.
-            thread.handOver(
-                (1...count).map { id in
-                    EndedOutput(task: TaskID(rawValue: UInt64(id)), owner: owner, log: log)
-                })
+            thread.handOver(manyOutputs(count))
             #expect(thread.close(used: TaskID(rawValue: UInt64(count))))
             #expect(thread.takeProgress().outputFault == nil)
         }

@@ -120,7 +120,7 @@ package final class StoreThread: StoreBackend, Sendable {
     }
 
     /// Has the output of tasks written whose ends are on disk, after the orders that wait. What finds no room is let go.
-    func keep(_ outputs: [EndedOutput]) {
+    package func keep(_ outputs: [EndedOutput]) {
         guard outputPath != nil else { return }
         tell { state in
             for output in outputs where state.outputBytes < StoreThread.outputWaitingMax {
@@ -137,7 +137,7 @@ package final class StoreThread: StoreBackend, Sendable {
     }
 
     /// Has the output of tasks forgotten which the history has forgotten, of those among some.
-    func forgetOutputs(ofGone tasks: [TaskID]) {
+    package func forgetOutputs(ofGone tasks: [TaskID]) {
         guard outputPath != nil else { return }
         tell { $0.cleaned += tasks }
     }
@@ -456,6 +456,9 @@ package final class StoreThread: StoreBackend, Sendable {
 
     private func end(_ last: TaskID, _ outputs: OutputWriter) {
         outputs.write(takeOutputs(bytesMax: .max))
+        while case let cleaned = takeCleaned(), !cleaned.isEmpty {
+            outputs.forget(of: cleaned, notIn: store)
+        }
         writeHandedOver(outputs)
         outputs.close()
         do throws(StoreError) {

@@ -131,11 +131,8 @@ struct StatusLineTests {
     func shown() throws {
         let waited = try Waited()
         let run = try Self.wait(for: waited)
-        run.wait { $0.errors.contains(Self.end) }
-        #expect(run.errors.hasPrefix(Self.line))
-        let first = run.errors
-        run.wait { $0.errors.utf8.count > first.utf8.count }
-        #expect(run.errors.dropFirst(first.count).hasPrefix(Self.line))
+        // Where the daemon takes a second to say which task it is, a line has its number alone.
+        run.wait { $0.errors.components(separatedBy: Self.line).count > 2 }
         waited.letGo()
         #expect(run.finish() == 3)
         #expect(run.output.isEmpty)
@@ -147,10 +144,10 @@ struct StatusLineTests {
     func narrow() throws {
         let waited = try Waited()
         let run = try Self.wait(for: waited, width: 20)
-        run.wait { $0.errors.contains("\u{1B}[K\r") }
-        #expect(run.errors == "\rwaiting for 7 flus…\u{1B}[K\r")
+        run.wait { $0.errors.contains("\rwaiting for 7 flus…\u{1B}[K\r") }
         waited.letGo()
         #expect(run.finish() == 3)
+        #expect(!run.errors.contains("flush"))
     }
 
     @Test("a signal that ends it leaves nothing of the line", arguments: [SIGINT, SIGTERM])
@@ -201,17 +198,14 @@ struct StatusLineTests {
             _ = read(gate.read, &byte, 1)
         }
         for (arguments, text) in [
-            (["history"], "\rreading the history: 3 tasks so far\u{1B}[K\r"),
-            (
-                ["app", "terminate", "player"],
-                "\rwaiting for player: terminate, 1s so far\u{1B}[K\r"
-            ),
+            (["history"], "\rreading the history: 3 tasks"),
+            (["app", "terminate", "player"], "\rwaiting for player: terminate, "),
         ] {
             let run = try CommandRun(
                 [CommandRun.program] + arguments,
                 ["BGTASK_SOCKET=\(daemon.path)", "PATH=/usr/bin:/bin", "TERM=xterm"],
                 errorScreen: (24, 80))
-            run.wait { $0.errors.contains(text) }
+            run.wait { $0.errors.contains(text) && $0.errors.hasSuffix(" so far\u{1B}[K\r") }
             kill(run.processID, SIGINT)
             #expect(run.finish() == 128 + SIGINT)
             #expect(run.output.isEmpty)

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import asyncio
 import unittest
+import unittest.mock
+from typing import Any
 
 import bgtask
 from bgtask import aio
@@ -31,6 +33,43 @@ class Async(DaemonTestCase, unittest.IsolatedAsyncioTestCase):
         self.assertEqual(expired.exception.outcome, "expired")
         # The task that it ran in goes on.
         await asyncio.sleep(0)
+
+    async def test_a_time_that_is_up_before_the_body_begins_cancels_it(self) -> None:
+        begin = aio._Holder._begin
+
+        async def slow(holder: Any, task: aio.BackgroundTask, parameters: dict[str, Any]) -> None:
+            await begin(holder, task, parameters)
+            while not task.expired:
+                await asyncio.sleep(0.01)
+
+        began = False
+        with unittest.mock.patch.object(aio._Holder, "_begin", slow):
+            with self.assertRaises(bgtask.Expired):
+                async with aio.background_task("late", budget=600, grace=599.9):
+                    began = True
+                    await asyncio.sleep(600)
+        self.assertTrue(began)
+        self.assertEqual([task async for task in self.aio.tasks()], [])
+
+    async def test_who_is_cancelled_just_when_it_has_begun_holds_nothing(self) -> None:
+        begin = aio._Holder._begin
+
+        async def cancelled(
+            holder: Any, task: aio.BackgroundTask, parameters: dict[str, Any]
+        ) -> None:
+            await begin(holder, task, parameters)
+            assert task._body is not None
+            task._body.cancel()
+
+        async def body() -> None:
+            async with aio.background_task("given up", budget=600):
+                raise AssertionError("it was not cancelled")
+
+        with unittest.mock.patch.object(aio._Holder, "_begin", cancelled):
+            with self.assertRaises(asyncio.CancelledError):
+                await asyncio.create_task(body())
+        while [task async for task in self.aio.tasks()]:
+            await asyncio.sleep(0.01)
 
     async def connections(self) -> int:
         counters = (await self.aio.call("org.bgtaskd.Manager.Statistics"))["counters"]

@@ -369,9 +369,15 @@ class BackgroundTask(contextlib.ContextDecorator):
 
     def extend(self) -> Remaining:
         """Restarts the budget from now."""
-        remaining = self._of_client().extend(self._begun())
+        had_expired = self._expired.is_set()
+        # Before that: what is told after the answer is of the new budget.
         self._expired.clear()
-        return remaining
+        try:
+            return self._of_client().extend(self._begun())
+        except BaseException:
+            if had_expired:
+                self._expired.set()
+            raise
 
     def remaining(self) -> Remaining:
         """What time is left."""

@@ -220,14 +220,21 @@ class _Holder:
             await asyncio.shield(begun)
         except asyncio.CancelledError:
             task._body = None
+            if task._holder is not None and task.id is not None:
+                # It had begun by then, and nobody is there to end it.
+                task._holder = None
+                self._start_end(task.id)
             raise
 
     async def end(self, id: int) -> str | None:
         """Says how it has ended, which may be before."""
+        return await asyncio.shield(self._start_end(id))
+
+    def _start_end(self, id: int) -> asyncio.Future[str | None]:
         ended = asyncio.ensure_future(self._end(id))
         self._under_way.add(ended)
         ended.add_done_callback(self._forget)
-        return await asyncio.shield(ended)
+        return ended
 
     def _forget(self, future: asyncio.Future[Any]) -> None:
         self._under_way.discard(future)
@@ -347,6 +354,7 @@ class BackgroundTask(contextlib.AsyncContextDecorator):
         self._client = client
         self._holder: _Holder | None = None
         self._body: asyncio.Task[Any] | None = None
+        self._is_entered = False
         self._cancelling = 0
 
     def _recreate_cm(self) -> BackgroundTask:
@@ -387,6 +395,9 @@ class BackgroundTask(contextlib.AsyncContextDecorator):
         except DaemonNotFound:
             if self._options["required"]:
                 raise
+        self._is_entered = True
+        if self.expired and self._body is not None:
+            self._body.cancel()
         return self
 
     async def __aexit__(
@@ -417,7 +428,9 @@ class BackgroundTask(contextlib.AsyncContextDecorator):
         if self.expired or self._holder is None or self._body is None:
             return
         self.expired = True
-        self._body.cancel()
+        # Before that, nobody would turn it into Expired, nor end the task.
+        if self._is_entered:
+            self._body.cancel()
 
 
 def _cancelling(task: asyncio.Task[Any] | None) -> int:

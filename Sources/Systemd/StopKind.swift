@@ -10,8 +10,9 @@ package enum StopKind: Equatable, Sendable {
     /// The manager has no such job, or has not said so in time. The words are for a log.
     case unknown(String)
 
-    /// How long a stop can wait for the answer.
-    package static let usualLimit = Duration.milliseconds(500)
+    /// How long a stop can wait for the answer, for which a busy machine takes its time: without it the commands of a unit
+    /// that is stopped would go on.
+    package static let usualLimit = Duration.seconds(5)
 
     /// Asks the manager for it, without holding up the loop.
     ///

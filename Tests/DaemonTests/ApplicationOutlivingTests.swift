@@ -157,7 +157,7 @@ struct ApplicationOutlivingTests {
 
     @Test("an order to end one holds without a daemon too, and for the reason that it had")
     func terminateMeanwhile() throws {
-        var pair = try OutlivingPair(settings: "applications.grace = \"1s\"\n")
+        var pair = try OutlivingPair(settings: "applications.grace = \"3s\"\n")
         let home = pair.daemon.folder.path
         let client = try pair.daemon.connect()
         let script = "trap ': > $HOME/asked' TERM; : > $HOME/up; while :; do sleep 0.05; done"

@@ -201,8 +201,10 @@ struct ForeignTaskTests {
         _ = try client.ask(Tasks.Cancel.self) { $0.id = cancelled }
         #expect(try client.ended(cancelled).outcome == .cancelled)
         let overrun = try client.submit(script: script) {
-            $0.budget = Tasks.Budget(ms: 500, grace: 100)
+            $0.budget = Tasks.Budget(ms: 60_000, grace: 100)
         }
+        try daemon.waitForOutput("ready\n", of: overrun, as: .games)
+        _ = try client.ask(Tasks.SimulateExpiration.self) { $0.id = overrun }
         #expect(try client.ended(overrun).outcome == .overrun)
         #expect(daemon.taskProcesses() == [])
         for id in [cancelled, overrun] {

@@ -103,10 +103,11 @@ struct LeavingTests {
 
         /// Submits a script that prints the pids of those that are to leave, and moves them.
         func submitLeaving(
-            _ script: String, budget: Tasks.Budget = Tasks.Budget(ms: 200_000, grace: 300),
-            as user: TestUser = .games
+            _ script: String, grace: Int = 300, as user: TestUser = .games
         ) throws -> (id: Int, left: [pid_t]) {
-            let id = try client.submit(script: script) { $0.budget = budget }
+            let id = try client.submit(script: script) {
+                $0.budget = Tasks.Budget(ms: 200_000, grace: grace)
+            }
             try daemon.waitForOutput("ready\n", of: id, as: user)
             var left: [pid_t] = []
             try eventually("it says who is to leave", seconds: 60) {
@@ -158,9 +159,9 @@ struct LeavingTests {
     @Test("a command that has left is killed at its hard limit, and its slot is free")
     func overrun() throws {
         let scene = try Scene(settings: "queue.slots = 1")
-        let (id, left) = try scene.submitLeaving(
-            "trap '' TERM; " + Self.main, budget: Tasks.Budget(ms: 3000, grace: 300))
+        let (id, left) = try scene.submitLeaving("trap '' TERM; " + Self.main)
         let next = try scene.client.submit(["true"])
+        _ = try scene.client.ask(Tasks.SimulateExpiration.self) { $0.id = id }
         #expect(try scene.ended(id).outcome == .overrun)
         #expect(!left.contains(where: Processes.isAlive))
         #expect(try scene.ended(next).outcome == .completed)
@@ -200,7 +201,8 @@ struct LeavingTests {
     @Test("a command that has left gets the signal of its handler and of a cancel, once")
     func signalled() throws {
         let scene = try Scene()
-        let (id, _) = try scene.submitLeaving("trap 'echo got; exit 3' TERM; " + Self.main)
+        let (id, _) = try scene.submitLeaving(
+            "trap 'echo got; exit 3' TERM; " + Self.main, grace: 60_000)
         _ = try scene.client.ask(Tasks.Cancel.self) { $0.id = id }
         let task = try scene.ended(id)
         #expect(task.outcome == .cancelled)

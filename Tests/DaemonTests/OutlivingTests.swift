@@ -145,7 +145,7 @@ struct OutlivingTests {
         let script = "trap 'echo $0 >> \(folder)/warned' TERM; \(Self.forEver)"
         let ids = try ["one", "two"].map { name in
             try client.submit(["sh", "-c", script, name]) {
-                $0.budget = Tasks.Budget(ms: 60_000, grace: 1000)
+                $0.budget = Tasks.Budget(ms: 60_000, grace: 3000)
             }
         }
         for id in ids { try pair.daemon.waitForOutput("up", of: id) }
@@ -301,7 +301,7 @@ struct OutlivingTests {
         let pair = try Pair()
         let client = try pair.daemon.connect()
         let id = try client.submit(script: Self.forEver) {
-            $0.budget = Tasks.Budget(ms: 60_000, grace: 1000)
+            $0.budget = Tasks.Budget(ms: 60_000, grace: 3000)
         }
         try pair.daemon.waitForOutput("up", of: id)
         pair.executor.signal(SIGSTOP)

@@ -81,10 +81,12 @@ struct PerformanceTests {
         let watch = try ApplicationWatch("app", daemon)
         let id = try submit(client) {
             var budget = Tasks.Budget()
-            (budget.durationMs, budget.graceMs) = (400, 200)
+            (budget.durationMs, budget.graceMs) = (600_000, 200)
             $0.budget = budget
         }
-        let steps = try watch.steps(until: "notRunning")
+        var steps = try watch.steps(until: "performTask background")
+        _ = try client.ask(Tasks.SimulateExpiration.self) { $0.id = id }
+        steps += try watch.steps(until: "notRunning")
         #expect(
             steps == [
                 "didFinishLaunching background", "performTask background",

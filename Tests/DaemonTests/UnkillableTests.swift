@@ -47,11 +47,13 @@ struct UnkillableTests {
         func hang(_ daemon: DaemonProcess) throws -> (id: Int, process: pid_t) {
             let client = try daemon.connect()
             let id = try client.submit(["stat", files.path + "/x"]) {
-                $0.budget = Tasks.Budget(ms: 1000, grace: 100)
+                $0.budget = Tasks.Budget(ms: 600_000, grace: 100)
             }
             try files.takeRequest()
             try eventually("it is told to run") { try client.show(id).pid != nil }
-            return (id, pid_t(try #require(try client.show(id).pid)))
+            let process = pid_t(try #require(try client.show(id).pid))
+            _ = try client.ask(Tasks.SimulateExpiration.self) { $0.id = id }
+            return (id, process)
         }
     }
 

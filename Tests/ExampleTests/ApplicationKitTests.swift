@@ -81,7 +81,7 @@ struct ApplicationKitTests {
     @Test("who still holds a task at the limit is terminated")
     func overruns() throws {
         let program = try launch(
-            "overruns", settings: "backgroundTime = \"1s\"\ngrace = \"900ms\"")
+            "overruns", settings: "backgroundTime = \"3s\"\ngrace = \"2900ms\"")
         #expect(try program.lines.next() == "holds true")
         try program.order(Applications.EnterBackground.self)
         #expect(try program.lines.next() == "expiring")

@@ -52,7 +52,7 @@ struct DependentTests {
         #expect(pins.map(\.identity) == ["bgtaskd"])
 
         let daemon = try Daemon()
-        let end = try Program(package.program, [daemon.socket, "600", "400"])
+        let end = try Program(package.program, [daemon.socket, "60600", "60000"])
             .waitForEnd()
         #expect(end.text.contains("ended the task: expired"), "\(end.text)")
     }

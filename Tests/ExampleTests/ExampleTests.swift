@@ -26,7 +26,7 @@ struct ExampleTests {
         let daemon = try Daemon()
         let state = daemon.folder + "/saved"
         let example = try Program(
-            Place.examples + "/hold.py", [state, "0.6", "0.4"],
+            Place.examples + "/hold.py", [state, "60.6", "60"],
             variables: ["BGTASK_SOCKET": daemon.socket])
         let (status, text) = example.waitForEnd()
         #expect(status == 0, "\(text)")
@@ -38,7 +38,7 @@ struct ExampleTests {
     func swift() throws {
         let daemon = try Daemon()
         let example = try Program(
-            Programs.path("hold-example"), [daemon.socket, "600", "400"])
+            Programs.path("hold-example"), [daemon.socket, "60600", "60000"])
         let (status, text) = example.waitForEnd()
         #expect(status == 0, "\(text)")
         #expect(text.contains("ended the task: expired"), "\(text)")

@@ -67,7 +67,7 @@ extension LinuxTests {
         func orphans() throws {
             let script = """
                 for i in 1 2 3 4 5 6 7 8; do
-                (sh -c '\(leave); trap "" TERM; echo one; exec sleep 1000' &)
+                (sh -c 'echo one; \(leave); trap "" TERM; exec sleep 1000' &)
                 done
                 while [ $(wc -l <\(elsewhere.folder)/cgroup.procs) -lt 8 ]; do sleep 0.05; done
                 echo ready; read line

@@ -97,7 +97,7 @@ def setUpModule() -> None:
     daemon.run("run", "--wait", "--", "true")
     # Warned and stopped, so that it is known how late that was.
     daemon.run(
-        "run", "--wait", "--budget", "400ms", "--grace", "200ms", "--", "sh", "-c",
+        "run", "--wait", "--budget", "3s", "--grace", "200ms", "--", "sh", "-c",
         "trap '' TERM; while :; do sleep 0.05; done", status=124)
     daemon.run("run", "--group", "net", "--", "sleep", "1000")
     daemon.run("run", "--group", "net", "--", "sleep", "1000")

@@ -92,6 +92,14 @@ enum OutlivingStage {
         try Service.wait(for: "active", of: "ActiveState")
     }
 
+    /// How often the daemons have written a message of `DaemonMessage`, once that has come: their journal has a thread.
+    static func countOnceTold(_ message: String) throws -> Int {
+        let id = try identifier(of: message)
+        let show = "journalctl -q -o cat -n 1 _SYSTEMD_UNIT=\(Service.name) MESSAGE_ID=\(id)"
+        try Box.wait(for: "1", from: "sh", "-c", "journalctl --sync; \(show) | wc -l")
+        return try count(of: message)
+    }
+
     /// How often the daemons have written a message of `DaemonMessage`.
     static func count(of message: String) throws -> Int {
         let show =

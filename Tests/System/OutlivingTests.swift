@@ -23,7 +23,7 @@ extension SystemTests {
             try Stage.letGo(id)
             #expect(try Service.call("logs \(id)").output == "before\nafter\n")
             for message in ["handingOver", "handedOver", "takenOver"] {
-                #expect(try Stage.count(of: message) == 1, "\(message)")
+                #expect(try Stage.countOnceTold(message) == 1, "\(message)")
             }
             #expect(try Stage.count(of: "outputLost") == 0)
         }
@@ -42,7 +42,7 @@ extension SystemTests {
             #expect(try Service.call("show \(id)").output.contains("running"))
             try Stage.letGo(id)
             #expect(try Service.call("logs \(id)").output == "before\nafter\n")
-            #expect(try Stage.count(of: "stopKindNotTold") == 1)
+            #expect(try Stage.countOnceTold("stopKindNotTold") == 1)
         }
 
         @Test("go on where the daemon is killed, and what is lost of their output is said")
@@ -59,7 +59,7 @@ extension SystemTests {
             #expect(try Stage.isAlive())
             try Stage.letGo(id)
             #expect(try Service.call("logs \(id)").output.hasSuffix("after\n"))
-            #expect(try Stage.count(of: "outputLost") >= 1)
+            #expect(try Stage.countOnceTold("outputLost") >= 1)
             // What it printed is in the journal once, by whichever daemon.
             let lines = try Installation.shell(
                 "journalctl --sync; journalctl -q -o cat BGTASK_ID=\(id) BGTASK_STREAM=stdout")
@@ -149,8 +149,8 @@ extension SystemTests {
             #expect(try Stage.outcome(of: id) == "interrupted")
             #expect(try Service.call("run --wait -- sh -c 'exit 7'").status == 7)
             #expect(try Stage.process(of: Service.name) == daemon)
-            #expect(try Stage.count(of: "executorLost") == 1)
-            #expect(try Stage.count(of: "executorFound") >= 1)
+            #expect(try Stage.countOnceTold("executorLost") == 1)
+            #expect(try Stage.countOnceTold("executorFound") >= 1)
         }
 
         @Test("are seen by bgtaskctl status to be run by another program")

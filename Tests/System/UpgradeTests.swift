@@ -24,11 +24,11 @@ extension SystemTests {
             try Installation.succeed(
                 Installation.shell(
                     """
-                    bgtaskctl run --name polite --budget 60s --grace 2s -- sleep 7001
-                    bgtaskctl run --name stubborn --budget 60s --grace 2s -- \
+                    bgtaskctl run --name polite --budget 600s --grace 2s -- sleep 7001
+                    bgtaskctl run --name stubborn --budget 600s --grace 2s -- \
                         sh -c 'trap "" TERM; sleep 7002; sleep 7003'
                     systemd-run --quiet --collect --unit=holder \
-                        bgtaskctl hold --name held --budget 60s --grace 2s -- sleep 7004
+                        bgtaskctl hold --name held --budget 600s --grace 2s -- sleep 7004
                     """))
             try Box.wait(for: "3", from: "sh", "-c", "pgrep -fc '^sleep 700[124]'")
             let processes = try Box.execRaw("pgrep", "-f", "^sleep 700[12]").output
@@ -42,6 +42,8 @@ extension SystemTests {
             #expect(try isNew())
             #expect(made.output.contains("kept /etc/bgtaskd/bgtaskd.toml"))
             #expect(try Box.execRaw("tail", "-n1", "/etc/bgtaskd/bgtaskd.toml").line == "# own")
+            // What held a task stops its command once it knows of the end.
+            try Box.wait(for: "0", from: "sh", "-c", "pgrep -fc '^sleep 7004'")
             #expect(try Box.execRaw("pgrep", "-f", "^sleep 700").output == processes)
             #expect(try Installation.property("NRestarts") == "0")
             try Box.wait(

@@ -138,7 +138,7 @@ extension SystemTests {
         func upgrade() throws {
             defer { try? BoxUser.stop() }
             try Installation.succeed(
-                BoxUser.shell("bgtaskctl --user run --budget 60s --grace 1s -- sleep 7001"))
+                BoxUser.shell("bgtaskctl --user run --budget 600s --grace 1s -- sleep 7001"))
             let process = try property("MainPID")
             try Installation.makeNewVersion()
             try Installation.install()

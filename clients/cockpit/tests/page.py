@@ -171,7 +171,7 @@ class PageTestCase(unittest.TestCase):
     """Tests with one daemon, one Cockpit and one browser."""
 
     looks: tuple[str, str] | None = None
-    settings = "[queue]\nslots = 4\n[queue.groups.uploads]\nslots = 1\n"
+    settings = "applications.suspendAfter = \"1h\"\n[queue]\nslots = 4\n[queue.groups.uploads]\nslots = 1\n"
 
     @classmethod
     def setUpClass(cls) -> None:

@@ -71,6 +71,17 @@ class Async(DaemonTestCase, unittest.IsolatedAsyncioTestCase):
         while [task async for task in self.aio.tasks()]:
             await asyncio.sleep(0.01)
 
+    async def test_one_that_has_expired_can_begin_again(self) -> None:
+        task = aio.background_task("again", budget=600)
+        with self.assertRaises(bgtask.Expired):
+            async with task:
+                await self.aio.call("SimulateExpiration", id=task.id)
+                await asyncio.sleep(600)
+        async with task:
+            await asyncio.sleep(0)
+            self.assertFalse(task.expired)
+        self.assertEqual(task.outcome, "completed")
+
     async def connections(self) -> int:
         counters = (await self.aio.call("org.bgtaskd.Manager.Statistics"))["counters"]
         return next(one["value"] for one in counters if one["name"] == "bgtaskd_connections")

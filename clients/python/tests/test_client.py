@@ -156,6 +156,18 @@ class BackgroundTasks(DaemonTestCase):
             self.assertFalse(task.expired)
         self.assertIn(task.outcome, ["completed", "expired"])
 
+    def test_who_extends_it_takes_the_warning_back_and_it_can_begin_again(self) -> None:
+        task = bgtask.background_task("twice", budget=600)
+        for _ in range(2):
+            with task:
+                self.assertFalse(task.expired)
+                bgtask.Client().call("SimulateExpiration", id=task.id)
+                self.assertTrue(task.wait_expired(60))
+                bgtask.extend(task.id or 0)
+                while task.expired:
+                    time.sleep(0.01)
+            self.assertEqual(task.outcome, "completed")
+
     def test_a_body_that_stays_is_over(self) -> None:
         with self.assertRaises(bgtask.Expired) as expired:
             with bgtask.background_task("late", budget=0.2, grace=0.1) as task:

@@ -404,6 +404,8 @@ class BackgroundTask(contextlib.ContextDecorator):
     def __enter__(self) -> BackgroundTask:
         if self._holder is not None:
             raise RuntimeError(f"{self.name} has begun already")
+        self.outcome = None
+        self._expired.clear()
         self._client = self._client or Client()
         holder = _Holder.at(self._client.path)
         application = self._application or os.environ.get("BGTASK_APPLICATION")
@@ -435,6 +437,9 @@ class BackgroundTask(contextlib.ContextDecorator):
     def _take(self, event: Event) -> None:
         if event.kind == "ended":
             self.outcome = event.task.outcome
+        if event.kind == "extended":
+            # A warning of the budget before may have come since it was asked for.
+            self._expired.clear()
         if event.kind in ("expiring", "ended"):
             self._tell()
 

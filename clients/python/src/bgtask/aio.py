@@ -382,6 +382,7 @@ class BackgroundTask(contextlib.AsyncContextDecorator):
     async def __aenter__(self) -> BackgroundTask:
         if self._holder is not None:
             raise RuntimeError(f"{self.name} has begun already")
+        self.outcome, self.expired, self._is_entered = None, False, False
         self._client = self._client or Client()
         holder = _Holder.at(self._client.path)
         application = self._options["application"] or os.environ.get("BGTASK_APPLICATION")

@@ -456,11 +456,7 @@ package final class StoreThread: StoreBackend, Sendable {
 
     private func end(_ last: TaskID, _ outputs: OutputWriter) {
         outputs.write(takeOutputs(bytesMax: .max))
-        while case let cleaned = takeCleaned(), !cleaned.isEmpty {
-            outputs.forget(of: cleaned, notIn: store)
-        }
         writeHandedOver(outputs)
-        outputs.close()
         do throws(StoreError) {
             while !shared.withLock({ $0.spans.isEmpty }) { try writeSpans() }
         } catch {
@@ -469,6 +465,11 @@ package final class StoreThread: StoreBackend, Sendable {
         // Where it cannot be written the block is skipped, as after a crash, and the log of the database
         // is read at the next start.
         _ = try? identifiers.apply([.identifiersReserved(through: last)])
+        // Last, since one user can make it much: where the time is over, the next daemon does the rest.
+        while case let cleaned = takeCleaned(), !cleaned.isEmpty {
+            outputs.forget(of: cleaned, notIn: store)
+        }
+        outputs.close()
         try? store.close()
         if identifiers !== store { try? identifiers.close() }
         ended.countEvent()

@@ -170,9 +170,7 @@ extension LinuxTests {
             "a freeze is told that follows a thaw before anybody looked", arguments: Kind.available)
         func freezeAgain(kind: Kind) throws {
             let harness = try Harness(kind)
-            let task = try harness.makeTask()
-            _ = try task.start(LaunchRequest(arguments: ["sleep", "1000"]))
-            try harness.waitFor { harness.startedProcessID != nil }
+            let task = try harness.startSleeping()
             for _ in 0..<100 {
                 harness.events = []
                 try task.setFrozen(true)
@@ -189,9 +187,7 @@ extension LinuxTests {
             "a thaw that overtakes its freeze is told once all go on", arguments: Kind.available)
         func thawAtOnce(kind: Kind) throws {
             let harness = try Harness(kind)
-            let task = try harness.makeTask()
-            _ = try task.start(LaunchRequest(arguments: ["sleep", "1000"]))
-            try harness.waitFor { harness.startedProcessID != nil }
+            let task = try harness.startSleeping()
             for round in 0..<100 {
                 harness.events = []
                 try task.setFrozen(true)
@@ -209,9 +205,7 @@ extension LinuxTests {
             #expect("\(FreezeMethod.signals) \(FreezeMethod.unit)" == "signals unit")
             for kind in Kind.available {
                 let harness = try Harness(kind)
-                let task = try harness.makeTask()
-                _ = try task.start(LaunchRequest(arguments: ["sleep", "1000"]))
-                try harness.waitFor { harness.startedProcessID != nil }
+                let task = try harness.startSleeping()
                 #expect(task.freezer == (kind == .cgroup ? .cgroup : .signals))
                 task.close()
             }
@@ -251,9 +245,7 @@ extension LinuxTests {
         @Test("a freeze and a thaw that a supervisor does not take are told as refused")
         func refused() throws {
             let harness = try Harness(.supervisor)
-            let task = try harness.makeTask()
-            _ = try task.start(LaunchRequest(arguments: ["sleep", "1000"]))
-            try harness.waitFor { harness.startedProcessID != nil }
+            let task = try harness.startSleeping()
             let process = try #require(harness.startedProcessID)
             let parent = try ProcessStat.fields(contents(of: "/proc/\(process)/stat"))[1]
             let supervisor = try #require(pid_t(parent))
@@ -302,9 +294,7 @@ extension LinuxTests {
         @Test("who lets a stopped process go on is seen")
         func continuedByOthers() throws {
             let harness = try Harness(.supervisor)
-            let task = try harness.makeTask()
-            _ = try task.start(LaunchRequest(arguments: ["sleep", "1000"]))
-            try harness.waitFor { harness.startedProcessID != nil }
+            let task = try harness.startSleeping()
             try task.setFrozen(true)
             try harness.wait { $0.what == .frozen(true) }
             #expect(task.isFrozen)

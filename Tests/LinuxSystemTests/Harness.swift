@@ -90,6 +90,14 @@ final class Harness {
         return TestTask(executor.makeCommand(taskCount), self)
     }
 
+    /// A command that does nothing, once it runs.
+    func startSleeping() throws -> TestTask {
+        let task = try makeTask()
+        _ = try task.start(LaunchRequest(arguments: ["sleep", "1000"]))
+        try waitFor { self.startedProcessID != nil }
+        return task
+    }
+
     /// Lets events come until one of them is meant.
     func wait(until isMeant: (ProcessEvent) -> Bool) throws {
         try waitFor { self.events.contains(where: isMeant) }

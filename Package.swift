@@ -282,7 +282,7 @@ let package = Package(
         .testTarget(
             name: "LinuxSystemTests",
             dependencies: [
-                "CExecutor", "CLinux", "LinuxSystem", "TestKit",
+                "CExecutor", "CLinux", "CTestUsers", "LinuxSystem", "TestKit",
                 "process-test-child", "process-test-daemon",
             ],
             swiftSettings: waitingSettings

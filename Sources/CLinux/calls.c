@@ -126,45 +126,6 @@ long clx_peer_groups(int socket, gid_t *groups, size_t capacity) {
     return (long)(length / sizeof *groups);
 }
 
-// Closes the descriptors of an SCM_RIGHTS message.
-static void close_all(const struct cmsghdr *message) {
-    const unsigned char *numbers = CMSG_DATA(message);
-    size_t count = (message->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-    for (size_t index = 0; index < count; index++) {
-        int number;
-        memcpy(&number, numbers + index * sizeof number, sizeof number);
-        close(number);
-    }
-}
-
-ssize_t clx_receive_datagram(int socket, void *buffer, size_t capacity, uid_t *sender) {
-    // Room for the credentials, which come first, and nothing else: the kernel installs no descriptor
-    // that there is no room for, and closes it for us, however many there are and however few we may have.
-    union {
-        struct cmsghdr aligned;
-        char bytes[CMSG_SPACE(sizeof(struct ucred))];
-    } control;
-    struct iovec part = {.iov_base = buffer, .iov_len = capacity};
-    struct msghdr message = {
-        .msg_iov = &part,
-        .msg_iovlen = 1,
-        .msg_control = &control,
-        .msg_controllen = sizeof control,
-    };
-    ssize_t count = recvmsg(socket, &message, MSG_DONTWAIT | MSG_TRUNC | MSG_CMSG_CLOEXEC);
-    if (count < 0) return -1;
-    *sender = (uid_t)-1;
-    for (struct cmsghdr *one = CMSG_FIRSTHDR(&message); one; one = CMSG_NXTHDR(&message, one)) {
-        if (one->cmsg_level != SOL_SOCKET) continue;
-        if (one->cmsg_type == SCM_RIGHTS) close_all(one);
-        if (one->cmsg_type != SCM_CREDENTIALS) continue;
-        struct ucred credentials;
-        memcpy(&credentials, CMSG_DATA(one), sizeof credentials);
-        *sender = credentials.uid;
-    }
-    return count;
-}
-
 int clx_pass_credentials(int socket) {
     int on = 1;
     return setsockopt(socket, SOL_SOCKET, SO_PASSCRED, &on, sizeof on);

@@ -17,11 +17,13 @@ package struct Outfit {
     let tree: CgroupTree?
     let executor: ExecutorLink
     let environment: TaskEnvironment
+    /// What makes the processes that close what strangers have sent.
+    let closers: CloserProcess.Maker
 
     package init(
         configuration: Configuration, loaded: LoadedSettings, loop: EventLoop,
         writer: JournalWriter, log: Logger, host: ProcessHost, tree: CgroupTree?,
-        executor: ExecutorLink, openFilesSoft: UInt64
+        executor: ExecutorLink, openFilesSoft: UInt64, closers: CloserProcess.Maker
     ) {
         self.configuration = configuration
         settings = CurrentSettings(loaded)
@@ -31,6 +33,7 @@ package struct Outfit {
         self.host = host
         self.tree = tree
         self.executor = executor
+        self.closers = closers
         environment = TaskEnvironment(
             socketPath: configuration.socketPath, changesUser: configuration.servesEverybody,
             openFilesSoft: openFilesSoft, inherited: configuration.environment)
@@ -40,6 +43,7 @@ package struct Outfit {
 /// The connections, and all that is told on them.
 struct FrontEnd {
     let poll: DescriptorPoll
+    let closers: Closers
     let numbers = NumberSource()
     let refusals: RefusalLog
     let pool: ConnectionPool
@@ -52,6 +56,7 @@ struct FrontEnd {
 
     init(_ core: Core, _ outfit: Outfit, _ accounts: AccountSource) throws(SystemError) {
         poll = try DescriptorPoll()
+        closers = Closers(poll, outfit.closers, outfit.log)
         refusals = RefusalLog(core, accounts, outfit.log)
         pool = ConnectionPool(core, poll, outfit.settings, accounts, refusals, outfit.log)
         origins = OriginSearch(
@@ -94,11 +99,12 @@ struct ProcessSide {
         users = try UserCache(core)
         output = OutputPump(
             core, front.poll, outfit.settings, accounts, front.subscriptions, journal, log)
-        notify = NotifySocketPool(core, front.poll, accounts, log)
+        notify = NotifySocketPool(core, front.poll, front.closers, accounts, log)
         runners = ProcessRunner(
             core, outfit.host, outfit.executor, output, notify, users, journal, log)
         tasks = TaskRunner(core, runners, output, notify, outfit.environment, journal, log)
-        units = UnitFreezer(outfit.loop, user: outfit.configuration.user, log)
+        units = UnitFreezer(
+            outfit.loop, front.closers, user: outfit.configuration.user, log)
         applications = ApplicationRunner(
             ApplicationRunner.Parts(
                 core: core, runners: runners, output: output, applications: front.applications,
@@ -187,7 +193,7 @@ struct CallSide {
                 core: core, poll: front.poll, pool: front.pool, settings: outfit.settings,
                 configuration: outfit.configuration, access: access, accounts: accounts,
                 origins: front.origins, refusals: front.refusals, numbers: front.numbers,
-                log: log))
+                closers: front.closers, log: log))
         outputs = OutputPager.Parts(
             core, front.pool, front.streams, front.subscriptions, processes.output,
             storage.lookups)

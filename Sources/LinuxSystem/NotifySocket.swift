@@ -3,7 +3,7 @@ internal import Glibc
 
 /// A datagram socket at a path, at which one user's processes speak to the daemon (sd_notify(3)).
 package struct NotifySocket: ~Copyable {
-    private let socket: OwnedDescriptor
+    private let socket: StrangersSocket
     package let path: String
     /// Whether its path stays when it is closed, for who has another descriptor of it.
     private var isLeft = false
@@ -14,6 +14,8 @@ package struct NotifySocket: ~Copyable {
         case message(count: Int, sender: UInt32)
         /// A message for which there is no room; its beginning is of no use.
         case tooLong(sender: UInt32)
+        /// A message with descriptors, which is left where it is: to be taken by a ``CloserProcess``.
+        case descriptor
         /// Nothing waits.
         case nothing
     }
@@ -26,8 +28,11 @@ package struct NotifySocket: ~Copyable {
     /// - Parameters:
     ///   - path: of 107 bytes at most, in a folder that the caller alone may change.
     ///   - user: another than the daemon's own for root alone.
+    ///   - closer: who closes it with what is left in it.
     /// - Throws: EADDRINUSE where something is there.
-    package init(path: String, user: UInt32) throws(SystemError) {
+    package init(
+        path: String, user: UInt32, closer: any DescriptorCloser
+    ) throws(SystemError) {
         let address = try UnixAddress(path: path)
         let type = Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
         let socket = OwnedDescriptor(
@@ -45,14 +50,16 @@ package struct NotifySocket: ~Copyable {
             unlink(path)
             throw error
         }
-        self.socket = socket
+        self.socket = StrangersSocket(datagrams: socket, user: user, closer: closer)
         self.path = path
     }
 
     /// Takes over a socket that an earlier process has made in this way, with what waits in it.
     ///
     /// - Throws: EINVAL where it is another kind of socket, or bound to no path.
-    package init(bound socket: consuming OwnedDescriptor) throws(SystemError) {
+    package init(
+        bound socket: consuming OwnedDescriptor, user: UInt32, closer: any DescriptorCloser
+    ) throws(SystemError) {
         let descriptor = socket.rawValue
         var type: Int32 = 0
         var size = socklen_t(MemoryLayout<Int32>.size)
@@ -64,12 +71,17 @@ package struct NotifySocket: ~Copyable {
         try systemCall("setsockopt", "SO_PASSCRED") { clx_pass_credentials(descriptor) }
         try socket.setCloseOnExec()
         try socket.setNonBlocking()
-        self.socket = socket
+        self.socket = StrangersSocket(datagrams: socket, user: user, closer: closer)
         self.path = path
     }
 
     deinit {
-        if !isLeft { unlink(path) }
+        if isLeft {
+            socket.leave()
+        } else {
+            unlink(path)
+            socket.close()
+        }
     }
 
     /// Leaves the path where it is when the socket is closed.
@@ -84,23 +96,11 @@ package struct NotifySocket: ~Copyable {
         return poll(&wanted, 1, 0) > 0
     }
 
-    /// Takes one message, without waiting for one. Descriptors that came with it are closed when it is
-    /// taken, which is what sd_notify_barrier(3) waits for.
+    /// Takes one message, without waiting for one.
     package func receive(
         into buffer: UnsafeMutableRawBufferPointer
     ) throws(SystemError) -> Receipt {
-        var sender: UInt32 = 0
-        let descriptor = socket.rawValue
-        let count: Int
-        do throws(SystemError) {
-            count = try systemCall("recvmsg", path) {
-                clx_receive_datagram(descriptor, buffer.baseAddress, buffer.count, &sender)
-            }
-        } catch  where error.errno == EAGAIN {
-            return .nothing
-        }
-        return count > buffer.count
-            ? .tooLong(sender: sender) : .message(count: count, sender: sender)
+        try socket.receiveDatagram(into: buffer, path)
     }
 }
 

@@ -48,6 +48,7 @@ package struct UnixListener: ~Copyable {
         try systemCall("bind", path) { address.withPointer { bind(descriptor, $0, $1) } }
         do {
             try systemCall("chmod", path) { chmod(path, mode) }
+            _ = clx_refuse_descriptors(descriptor)
             try systemCall("listen", path) { listen(descriptor, backlog) }
             file = (path, try FileIdentity(path: path))
         } catch {
@@ -76,6 +77,8 @@ package struct UnixListener: ~Copyable {
                 detail: "the inherited socket does not listen"
             )
         }
+        // Who has connected before may have sent some: each connection is looked at.
+        _ = clx_refuse_descriptors(descriptor)
         try inherited.setNonBlocking()
         try inherited.setCloseOnExec()
         socket = inherited

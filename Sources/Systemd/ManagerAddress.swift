@@ -12,6 +12,9 @@ package struct ManagerAddress {
     let isBus: Bool
     /// Who must have made the socket; `nil` where anybody may.
     let owner: uid_t?
+    /// Connects in the place of this process, and gives the socket away; `nil`: it connects itself.
+    package typealias Connector = (_ path: String, _ owner: uid_t) throws(SystemdError) -> Int32
+    private var connector: Connector?
 
     package init(path: String, isBus: Bool = false, owner: uid_t? = nil) {
         self.path = path
@@ -19,7 +22,18 @@ package struct ManagerAddress {
         self.owner = owner
     }
 
-    init(of manager: UnitManager.Manager) {
+    /// That of another user, for root: who may send descriptors with each answer, which must not be this process's to
+    /// close. Its answers deserve no more trust than the user does: read from the kernel what matters.
+    ///
+    /// - Parameter connector: has a process with the user's rights connect, which passes on bytes alone.
+    package init(ofUser user: uid_t, _ connector: @escaping Connector) {
+        // The user's folder is the user's to write to: with a link there, root would give its
+        // orders to another manager. So whoever listens must be that user.
+        self.init(path: "/run/user/\(user)/systemd/private", owner: user)
+        self.connector = connector
+    }
+
+    package init(of manager: UnitManager.Manager) {
         switch manager {
         case .system where geteuid() == 0:
             self.init(path: "/run/systemd/private", owner: 0)
@@ -30,10 +44,6 @@ package struct ManagerAddress {
             let folder = getenv("XDG_RUNTIME_DIR").map { String(cString: $0) }
             self.init(
                 path: (folder ?? "/run/user/\(geteuid())") + "/systemd/private", owner: geteuid())
-        case .userOf(let user):
-            // The user's folder is the user's to write to: with a link there, root would give its
-            // orders to another manager. So whoever listens must be that user.
-            self.init(path: "/run/user/\(user)/systemd/private", owner: user)
         }
     }
 
@@ -42,7 +52,10 @@ package struct ManagerAddress {
     /// - Throws: ``SystemdError``: as of connect(2), such as ENOENT and ECONNREFUSED where no manager
     ///   runs, EAGAIN where it takes no more; EPERM where another than ``owner`` listens.
     package func connect() throws(SystemdError) -> BusConnection {
-        let descriptor = try connectedSocket()
+        let descriptor =
+            if let connector, let owner { try connector(path, owner) } else {
+                try connectedSocket()
+            }
         var pointer: OpaquePointer?
         let made = sd_bus_new(&pointer)
         guard made >= 0, let pointer else {

@@ -10,14 +10,11 @@ internal import Glibc
 /// later: ask with ``describe(unit:completion:)``, or take it back.
 package final class UnitManager {
     /// Whose service manager is asked.
-    package enum Manager: Hashable, Sendable {
+    package enum Manager: Sendable {
         /// The system's. Anyone but root reaches it over the system's bus, whose policy refuses most.
         case system
         /// That of the user whom this process runs as.
         case user
-        /// That of another user, for root. Its answers deserve no more trust than the user does: read from the kernel
-        /// what matters.
-        case userOf(UInt32)
     }
 
     private let loop: EventLoop

@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "closers.h"
 #include "command.h"
 #include "ends.h"
 #include "executor_transport.h"
@@ -368,13 +369,17 @@ static void close_all(const int *descriptors, size_t count) {
     for (size_t i = 0; i < count; i++) close(descriptors[i]);
 }
 
+bool brain_is_there(void) {
+    return connection.descriptor >= 0 && !is_over;
+}
+
 static int forget(struct command *command, uint32_t attempt) {
     if (command->attempt != attempt) return ESTALE;
     if (!command_is_over(command)) return EBUSY;
     // A list does not wait for what is not there any more.
     has_been_listed(command);
     const bool was_restored = command->is_restored;
-    command_forget(command);
+    command_forget(command, brain_is_there());
     if (was_restored) ends_forget_one();
     return 0;
 }
@@ -388,7 +393,8 @@ static int start(const struct executor_record *order, const int *descriptors) {
     if (!is_exiting && !is_ending) return command_start(order, descriptors, loop_now());
     const bool has_input = (order->flags & EXECUTOR_WITH_INPUT) != 0;
     const bool has_kept = (order->flags & EXECUTOR_WITH_KEPT) != 0;
-    close_all(descriptors, (size_t)1 + has_input + has_kept);
+    close_all(descriptors, (size_t)1 + has_input);
+    if (has_kept) closers_let_go(descriptors[1 + has_input], UINT32_MAX, true);
     return ECANCELED;
 }
 

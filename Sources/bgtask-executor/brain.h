@@ -22,6 +22,9 @@ int brain_connect(int socket);
 /// How long commands still go on without a daemon, in nanoseconds; UINT64_MAX while there is one.
 uint64_t brain_patience_left(void);
 
+/// Whether a daemon is connected.
+bool brain_is_there(void);
+
 /// Whether the one connection that there was is over.
 bool brain_is_gone(void);
 

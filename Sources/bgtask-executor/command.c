@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "closers.h"
 #include "deadlines.h"
 #include "home.h"
 #include "process.h"
@@ -117,11 +118,15 @@ static struct command *make(const struct executor_record *order) {
     return command;
 }
 
+static void let_go_of_kept(struct command *command, bool is_shared) {
+    closers_let_go(command->kept, command->user, is_shared);
+    command->kept = -1;
+}
+
 static void drop(struct command *command) {
     work_drop(&command->work);
     close_both(command->output);
     close_both(command->writing);
-    if (command->kept >= 0) close(command->kept);
     home->close(command);
     if (command->group != NULL) group_abandon(command->group);
     free(command);
@@ -150,7 +155,8 @@ int command_start(const struct executor_record *order, const int *descriptors, u
     if (error == 0) error = command == NULL ? ENOMEM : deadlines_reserve();
     if (error != 0) {
         free(command);
-        if (kept >= 0) close(kept);
+        // The daemon that has sent it has another.
+        closers_let_go(kept, UINT32_MAX, true);
     } else {
         command->kept = kept;
         table_enter(command);
@@ -374,7 +380,19 @@ void command_drain_all(enum drain reason) {
 
 // MARK: - The end
 
-void command_forget(struct command *command) {
+static bool is_kept_shared;
+
+static void let_go_of_one(struct command *command) {
+    let_go_of_kept(command, is_kept_shared);
+}
+
+void command_let_go_of_kept(bool is_shared) {
+    is_kept_shared = is_shared;
+    command_each(let_go_of_one);
+}
+
+void command_forget(struct command *command, bool is_shared) {
+    let_go_of_kept(command, is_shared);
     table_leave(command);
     deadlines_remove(command);
     reports_drop(command);

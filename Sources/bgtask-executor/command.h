@@ -181,8 +181,11 @@ void command_strays_are_gone(struct command *command);
 /// Whether nothing of it is left but what there is to tell.
 bool command_is_over(const struct command *command);
 
-/// Lets go of a command that is over.
-void command_forget(struct command *command);
+/// Lets go of a command that is over. `is_shared`: whether a daemon has what is kept for it, too.
+void command_forget(struct command *command, bool is_shared);
+
+/// Lets go of what is kept for commands, before this process ends.
+void command_let_go_of_kept(bool is_shared);
 
 /// Fires what is due. Returns how many milliseconds are left to what is due next, or -1.
 int command_fire_due(uint64_t now);

@@ -17,6 +17,7 @@
 
 #include "CLinux.h"
 #include "brain.h"
+#include "closers.h"
 #include "command.h"
 #include "delegation.h"
 #include "ends.h"
@@ -174,7 +175,8 @@ static int set_up(const char *tree, uint64_t patience) {
     // The library refuses those that it uses itself.
     for (int number = 1; number <= EXECUTOR_SIGNAL_MAX; number++) signal(number, SIG_DFL);
     if (clx_become_subreaper() < 0) return errno;
-    int error = loop_open();
+    int error = closers_begin();
+    if (error == 0) error = loop_open();
     if (error == 0) error = brain_begin(patience);
     if (error == 0) error = open_homes(tree);
     if (error != 0) return error;
@@ -284,6 +286,7 @@ int main(int count, char **arguments) {
     if (error != 0) return complain("descriptor 3, its socket", error);
     notify_ready();
     run();
+    command_let_go_of_kept(brain_is_there());
     groups_end();
     error = ends_write();
     if (error != 0) return complain(state, error);

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "closers.h"
 #include "group.h"
 #include "loop.h"
 #include "process.h"
@@ -174,7 +175,7 @@ static int send(const struct seen *seen, int number) {
 
 /// Whether a child of this process may be a command's that no list has as another's.
 static bool may_be_of(const struct command *command, pid_t child) {
-    if (table_child(child) != NULL) return false;
+    if (table_child(child) != NULL || child == closers_maker()) return false;
     const struct seen *seen = find(&known, child);
     return seen == NULL || seen->is_reaped || seen->command == command->key;
 }

@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "closers.h"
 #include "deadlines.h"
 #include "home.h"
 #include "reports.h"
@@ -154,11 +155,12 @@ static void end_if_lost(struct command *command) {
     if (command->supervisor.is_lost && !command_is_over(command)) command_end(command, command->use);
 }
 
-/// All that descends from here and from no supervisor is of those commands. Returns whether none is left.
+/// All that descends from here, from no supervisor and not from the maker of closers, is of those commands. Returns whether none is left.
 static bool kill_round(void) {
     supervisors = malloc((size_t)(command_count() + 1) * sizeof *supervisors);
     if (supervisors == NULL) return false;
-    supervisor_count = 0;
+    supervisors[0] = closers_maker();
+    supervisor_count = 1;
     command_each(add_supervisor);
     const long left = clx_descendants_kill(supervisors, supervisor_count, SWEEPS_PER_ROUND);
     free(supervisors);

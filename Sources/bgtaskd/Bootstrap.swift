@@ -46,11 +46,13 @@ enum Bootstrap {
         try endLeftovers(configuration.stateFolder, log)
         let opened = try openStore(configuration.stateFolder, loaded.settings)
         let tree = try makeTree(configuration, loaded, log)
+        let closers = try makeClosers()
         let host = try makeHost()
         let executor = try connectExecutor(host, tree, configuration, loaded, opened)
         let outfit = Outfit(
             configuration: configuration, loaded: loaded, loop: loop, writer: writer, log: log,
-            host: host, tree: tree, executor: executor, openFilesSoft: openFilesSoft)
+            host: host, tree: tree, executor: executor, openFilesSoft: openFilesSoft,
+            closers: closers)
         let made = try Daemon(outfit, opened)
         daemon = made
         do {
@@ -65,6 +67,15 @@ enum Bootstrap {
             withExtendedLifetime(lock) {}
         }
         return try made.run()
+    }
+
+    /// Early, since they have the memory that this process has then, and after it has gone into a group of its own.
+    private static func makeClosers() throws(StartFailure) -> CloserProcess.Maker {
+        do {
+            return try CloserProcess.Maker()
+        } catch {
+            throw StartFailure("cannot start a process: \(error)", ExitStatus.system)
+        }
     }
 
     private static func makeWriter(_ loaded: LoadedSettings) throws -> JournalWriter {

@@ -29,8 +29,12 @@ struct WaitingCallers {
 
     /// Closes their connections, by which they know that nobody answers.
     func sendAway() {
+        // What they have sent is let go of by a process that the service manager does not wait for.
+        guard let closer = try? CloserProcess.Maker() else { return }
         for socket in sockets {
-            while case .connection? = try? socket.listener.accept() {}
+            while case .connection(let descriptor)? = try? socket.listener.accept() {
+                StrangersSocket(connection: descriptor, closer: closer).close()
+            }
         }
     }
 }

@@ -22,7 +22,8 @@ struct NotifyHandOverTests {
 
     private func daemon(opens: Bool = true) throws -> Daemon {
         let scene = try Scene()
-        let pool = NotifySocketPool(scene.core, scene.poll, scene.accounts, scene.log)
+        let pool = NotifySocketPool(
+            scene.core, scene.poll, scene.closers, scene.accounts, scene.log)
         if opens { try open(pool) }
         return Daemon(scene: scene, pool: pool)
     }

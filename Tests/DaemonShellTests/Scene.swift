@@ -22,6 +22,7 @@ final class Scene {
     let settings = CurrentSettings(LoadedSettings())
     let accounts: AccountSource
     let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    let closers: Closers
     let pool: ConnectionPool
     let streams: ReplyStreams
     let subscriptions: Subscriptions
@@ -41,6 +42,7 @@ final class Scene {
                 read: { [clock] in (clock.seconds * 1_000_000_000, 0) },
                 timeOfDay: { WallTime(microseconds: 1_800_000_000_000_000) }))
         poll = try DescriptorPoll()
+        closers = Closers(poll, nil, log)
         accounts = try AccountSource(path: nil)
         refusals = RefusalLog(core, accounts, log)
         pool = ConnectionPool(core, poll, settings, accounts, refusals, log)
@@ -60,7 +62,8 @@ final class Scene {
         #expect(socketpair(AF_UNIX, flags, 0, &ends) == 0)
         let account = OwnerID(rawValue: user)
         let client = Client(
-            core, holder: HolderID(rawValue: numbers.next()), descriptor: OwnedDescriptor(ends[0]),
+            core, holder: HolderID(rawValue: numbers.next()),
+            socket: StrangersSocket(connection: OwnedDescriptor(ends[0]), closer: closers),
             credentials: try PeerCredentials(of: ends[0]), isOperator: false, isServed: true,
             acceptedAt: 0, ownerUse: pool.use(of: account) ?? OwnerUse(account),
             limits: ConnectionLimits())

@@ -14,9 +14,11 @@ extension Client {
         let credentials = try PeerCredentials(of: ends[0])
         let core = Core(
             BackgroundTaskRegistry(limits: RegistryLimits(), profiles: [], identifiers: 1...2))
+        let socket = StrangersSocket(
+            connection: OwnedDescriptor(ends[0]), closer: try CloserProcess.Maker())
         return Client(
-            core, holder: HolderID(rawValue: number), descriptor: OwnedDescriptor(ends[0]),
-            credentials: credentials, isOperator: false, isServed: true, acceptedAt: 0,
+            core, holder: HolderID(rawValue: number), socket: socket, credentials: credentials,
+            isOperator: false, isServed: true, acceptedAt: 0,
             ownerUse: OwnerUse(OwnerID(rawValue: account)), limits: ConnectionLimits())
     }
 }

@@ -14,10 +14,11 @@ enum Processes {
     /// The text of /proc/PID/stat; empty where the process is gone.
     static func stat(_ processID: pid_t) -> String { Files.text("/proc/\(processID)/stat") }
 
-    /// The children of a process, those included that have ended and are not reaped.
+    /// The children of a process, those included that have ended and are not reaped, and without who closes for it.
     static func children(of parent: pid_t) -> [pid_t] {
         Files.names("/proc").compactMap { pid_t($0) }.filter { processID in
             ProcessStat.fields(stat(processID)).dropFirst().first == "\(parent)"
+                && name(processID) != "bgtask-closer"
         }
     }
 

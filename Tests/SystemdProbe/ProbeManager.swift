@@ -10,15 +10,15 @@ enum ProbeManager {
     }
 
     static func run(_ words: [String]) throws -> Int32 {
-        guard words.count == 3, let manager = manager(words[0]) else { throw Usage() }
+        guard words.count == 3, let address = address(words[0]) else { throw Usage() }
         let (verb, unit) = (words[1], words[2])
         if verb == "thaw-at-start" {
-            let failures = UnitManager.thaw([unit], of: manager, within: .seconds(5))
+            let failures = UnitManager.thaw([unit], at: address, within: .seconds(5))
             print(failures.first.map { "failed: \($0)" } ?? "done")
             return failures.isEmpty ? 0 : 1
         }
         let loop = try EventLoop()
-        let units = UnitManager(manager, loop: loop)
+        let units = UnitManager(at: address, loop: loop, limit: .seconds(5))
         func end(_ result: Result<Void, UnitFailure>) {
             switch result {
             case .success: print("done")
@@ -40,11 +40,14 @@ enum ProbeManager {
         return try loop.run()
     }
 
-    private static func manager(_ word: String) -> UnitManager.Manager? {
+    private static func address(_ word: String) -> ManagerAddress? {
         switch word {
-        case "system": .system
-        case "user": .user
-        default: UInt32(word).map(UnitManager.Manager.userOf)
+        case "system": ManagerAddress(of: .system)
+        case "user": ManagerAddress(of: .user)
+        default:
+            UInt32(word).map {
+                ManagerAddress(path: "/run/user/\($0)/systemd/private", owner: $0)
+            }
         }
     }
 

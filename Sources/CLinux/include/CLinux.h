@@ -3,6 +3,7 @@
 #define CLINUX_H
 
 #include "clinux_calls.h"
+#include "clinux_closer.h"
 #include "clinux_memory.h"
 #include "clinux_netlink.h"
 #include "clinux_processes.h"

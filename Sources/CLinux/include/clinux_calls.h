@@ -64,11 +64,6 @@ int clx_account_expiry(const char *name, long *day);
 /// `capacity`, nothing was written.
 long clx_peer_groups(int socket, gid_t *groups, size_t capacity);
 
-/// recvmsg(2) of a datagram, without waiting; the sender is known where SO_PASSCRED is set. Returns how
-/// many bytes it has, which may be more than `capacity`: what is beyond is lost. `sender` is -1 for
-/// nobody who is known. Descriptors that come along are closed.
-ssize_t clx_receive_datagram(int socket, void *buffer, size_t capacity, uid_t *sender);
-
 /// Has each datagram come with who sent it (unix(7), SO_PASSCRED).
 int clx_pass_credentials(int socket);
 

@@ -18,12 +18,16 @@ final class UnitFreezer {
     /// What all managers may hold up a start, and each at least.
     private static let startLimit = Duration.seconds(5)
     private static let startLimitMin = Duration.milliseconds(500)
+    /// What a manager that does not answer costs an order.
+    private static let limit = Duration.seconds(5)
     private static let retryInterval = Duration.seconds(10)
 
     private let loop: EventLoop
     private let user: UInt32
     private let log: Logger
-    private var managers: [UnitManager.Manager: UnitManager] = [:]
+    private let closers: Closers
+    /// By their users; `nil` is the system's.
+    private var managers: [UInt32?: UnitManager] = [:]
     /// Units that applications live in, those included that are being looked at.
     private var taken: Set<BudgetCore.AdoptedUnit> = []
     /// What an earlier daemon left frozen and could not be thawed yet.
@@ -31,8 +35,9 @@ final class UnitFreezer {
     private var retryTimer: TimerSource?
 
     /// - Parameter user: whom the daemon runs as.
-    init(_ loop: EventLoop, user: UInt32, _ log: Logger) {
+    init(_ loop: EventLoop, _ closers: Closers, user: UInt32, _ log: Logger) {
         self.loop = loop
+        self.closers = closers
         self.user = user
         self.log = log
     }
@@ -56,16 +61,22 @@ final class UnitFreezer {
 
     /// The conversation with the service manager of a unit, the same for all its units.
     func manager(of unit: BudgetCore.AdoptedUnit) -> UnitManager {
-        let manager = name(ofManagerOf: unit)
-        if let known = managers[manager] { return known }
-        let made = UnitManager(manager, loop: loop)
-        managers[manager] = made
+        if let known = managers[unit.user] { return known }
+        let made = UnitManager(at: address(ofManagerOf: unit.user), loop: loop, limit: Self.limit)
+        managers[unit.user] = made
         return made
     }
 
-    private func name(ofManagerOf unit: BudgetCore.AdoptedUnit) -> UnitManager.Manager {
-        guard let user = unit.user else { return .system }
-        return user == self.user ? .user : .userOf(user)
+    private func address(ofManagerOf user: UInt32?) -> ManagerAddress {
+        guard let user else { return ManagerAddress(of: .system) }
+        guard user != self.user else { return ManagerAddress(of: .user) }
+        return ManagerAddress(ofUser: user) { [closers] path, user throws(SystemdError) in
+            do throws(SystemError) {
+                return try closers.connect(to: path, as: user).take()
+            } catch {
+                throw SystemdError(operation: error.operation, errno: error.errno, subject: path)
+            }
+        }
     }
 
     // MARK: - Freezing
@@ -124,11 +135,13 @@ final class UnitFreezer {
     ///
     /// - Returns: those that may be frozen still; they are tried again while it serves.
     func thawLeftovers(_ units: [BudgetCore.AdoptedUnit]) -> Set<BudgetCore.AdoptedUnit> {
-        let units = Dictionary(grouping: units, by: name(ofManagerOf:))
+        let units = Dictionary(grouping: units, by: \.user)
         let until = Instant.measured() + Self.startLimit
-        for (manager, units) in units {
+        for (user, units) in units {
             let limit = max(until - Instant.measured(), Self.startLimitMin)
-            for failure in UnitManager.thaw(units.map(\.name), of: manager, within: limit) {
+            for failure in UnitManager.thaw(
+                units.map(\.name), at: address(ofManagerOf: user), within: limit)
+            {
                 log.say(.unitNotThawed, [.unit: failure.unit, .reason: "\(failure)"])
                 leftFrozen.formUnion(units.filter { $0.name == failure.unit })
             }

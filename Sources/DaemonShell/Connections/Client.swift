@@ -32,7 +32,9 @@ package final class Client {
 
     /// No other connection of this run has it.
     package var number: UInt64 { holder.rawValue }
-    let descriptor: OwnedDescriptor
+    private let socket: StrangersSocket
+    /// Of the connection, for who asks the kernel about its peer.
+    var descriptor: Int32 { socket.rawValue }
     let credentials: PeerCredentials
     /// The process that has connected; 0 where the daemon cannot see it, from inside of a namespace.
     var process: ProcessID { ProcessID(rawValue: credentials.processID) }
@@ -84,14 +86,13 @@ package final class Client {
     }
 
     package init(
-        _ core: Core, holder: HolderID, descriptor: consuming OwnedDescriptor,
-        credentials: PeerCredentials,
+        _ core: Core, holder: HolderID, socket: StrangersSocket, credentials: PeerCredentials,
         isOperator: Bool, isServed: Bool, acceptedAt: Int64, ownerUse: OwnerUse,
         limits: ConnectionLimits
     ) {
         self.core = core
         self.holder = holder
-        self.descriptor = descriptor
+        self.socket = socket
         self.credentials = credentials
         self.isOperator = isOperator
         self.isServed = isServed
@@ -135,7 +136,7 @@ package final class Client {
     // MARK: - Where it is followed
 
     func follow(in poll: DescriptorPoll, _ handler: any DescriptorHandler) throws(SystemError) {
-        registration = try poll.add(descriptor.rawValue, interest, handler)
+        registration = try poll.add(socket.rawValue, interest, handler)
     }
 
     /// Has the poll wait for something else.
@@ -313,23 +314,25 @@ package final class Client {
     ///
     /// - Throws: where the peer broke the protocol.
     func receive(using buffer: UnsafeMutableRawBufferPointer) throws(ProtocolViolation) {
-        while true {
-            let count = recv(descriptor.rawValue, buffer.baseAddress, buffer.count, 0)
-            if count > 0 {
-                return try connection.receive(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-            }
-            if count < 0, errno == EINTR { continue }
-            if count < 0, errno == EAGAIN { return }
+        switch socket.receive(into: buffer) {
+        case .bytes(let count):
+            try connection.receive(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+        case .nothing: break
+        case .end: isInputAtEnd = true
+        case .failed:
             isInputAtEnd = true
-            if count < 0 { isClosed = true }
-            return
+            isClosed = true
+        case .descriptor: throw .descriptor
         }
     }
+
+    /// Closes the connection, at the daemon's end.
+    func hangUp() { socket.close() }
 
     /// Sends what the socket takes.
     package func send() {
         while connection.pendingOutputCount > 0 {
-            let socket = descriptor.rawValue
+            let socket = socket.rawValue
             let count = connection.withPendingOutput { bytes in
                 Glibc.send(socket, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
             }

@@ -25,6 +25,7 @@ final class ConnectionListener {
         let origins: OriginSearch
         let refusals: RefusalLog
         let numbers: NumberSource
+        let closers: Closers
         let log: Logger
     }
 
@@ -66,7 +67,8 @@ final class ConnectionListener {
         for _ in 0..<Self.acceptsPerTurn {
             do {
                 switch try socket.accept() {
-                case .connection(let descriptor): admit(descriptor)
+                case .connection(let descriptor):
+                    admit(StrangersSocket(connection: descriptor, closer: parts.closers))
                 case .none: return
                 case .exhausted(let errno): return stopAccepting(errorText(errno))
                 }
@@ -76,17 +78,16 @@ final class ConnectionListener {
         }
     }
 
-    private func admit(_ descriptor: consuming OwnedDescriptor) {
+    private func admit(_ socket: StrangersSocket) {
         do {
-            let credentials = try PeerCredentials(of: descriptor.rawValue)
+            let credentials = try PeerCredentials(of: socket.rawValue)
             guard let use = admission(of: credentials) else { return }
             var limits = ConnectionLimits()
             limits.frameBytesMax = parts.settings.limits.frameBytesMax
             let isOperator = parts.configuration.isOperator(credentials)
             let client = Client(
                 parts.core, holder: HolderID(rawValue: parts.numbers.next()),
-                descriptor: descriptor,
-                credentials: credentials, isOperator: isOperator,
+                socket: socket, credentials: credentials, isOperator: isOperator,
                 isServed: parts.access.serves(credentials, isOperator: isOperator),
                 acceptedAt: BootTimeClock.now(), ownerUse: use, limits: limits)
             try parts.pool.add(client)

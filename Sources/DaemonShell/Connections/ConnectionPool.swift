@@ -234,9 +234,13 @@ package final class ConnectionPool {
         core.perform()
     }
 
-    /// Sends what is left, at the very end.
+    /// Sends what is left, and hangs up, at the very end.
     func sendLast() {
-        for client in clients.all where client.connection.pendingOutputCount > 0 { client.send() }
+        for client in clients.all {
+            if client.connection.pendingOutputCount > 0 { client.send() }
+            _ = client.unfollow(in: poll)
+            client.hangUp()
+        }
     }
 
     // MARK: - Buffers

@@ -27,7 +27,7 @@ package final class OriginSearch {
         let owner = client.caller.owner
         guard applications.areThere(of: owner),
             let process = ProcessOrigin(
-                peerOf: client.descriptor.rawValue, client.credentials,
+                peerOf: client.descriptor, client.credentials,
                 withAncestors: withAncestors)
         else { return }
         client.comes(from: applications.origin(process, of: owner))

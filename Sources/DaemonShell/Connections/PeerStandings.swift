@@ -57,7 +57,7 @@ package struct PeerStandings {
     ) -> PeerStanding {
         do throws(SystemError) {
             let process = try PeerProcess(
-                of: client.descriptor.rawValue, client.credentials,
+                of: client.descriptor, client.credentials,
                 connectedBy: client.acceptedAt)
             return standing(
                 of: process.identity, isWhole: own == nil, acceptedAt: client.acceptedAt, at: now,

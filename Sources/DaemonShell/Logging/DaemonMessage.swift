@@ -90,6 +90,10 @@ extension DaemonMessage {
     /// Its connection was closed.
     static let clientBrokeProtocol = DaemonMessage(
         "16927224cc856b2034bea92c3a77fac2", .notice, "a client broke the protocol")
+    /// No process can be had that closes them, and they stay open until one can.
+    static let descriptorsNotClosed = DaemonMessage(
+        "96c930e3fb02e5894af0dadf07d2fbb2", .error,
+        "descriptors that a user has sent wait to be closed")
     /// Its events found no more room.
     static let slowReaderCutOff = DaemonMessage(
         "41d24d0363a281ed35f3ba6c73374b28", .notice, "a client that did not read was disconnected")

@@ -12,11 +12,14 @@ package final class NotifySocketPool {
     private static let readTime = Duration.microseconds(500)
     /// More than any socket has waiting (net.unix.max_dgram_qlen), unless somebody goes on sending.
     private static let messagesLeftMax = 1024
+    /// Until a message is tried again that could not be taken.
+    private static let retryInterval = Duration.seconds(1)
     /// Free ones that are kept, so that starting a task takes no system call for its socket.
     private static let freeMax = 64
 
     private let core: Core
     private let poll: DescriptorPoll
+    private let closers: Closers
     private let accounts: AccountSource
     private let log: Logger
     /// Where the sockets are; `nil` where there can be none.
@@ -35,12 +38,18 @@ package final class NotifySocketPool {
     /// Turns in which some were read; the next begins with another of them.
     private var turns = 0
     private var throttledUntil = Deadlines<UInt64>()
+    /// Those of which a closer takes a message, which are not read meanwhile.
+    private var closing: Set<UInt64> = []
     /// What the log takes of messages that are not taken.
     private var drops = EntryAllowance(perSecondMax: 1)
 
-    package init(_ core: Core, _ poll: DescriptorPoll, _ accounts: AccountSource, _ log: Logger) {
+    package init(
+        _ core: Core, _ poll: DescriptorPoll, _ closers: Closers, _ accounts: AccountSource,
+        _ log: Logger
+    ) {
         self.core = core
         self.poll = poll
+        self.closers = closers
         self.accounts = accounts
         self.log = log
     }
@@ -88,7 +97,7 @@ package final class NotifySocketPool {
         do throws(SystemError) {
             numberLast += 1
             let socket = try TaskNotifySocket(
-                number: numberLast, owner: owner, descriptor, of: task)
+                number: numberLast, owner: owner, descriptor, of: task, closer: closers)
             do throws(SystemError) {
                 try follow(socket)
             } catch {
@@ -120,7 +129,8 @@ package final class NotifySocketPool {
             numberLast += 1
             do throws(SystemError) {
                 let socket = try TaskNotifySocket(
-                    number: numberLast, owner: owner, path: folder.path(ofNumber: Int(numberLast)))
+                    number: numberLast, owner: owner,
+                    path: folder.path(ofNumber: Int(numberLast)), closer: closers)
                 try follow(socket)
                 return socket
             } catch {
@@ -137,16 +147,22 @@ package final class NotifySocketPool {
         socket.takeBack()
         // One that is closed, or left to the next daemon, is not read.
         guard sockets[socket.number] === socket else { return }
-        if socket.rests, throttledUntil[socket.number] == nil { setRests(false, socket) }
-        guard read(socket, atMost: Self.messagesPerTurn) == .empty, freeCount < Self.freeMax
+        resume(socket)
+        guard !closing.contains(socket.number),
+            read(socket, atMost: Self.messagesPerTurn) == .empty, freeCount < Self.freeMax
         else { return close(socket) }
         freeCount += 1
         free[socket.owner, default: []].append(socket)
     }
 
     private func close(_ socket: TaskNotifySocket) {
+        forget(socket)
+    }
+
+    private func forget(_ socket: TaskNotifySocket) {
         sockets[socket.number] = nil
         throttledUntil[socket.number] = nil
+        closing.remove(socket.number)
         socket.unfollow(in: poll)
     }
 
@@ -155,9 +171,7 @@ package final class NotifySocketPool {
     package func handOver() {
         for socket in sockets.values where socket.task != nil {
             socket.leave()
-            socket.unfollow(in: poll)
-            sockets[socket.number] = nil
-            throttledUntil[socket.number] = nil
+            forget(socket)
             isFolderLeft = true
         }
     }
@@ -181,6 +195,8 @@ package final class NotifySocketPool {
         case empty
         /// Something may be left.
         case unread
+        /// A message with descriptors is next.
+        case descriptor
         /// It cannot be read, and is closed.
         case closed
     }
@@ -201,8 +217,9 @@ package final class NotifySocketPool {
                 setRests(true, socket)
                 continue
             }
-            _ = read(socket, atMost: Self.messagesPerTurn, until: until)
+            let end = read(socket, atMost: Self.messagesPerTurn, until: until)
             heard.append(socket)
+            if end == .descriptor { haveTaken(socket) }
             let now = Instant.measured()
             if let end = socket.throttledUntil(now) {
                 throttledUntil[socket.number] = end
@@ -226,6 +243,7 @@ package final class NotifySocketPool {
                 case .refused(let reason, let sender):
                     logDrop(.noticeDropped, reason, of: socket.task, from: sender)
                 case .nothing: return .empty
+                case .descriptor: return .descriptor
                 }
             } catch {
                 logDrop(.noticeDropped, "\(error)", of: socket.task, from: socket.owner)
@@ -235,6 +253,41 @@ package final class NotifySocketPool {
             if count >= countMin, Instant.measured() >= until { return .unread }
         }
         return .unread
+    }
+
+    /// Has a message with descriptors taken by somebody who may wait for them; the socket rests until then.
+    private func haveTaken(_ socket: TaskNotifySocket) {
+        setRests(true, socket)
+        closing.insert(socket.number)
+        do throws(SystemError) {
+            try closers.take(socket.descriptor, of: socket.owner.rawValue) {
+                [weak self, weak socket] receipt, text in
+                if let self, let socket { taken(receipt, text, of: socket) }
+            }
+        } catch {
+            logDrop(.noticeDropped, "\(error)", of: socket.task, from: socket.owner)
+            readLater(socket)
+        }
+    }
+
+    private func taken(
+        _ receipt: NotifySocket.Receipt?, _ text: UnsafeMutableRawBufferPointer,
+        of socket: TaskNotifySocket
+    ) {
+        guard sockets[socket.number] === socket else { return }
+        guard let receipt else { return readLater(socket) }
+        if case .refused(let reason, let sender) = socket.taken(receipt, text) {
+            logDrop(.noticeDropped, reason, of: socket.task, from: sender)
+        }
+        heard.append(socket)
+        closing.remove(socket.number)
+        resume(socket)
+    }
+
+    /// Nobody has taken its message, and it is tried again.
+    private func readLater(_ socket: TaskNotifySocket) {
+        closing.remove(socket.number)
+        throttledUntil[socket.number] = core.now + Self.retryInterval
     }
 
     /// Tells the core what the tasks have said in this turn: of each the newest.
@@ -247,7 +300,7 @@ package final class NotifySocketPool {
     /// The begin of a task has been told: what it has said before is told now.
     package func started(_ socket: TaskNotifySocket) {
         socket.taskStarted()
-        if socket.rests, throttledUntil[socket.number] == nil { setRests(false, socket) }
+        resume(socket)
         deliver(socket)
     }
 
@@ -260,14 +313,15 @@ package final class NotifySocketPool {
     /// Takes the last words of a task of which no process is left: at least so many, and then what can be read in a
     /// moment.
     package func drain(_ socket: TaskNotifySocket) {
-        guard sockets[socket.number] === socket else { return }
+        guard sockets[socket.number] === socket, !closing.contains(socket.number) else { return }
         let end = read(
             socket, atLeast: Self.messagesPerTurn, atMost: Self.messagesLeftMax,
             until: Instant.measured() + Self.readTime)
         deliver(socket)
-        guard end == .unread, socket.hasMessage else { return }
+        guard end == .descriptor || end == .unread && socket.hasMessage else { return }
+        let what = end == .unread ? "too many" : "one with descriptors"
         logDrop(
-            .noticeDropped, "its task ended and left too many", of: socket.task,
+            .noticeDropped, "its task ended and left \(what)", of: socket.task,
             from: socket.owner)
         socket.takeBack()
     }
@@ -280,8 +334,15 @@ package final class NotifySocketPool {
     func resumeThrottled() {
         for number in throttledUntil.due(at: core.now) {
             throttledUntil[number] = nil
-            if let socket = sockets[number] { setRests(false, socket) }
+            if let socket = sockets[number] { resume(socket) }
         }
+    }
+
+    /// Reads it again, if nothing else is in the way.
+    private func resume(_ socket: TaskNotifySocket) {
+        guard socket.rests, throttledUntil[socket.number] == nil, !closing.contains(socket.number)
+        else { return }
+        setRests(false, socket)
     }
 
     private func setRests(_ rests: Bool, _ socket: TaskNotifySocket) {

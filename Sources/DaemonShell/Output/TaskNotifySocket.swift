@@ -31,19 +31,22 @@ package final class TaskNotifySocket: DescriptorHandler {
     private var notice = TaskNotice()
     private var rate = Rate(perSecondMax: TaskNotifySocket.messagesPerSecondMax)
 
-    init(number: UInt64, owner: OwnerID, path: String) throws(SystemError) {
+    init(
+        number: UInt64, owner: OwnerID, path: String, closer: any DescriptorCloser
+    ) throws(SystemError) {
         self.number = number
         self.owner = owner
-        socket = try NotifySocket(path: path, user: owner.rawValue)
+        socket = try NotifySocket(path: path, user: owner.rawValue, closer: closer)
     }
 
     /// One that an earlier daemon has made, for a task that has it still.
     init(
-        number: UInt64, owner: OwnerID, _ descriptor: consuming OwnedDescriptor, of task: TaskID
+        number: UInt64, owner: OwnerID, _ descriptor: consuming OwnedDescriptor, of task: TaskID,
+        closer: any DescriptorCloser
     ) throws(SystemError) {
         self.number = number
         self.owner = owner
-        socket = try NotifySocket(bound: descriptor)
+        socket = try NotifySocket(bound: descriptor, user: owner.rawValue, closer: closer)
         user = .starting(task)
     }
 
@@ -114,24 +117,33 @@ package final class TaskNotifySocket: DescriptorHandler {
         /// A message that is not taken, why, and from whom.
         case refused(String, sender: OwnerID)
         case nothing
+        /// A message with descriptors, which others have to take.
+        case descriptor
     }
 
     /// Takes one message, if one waits.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> Reading {
         let room = UnsafeMutableRawBufferPointer(
             rebasing: buffer.prefix(TaskNotifySocket.messageBytesMax))
-        let receipt = try socket.receive(into: room)
-        if receipt != .nothing { rate.add(1) }
+        return taken(try socket.receive(into: room), room)
+    }
+
+    /// A message was taken, whose text is in a buffer.
+    func taken(_ receipt: NotifySocket.Receipt, _ text: UnsafeMutableRawBufferPointer) -> Reading {
         switch receipt {
         case .nothing: return .nothing
+        case .descriptor: return .descriptor
         case .tooLong(let sender):
+            rate.add(1)
             return .refused(
-                "it is longer than \(room.count) bytes", sender: OwnerID(rawValue: sender))
+                "it is longer than \(Self.messageBytesMax) bytes",
+                sender: OwnerID(rawValue: sender))
         case .message(let count, let sender):
+            rate.add(1)
             guard sender == owner.rawValue || sender == OwnerID.root.rawValue else {
                 return .refused("the task is another user's", sender: OwnerID(rawValue: sender))
             }
-            if task != nil { notice.add(TaskNotice(parsing: Array(room[..<count]))) }
+            if task != nil { notice.add(TaskNotice(parsing: Array(text[..<count]))) }
             return .taken
         }
     }

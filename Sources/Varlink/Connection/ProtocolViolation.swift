@@ -17,6 +17,8 @@ package enum ProtocolViolation: Error, Sendable, Equatable, CustomStringConverti
     case unexpectedReply
     /// A reply says that others follow, and its call did not ask for more than one.
     case unexpectedContinues
+    /// A file descriptor came along, for which the protocol has no use.
+    case descriptor
 
     /// One sentence, for a log entry.
     package var description: String {
@@ -29,6 +31,7 @@ package enum ProtocolViolation: Error, Sendable, Equatable, CustomStringConverti
         case .badName: "the name of a method or error is not INTERFACE.MEMBER"
         case .unexpectedReply: "a reply that no call waits for"
         case .unexpectedContinues: "more than one reply to a call that did not ask for more"
+        case .descriptor: "a file descriptor came along"
         }
     }
 }

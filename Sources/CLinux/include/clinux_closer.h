@@ -1,0 +1,75 @@
+// What strangers have sent to a socket is let go of by somebody else than who serves others.
+//
+// The last reference to a file that was sent over a Unix socket (SCM_RIGHTS) goes where its message is received, or where
+// the socket is closed with the message in it. That may take as long as its sender likes, by a lingering TCP socket
+// (SO_LINGER, socket(7)) or a file system that does not answer, and a thread that waits there outlives SIGKILL, with its
+// process's locks. So sockets are looked at before they are read and before they are closed, and one that has something is
+// handed to a closer: a process that shares no memory, descriptors or locks with the one that has made it.
+#ifndef CLINUX_CLOSER_H
+#define CLINUX_CLOSER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/// Has the kernel refuse descriptors to who sends them to a stream, or to one that it accepts (SO_PASSRIGHTS, Linux 6.16).
+/// Returns whether it does, and none is there already; if not, `clx_receive_stream` and `clx_socket_is_laden` tell.
+bool clx_refuse_descriptors(int socket);
+
+/// Reads from the stream of a stranger, as recv(2) without waiting. Where a descriptor is among what waits, nothing is
+/// read, `has_descriptor` is true, and 0 is returned.
+ssize_t clx_receive_stream(int socket, void *buffer, size_t capacity, bool *has_descriptor);
+
+/// Takes a datagram of a socket that has SO_PASSCRED, without waiting for one. Returns its length, which may be more than
+/// `capacity`, or -1; -1 in `sender` where the kernel named nobody. Where a descriptor comes with it, it is left where it
+/// is, and `has_descriptor` is true.
+ssize_t clx_receive_datagram(int socket, void *buffer, size_t capacity, uid_t *sender, bool *has_descriptor);
+
+/// Whether closing a Unix socket may wait for what was sent to it: to a stream a descriptor, to another any message, since
+/// no more than the first is seen. It is sure where nothing can be sent any more (shutdown(2)).
+bool clx_socket_is_laden(int socket);
+
+/// What a closer does with a descriptor, its own from then on.
+enum clx_closer_order {
+    CLX_CLOSER_CLOSE = 1,
+    /// Takes what waits in a socket of datagrams, which others may have as well, then closes it.
+    CLX_CLOSER_EMPTY,
+    /// Takes one datagram of it, and answers with that.
+    CLX_CLOSER_TAKE,
+};
+
+enum {
+    /// Of the text of a datagram that a closer takes.
+    CLX_CLOSER_TEXT_BYTES = 4096,
+};
+
+/// What a closer has taken.
+struct clx_closer_answer {
+    uint64_t token;
+    /// Of the datagram, more than CLX_CLOSER_TEXT_BYTES where its end is missing; -1: there was none.
+    int64_t length;
+    uint32_t sender;
+    uint8_t text[CLX_CLOSER_TEXT_BYTES];
+};
+
+/// Forks the process that closers are forked from, early, so that they have little memory. Returns a socket to it, or -1;
+/// `maker` gets its number. It ends when the socket is closed.
+int clx_closers_begin(pid_t *maker);
+
+/// Makes a closer. Returns a socket to it, on which nothing waits, or -1: EPIPE where the maker has ended. A closer ends
+/// when the socket is closed and it has done what it was given; or after some seconds with nothing to do.
+int clx_closer_make(int maker);
+
+/// Connects to a Unix socket of a user's, by a process that has that user's rights and passes bytes on. Returns a non-blocking
+/// socket, on which nothing but bytes comes; it hangs up where the process cannot connect, or somebody else listens there.
+int clx_closer_connect(int maker, uid_t user, const char *path);
+
+/// Gives a closer something. The descriptor stays the caller's, who closes it, with the closer as the other holder. Returns 0
+/// or an errno: EAGAIN where it has too much to do, EPIPE where it has ended.
+int clx_closer_give(int closer, enum clx_closer_order order, uint64_t token, int descriptor);
+
+/// Takes an answer. Returns 1, 0 where none waits, or -1: EPIPE where it has ended.
+int clx_closer_answer(int closer, struct clx_closer_answer *answer);
+
+#endif

@@ -1,0 +1,178 @@
+internal import Glibc
+package import LinuxSystem
+package import Logging
+internal import Systemd
+
+/// Has what strangers have sent let go of by processes of their own, one after the other for each user: whoever sends what
+/// cannot be let go of makes nobody else wait.
+package final class Closers: DescriptorCloser {
+    /// Called with what was taken; `nil` where nobody knows what became of it. The text of a message is in the buffer.
+    package typealias Completion = (NotifySocket.Receipt?, UnsafeMutableRawBufferPointer) -> Void
+
+    /// One process, and what it takes for somebody.
+    private final class Closer: DescriptorHandler {
+        let process: CloserProcess
+        let user: UInt32
+        private unowned let owner: Closers
+        private var registration: DescriptorPoll.Registration?
+        private var completions: [UInt64: Completion] = [:]
+        private var tokenLast: UInt64 = 0
+
+        init(_ process: CloserProcess, of user: UInt32, owner: Closers) throws(SystemError) {
+            self.process = process
+            self.user = user
+            self.owner = owner
+            registration = try owner.poll.add(process.descriptor, .input, self)
+        }
+
+        func ready(_ readiness: Readiness) { owner.ready(self) }
+
+        func take(_ descriptor: Int32, _ completion: @escaping Completion) throws(SystemError) {
+            tokenLast += 1
+            try process.give(descriptor, .take(token: tokenLast))
+            completions[tokenLast] = completion
+        }
+
+        func takeCompletion(_ token: UInt64) -> Completion? {
+            completions.removeValue(forKey: token)
+        }
+
+        /// - Returns: those that have no answer, and never will.
+        func end() -> [Completion] {
+            if let registration { owner.poll.remove(registration) }
+            registration = nil
+            defer { completions = [:] }
+            return completions.keys.sorted().compactMap { completions[$0] }
+        }
+    }
+
+    /// An open socket that could not be given to anybody yet.
+    private struct Waiting {
+        let descriptor: Int32
+        let user: UInt32
+        let isOfDatagrams: Bool
+    }
+
+    private let poll: DescriptorPoll
+    private let log: Logger
+    private var maker: CloserProcess.Maker?
+    /// The one of each user that has room, and all that have not ended.
+    private var current: [UInt32: Closer] = [:]
+    private var all: [ObjectIdentifier: Closer] = [:]
+    private var waiting: [Waiting] = []
+
+    /// - Parameter maker: `nil` where there is none yet.
+    package init(_ poll: DescriptorPoll, _ maker: CloserProcess.Maker?, _ log: Logger) {
+        self.poll = poll
+        self.maker = maker
+        self.log = log
+    }
+
+    /// Closes a socket that has something of this user. Where no process can be had for that, it stays open until one can.
+    package func close(
+        _ descriptor: consuming OwnedDescriptor, of user: UInt32, isOfDatagrams: Bool
+    ) {
+        closeWaiting()
+        let socket = Waiting(
+            descriptor: descriptor.take(), user: user, isOfDatagrams: isOfDatagrams)
+        if !give(socket) { waiting.append(socket) }
+    }
+
+    /// Has one datagram of a socket taken, with the descriptors that came with it.
+    ///
+    /// - Throws: where no process can be had for that.
+    package func take(
+        _ socket: Int32, of user: UInt32, _ completion: @escaping Completion
+    ) throws(SystemError) {
+        closeWaiting()
+        try withCloser(of: user) { closer throws(SystemError) in
+            try closer.take(socket, completion)
+        }
+    }
+
+    /// - Returns: whether it was given, and closed here.
+    private func give(_ socket: Waiting) -> Bool {
+        do throws(SystemError) {
+            try withCloser(of: socket.user) { closer throws(SystemError) in
+                try closer.process.give(
+                    socket.descriptor, socket.isOfDatagrams ? .empty : .close)
+            }
+        } catch {
+            log.say(.descriptorsNotClosed, [.owner: "\(socket.user)", .reason: "\(error)"])
+            return false
+        }
+        _ = OwnedDescriptor(socket.descriptor)
+        return true
+    }
+
+    private func closeWaiting() {
+        guard let next = waiting.last, give(next) else { return }
+        waiting.removeLast()
+    }
+
+    // MARK: - The processes
+
+    /// Has something done with a process of this user: with a new one where the last has ended, or has all that it can hold.
+    private func withCloser(
+        of user: UInt32, _ body: (Closer) throws(SystemError) -> Void
+    ) throws(SystemError) {
+        if let closer = current[user] {
+            do throws(SystemError) {
+                return try body(closer)
+            } catch  where error.errno == EPIPE {
+                end(closer)
+            } catch  where error.errno == EAGAIN {
+                // It goes on with what it has, and ends then.
+                current[user] = nil
+            }
+        }
+        let closer = try make(of: user)
+        try body(closer)
+    }
+
+    private func make(of user: UInt32) throws(SystemError) -> Closer {
+        let process = try withMaker { maker throws(SystemError) in try maker.make() }
+        let closer = try Closer(process, of: user, owner: self)
+        current[user] = closer
+        all[ObjectIdentifier(closer)] = closer
+        return closer
+    }
+    /// Connects to a socket of a user's, by a process with that user's rights that passes bytes on.
+    ///
+    /// - Throws: as ``CloserProcess/Maker/connect(to:as:)``.
+    package func connect(
+        to path: String, as user: UInt32
+    ) throws(SystemError) -> OwnedDescriptor {
+        try withMaker { maker throws(SystemError) in try maker.connect(to: path, as: user) }
+    }
+
+    /// With another maker where somebody has ended the one that there was.
+    private func withMaker<Made: ~Copyable>(
+        _ body: (CloserProcess.Maker) throws(SystemError) -> Made
+    ) throws(SystemError) -> Made {
+        if let maker {
+            do throws(SystemError) {
+                return try body(maker)
+            } catch  where error.errno == EPIPE {}
+        }
+        let made = try CloserProcess.Maker()
+        maker = made
+        return try body(made)
+    }
+
+    private func ready(_ closer: Closer) {
+        do throws(SystemError) {
+            while let answer = try closer.process.answer(into: poll.buffer) {
+                closer.takeCompletion(answer.token)?(answer.receipt, poll.buffer)
+            }
+        } catch {
+            end(closer)
+        }
+    }
+
+    private func end(_ closer: Closer) {
+        if current[closer.user] === closer { current[closer.user] = nil }
+        all[ObjectIdentifier(closer)] = nil
+        for completion in closer.end() { completion(nil, poll.buffer) }
+    }
+}

@@ -1,0 +1,119 @@
+internal import CLinux
+internal import Glibc
+
+/// A process that lets go of what strangers have sent, and shares nothing with this one (`clinux_closer.h`).
+///
+/// It ends when it is let go of and has done what it was given, or after some seconds with nothing to do.
+package final class CloserProcess {
+    private let socket: OwnedDescriptor
+
+    /// Makes them. It is forked early, while this process has little memory.
+    package final class Maker {
+        private let socket: OwnedDescriptor
+        private let processID: Int32
+
+        /// - Throws: as of fork(2) and socketpair(2).
+        package init() throws(SystemError) {
+            var processID: Int32 = 0
+            socket = OwnedDescriptor(try systemCall("fork") { clx_closers_begin(&processID) })
+            self.processID = processID
+        }
+
+        deinit {
+            // Where it has ended before; else it is reaped by who reaps this process's children.
+            waitpid(processID, nil, WNOHANG)
+        }
+
+        /// - Throws: EPIPE where it has ended; as of socketpair(2).
+        package func make() throws(SystemError) -> CloserProcess {
+            let maker = socket.rawValue
+            return CloserProcess(
+                OwnedDescriptor(try systemCall("sendmsg") { clx_closer_make(maker) }))
+        }
+
+        /// Connects to a Unix socket of a user's, by a process with that user's rights that passes bytes on, so that nothing
+        /// else comes from there. For root.
+        ///
+        /// - Returns: a non-blocking socket; it hangs up where the process cannot connect, or another user listens there.
+        /// - Throws: EPIPE where the maker has ended; as of socketpair(2).
+        package func connect(
+            to path: String, as user: UInt32
+        ) throws(SystemError) -> OwnedDescriptor {
+            let maker = socket.rawValue
+            return OwnedDescriptor(
+                try systemCall("sendmsg", path) { clx_closer_connect(maker, user, path) })
+        }
+    }
+
+    private init(_ socket: consuming OwnedDescriptor) {
+        self.socket = socket
+    }
+
+    /// Readable where it has an answer, or has ended.
+    package var descriptor: Int32 { socket.rawValue }
+
+    /// What it is to do with a descriptor.
+    package enum Order {
+        case close
+        /// Takes all that waits in a socket of datagrams, then closes it.
+        case empty
+        /// Takes one datagram of it, and answers with that under the token.
+        case take(token: UInt64)
+    }
+
+    /// Gives it a second descriptor of a file; the first stays the caller's, to be closed.
+    ///
+    /// - Throws: EAGAIN where it has too much to do, EPIPE where it has ended.
+    package func give(_ descriptor: Int32, _ order: Order) throws(SystemError) {
+        let (kind, token) =
+            switch order {
+            case .close: (CLX_CLOSER_CLOSE, UInt64(0))
+            case .empty: (CLX_CLOSER_EMPTY, UInt64(0))
+            case .take(let token): (CLX_CLOSER_TAKE, token)
+            }
+        let error = clx_closer_give(socket.rawValue, kind, token, descriptor)
+        guard error == 0 else { throw SystemError(operation: "sendmsg", errno: error) }
+    }
+
+    /// What came of an order to take.
+    package struct Answer {
+        package let token: UInt64
+        package let receipt: NotifySocket.Receipt
+    }
+
+    /// Takes an answer, if there is one; its text goes into the buffer, as far as there is room.
+    ///
+    /// - Throws: EPIPE where it has ended.
+    package func answer(
+        into buffer: UnsafeMutableRawBufferPointer
+    ) throws(SystemError) -> Answer? {
+        var answer = clx_closer_answer()
+        let closer = socket.rawValue
+        guard try systemCall("recv", "a closer", { clx_closer_answer(closer, &answer) }) == 1
+        else { return nil }
+        let count = Int(answer.length)
+        let receipt: NotifySocket.Receipt
+        if count < 0 {
+            receipt = .nothing
+        } else if count > buffer.count || count > Self.textBytesMax {
+            receipt = .tooLong(sender: answer.sender)
+        } else {
+            withUnsafeBytes(of: &answer.text) {
+                buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[..<count]))
+            }
+            receipt = .message(count: count, sender: answer.sender)
+        }
+        return Answer(token: answer.token, receipt: receipt)
+    }
+
+    private static let textBytesMax = Int(CLX_CLOSER_TEXT_BYTES)
+}
+
+extension CloserProcess.Maker: DescriptorCloser {
+    /// With a process for each; where none can be made, it is closed here.
+    package func close(
+        _ descriptor: consuming OwnedDescriptor, of user: UInt32, isOfDatagrams: Bool
+    ) {
+        try? make().give(descriptor.rawValue, isOfDatagrams ? .empty : .close)
+    }
+}

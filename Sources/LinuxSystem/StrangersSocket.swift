@@ -1,0 +1,118 @@
+internal import CLinux
+internal import Glibc
+
+/// A Unix socket to which strangers send. Neither to read it nor to close it waits for descriptors that they send along: it
+/// is looked at before, and handed to a ``DescriptorCloser`` where it has any.
+package final class StrangersSocket {
+    /// Borrowed: valid until it is closed.
+    package let rawValue: Int32
+    private let closer: any DescriptorCloser
+    private let kind: Kind
+    private var isOpen = true
+
+    private enum Kind {
+        /// The kernel lets nobody send a descriptor.
+        case refusingStream
+        case stream
+        case datagrams(user: UInt32)
+    }
+
+    /// A connection that was accepted.
+    package init(connection: consuming OwnedDescriptor, closer: any DescriptorCloser) {
+        rawValue = connection.take()
+        self.closer = closer
+        kind = clx_refuse_descriptors(rawValue) ? .refusingStream : .stream
+    }
+
+    /// A socket of datagrams of this user, with SO_PASSCRED. Descriptors come to it as well (sd_notify_barrier(3)).
+    init(datagrams: consuming OwnedDescriptor, user: UInt32, closer: any DescriptorCloser) {
+        rawValue = datagrams.take()
+        self.closer = closer
+        kind = .datagrams(user: user)
+    }
+
+    deinit {
+        close()
+    }
+
+    /// Closes it, if it is open.
+    package func close() {
+        guard isOpen else { return }
+        isOpen = false
+        let socket = OwnedDescriptor(rawValue)
+        switch kind {
+        case .refusingStream: break
+        case .stream:
+            guard isLaden() else { return }
+            var (process, user, group): (pid_t, uid_t, gid_t) = (0, 0, 0)
+            _ = clx_peer_credentials(rawValue, &process, &user, &group)
+            closer.close(socket, of: user, isOfDatagrams: false)
+        case .datagrams(let user):
+            if isLaden() { closer.close(socket, of: user, isOfDatagrams: true) }
+        }
+    }
+
+    /// Closes this descriptor of it alone, where another process has one and goes on with it.
+    func leave() {
+        guard isOpen else { return }
+        isOpen = false
+        _ = OwnedDescriptor(rawValue)
+    }
+
+    /// Nothing comes any more from here on, so that the look is of all.
+    private func isLaden() -> Bool {
+        shutdown(rawValue, Int32(SHUT_RDWR))
+        return clx_socket_is_laden(rawValue)
+    }
+
+    /// What a look at the stream has found.
+    package enum Receipt: Equatable, Sendable {
+        case bytes(Int)
+        /// Nothing waits.
+        case nothing
+        /// The peer sends no more.
+        case end
+        case failed(errno: Int32)
+        /// A descriptor is among what waits, and nothing can be read any more.
+        case descriptor
+    }
+
+    /// Reads of a connection what there is room for, without waiting.
+    package func receive(into buffer: UnsafeMutableRawBufferPointer) -> Receipt {
+        while true {
+            var hasDescriptor = false
+            let count: Int
+            if case .refusingStream = kind {
+                count = recv(rawValue, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT))
+            } else {
+                count = clx_receive_stream(
+                    rawValue, buffer.baseAddress, buffer.count, &hasDescriptor)
+            }
+            if hasDescriptor { return .descriptor }
+            if count > 0 { return .bytes(count) }
+            if count == 0 { return .end }
+            if errno == EAGAIN { return .nothing }
+            if errno != EINTR { return .failed(errno: errno) }
+        }
+    }
+
+    /// Takes one datagram, without waiting for one. With a descriptor it stays where it is.
+    func receiveDatagram(
+        into buffer: UnsafeMutableRawBufferPointer, _ path: String
+    ) throws(SystemError) -> NotifySocket.Receipt {
+        var sender: UInt32 = 0
+        var hasDescriptor = false
+        let count: Int
+        do throws(SystemError) {
+            count = try systemCall("recvmsg", path) {
+                clx_receive_datagram(
+                    rawValue, buffer.baseAddress, buffer.count, &sender, &hasDescriptor)
+            }
+        } catch  where error.errno == EAGAIN {
+            return .nothing
+        }
+        if hasDescriptor { return .descriptor }
+        return count > buffer.count
+            ? .tooLong(sender: sender) : .message(count: count, sender: sender)
+    }
+}

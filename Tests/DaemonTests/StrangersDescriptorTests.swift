@@ -1,0 +1,165 @@
+import CTestUsers
+import Glibc
+import TaskAPI
+import TestKit
+import Testing
+import Varlink
+
+/// Whoever lets go of the last reference to such a descriptor waits for ten minutes, in the kernel.
+@Suite(
+    "A descriptor that lingers, sent to the daemon", .timeLimit(.minutes(10)),
+    .enabled(if: geteuid() == 0, "only a daemon of root serves other users"))
+struct StrangersDescriptorTests {
+    /// Whether the kernel refuses descriptors where it is asked to, as Linux 6.16 and later do.
+    enum Kernel: CaseIterable {
+        case own, refusing
+    }
+
+    /// Runs a program on a kernel that does not know SO_PASSRIGHTS, as far as the program can tell.
+    private static let withoutRefusal = """
+        import ctypes, os, struct, sys
+        set, get = (54, 55) if os.uname().machine == 'x86_64' else (208, 209)
+        load, equal, end = 0x20, 0x15, 0x06
+        code = [(load, 0, 0, 0), (equal, 1, 0, set), (equal, 0, 5, get), (load, 0, 0, 24), (equal, 0, 3, 1),
+                (load, 0, 0, 32), (equal, 0, 1, 83), (end, 0, 0, 0x50000 | 92), (end, 0, 0, 0x7fff0000)]
+        text = ctypes.create_string_buffer(b''.join(struct.pack('HBBI', *one) for one in code))
+        program = ctypes.create_string_buffer(struct.pack('H6xP', len(code), ctypes.addressof(text)))
+        if ctypes.CDLL(None).prctl(22, 2, program, 0, 0) != 0: sys.exit('no filter can be set')
+        os.execv(sys.argv[1], sys.argv[1:])
+        """
+
+    private static func daemon(_ kernel: Kernel, in folder: TemporaryFolder) throws -> DaemonProcess
+    {
+        try DaemonProcess(
+            .supervisor, in: folder, arguments: ["--system"],
+            within: kernel == .own ? [] : ["/usr/bin/python3", "-c", withoutRefusal])
+    }
+
+    /// What has been sent, and lingers until this is over.
+    private final class Sent {
+        private var ends: [Int32] = []
+
+        deinit { for end in ends { close(end) } }
+
+        /// Sends one.
+        ///
+        /// - Returns: whether the kernel has let it pass.
+        @discardableResult
+        func send(_ text: String, over socket: Int32, flags: Int32 = 0) throws -> Bool {
+            let bytes = Array(text.utf8)
+            let end = test_send_lingering(socket, bytes, bytes.count, flags)
+            if end >= 0 { ends.append(end) }
+            guard end < 0 else { return true }
+            guard errno == EPERM || errno == EPIPE || errno == ECONNRESET else {
+                throw NeverHappened(description: "a descriptor cannot be sent: \(errno)")
+            }
+            return false
+        }
+    }
+
+    private static let call = #"{"method":"org.bgtaskd.Tasks.Groups"}"# + "\0"
+
+    /// How it is sent over a connection.
+    enum Way: CaseIterable {
+        case alone, behindCalls, urgent, refused, unread, thenClosed
+    }
+
+    private func attack(_ way: Way, _ sent: Sent, _ daemon: DaemonProcess) throws -> Bool {
+        let socket = try TestUser.games.connect(to: daemon.socketPath)
+        let other = RawConnection(adopting: socket)
+        switch way {
+        case .alone: return try sent.send("{", over: socket)
+        case .behindCalls:
+            // So many that the daemon reads them in several turns.
+            other.sendWithoutWaiting(String(repeating: Self.call, count: 3000))
+            return try sent.send("{", over: socket)
+        case .urgent: return try sent.send("{", over: socket, flags: Int32(MSG_OOB))
+        case .refused:
+            // The daemon hangs up on that, with what follows unread.
+            other.sendWithoutWaiting("[]\0")
+            return try sent.send("{", over: socket)
+        case .unread:
+            // It is not read before somebody reads its answers.
+            other.sendWithoutWaiting(#"{"method":"org.bgtaskd.Tasks.Watch","more":true}"# + "\0")
+            return try sent.send(Self.call, over: socket)
+        case .thenClosed:
+            _ = try sent.send("{", over: socket)
+            return try sent.send("{", over: socket)
+        }
+    }
+
+    @Test(
+        "over a connection, it keeps nobody waiting, and neither an end nor the next start",
+        arguments: Kernel.allCases)
+    func calls(_ kernel: Kernel) throws {
+        let folder = try TemporaryFolder.passable()
+        let sent = Sent()
+        let first = try Self.daemon(kernel, in: folder)
+        for way in Way.allCases {
+            for _ in 1...3 {
+                let isSent = try attack(way, sent, first)
+                // The daemon may have hung up before.
+                if way != .refused, way != .thenClosed { #expect(isSent == (kernel == .refusing)) }
+            }
+            #expect(try first.connect(as: .backup).ask(Tasks.Groups.self).groups.isEmpty)
+        }
+        if kernel == .refusing { try first.waitForLog("a file descriptor came along") }
+        try first.kill()
+        let second = try Self.daemon(kernel, in: folder)
+        for way in Way.allCases { _ = try attack(way, sent, second) }
+        #expect(try second.stop() == .status(0))
+    }
+
+    @Test(
+        "at the socket of a task, it keeps nobody waiting but that task",
+        arguments: Kernel.allCases)
+    func notices(_ kernel: Kernel) throws {
+        let sent = Sent()
+        let daemon = try Self.daemon(kernel, in: .passable())
+        let client = try daemon.connect(as: .games)
+        let id = try client.submit(script: "echo $NOTIFY_SOCKET; exec sleep 1000")
+        let path = try daemon.noticePath(of: id, as: .games)
+        let socket = try Self.datagramSocket(to: path)
+        defer { close(socket) }
+        for _ in 1...3 { #expect(try sent.send("STATUS=stuck", over: socket)) }
+        // Another user's, with a descriptor of its own, which sd_notify_barrier(3) waits for.
+        let other = try daemon.connect(as: .backup)
+        let next = try other.submit(
+            script: "systemd-notify --status=here; systemd-notify --status=there")
+        #expect(try other.ended(next).status == "there")
+        _ = try client.ask(Tasks.Cancel.self) { $0.id = id }
+        #expect(try client.ended(id).outcome == .cancelled)
+        // The command is over for the executor too.
+        let last = try client.submit(script: "exit 3")
+        #expect(try client.ended(last).outcome == .failed)
+        #expect(try daemon.stop() == .status(0))
+    }
+
+    private static func datagramSocket(to path: String) throws -> Int32 {
+        let socket = Glibc.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        let result = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(socket, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        guard result == 0 else { throw NeverHappened(description: "connect: \(errno)") }
+        return socket
+    }
+
+    @Test("a task's words that come with a descriptor are heard, and the descriptor is closed")
+    func barrier() throws {
+        let daemon = try Self.daemon(.own, in: .passable())
+        let client = try daemon.connect(as: .games)
+        let id = try client.submit(script: "echo $NOTIFY_SOCKET; exec sleep 1000")
+        let path = try daemon.noticePath(of: id, as: .games)
+        let text = Array("STATUS=with one".utf8)
+        let end = test_send_datagram(path, text, text.count, 253)
+        defer { close(end) }
+        try eventually("it is heard") { try client.show(id).status == "with one" }
+        var byte: UInt8 = 0
+        #expect(read(end, &byte, 1) == 0, "all have been closed")
+    }
+}

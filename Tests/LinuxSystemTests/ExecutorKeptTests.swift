@@ -1,0 +1,71 @@
+import CExecutor
+import CTestUsers
+import Glibc
+import LinuxSystem
+import Testing
+
+/// A user can fill the socket that is kept for a daemon, and whoever has it last and closes it waits for what is in it.
+@Suite("What bgtask-executor keeps of a user's")
+struct ExecutorKeptTests {
+    /// A socket to which a descriptor that lingers for ten minutes was sent, behind a message.
+    private final class Filled {
+        let socket: Int32
+        private let other: Int32
+        private let lingering: Int32
+
+        init() throws {
+            var ends: [Int32] = [-1, -1]
+            try #require(socketpair(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0, &ends) == 0)
+            (socket, other) = (ends[0], ends[1])
+            try #require(send(other, "a", 1, 0) == 1)
+            lingering = test_send_lingering(other, "b", 1, 0)
+            try #require(lingering >= 0)
+        }
+
+        /// The last whole descriptor of it is the executor's from then on.
+        func letGo() { close(socket) }
+
+        deinit { for end in [other, lingering] { close(end) } }
+    }
+
+    private func start(_ command: UInt64, _ peer: ExecutorPeer) throws -> Filled {
+        let filled = try Filled()
+        let work = ExecutorWork("true").file()
+        defer { close(work) }
+        let code = try peer.code(EXECUTOR_START, command, descriptors: [work, filled.socket]) {
+            ($0.attempt, $0.flags) = (1, EXECUTOR_WITH_KEPT.rawValue)
+        }
+        try #require(code == 0)
+        _ = try peer.wait(EXECUTOR_GONE, of: command)
+        filled.letGo()
+        return filled
+    }
+
+    @Test("it is let go of by somebody else", arguments: ExecutorPeer.Home.possible)
+    func forgotten(_ home: ExecutorPeer.Home) throws {
+        let peer = try ExecutorPeer(home)
+        let filled = try (1...3).map { try start(UInt64($0), peer) }
+        for command in 1...3 { #expect(try peer.forget(UInt64(command)) == 0) }
+        // It has answered, and serves.
+        #expect(try peer.list().count == 1)
+        _ = try peer.startReady(4, ExecutorWork("echo", "ready"))
+        withExtendedLifetime(filled) {}
+    }
+
+    @Test("neither an end nor a new begin waits for it", arguments: [false, true])
+    func atTheEnd(again: Bool) throws {
+        let peer = try ExecutorPeer()
+        let filled = try (1...3).map { try start(UInt64($0), peer) }
+        #expect(
+            try peer.code(EXECUTOR_EXIT) { $0.flags = again ? EXECUTOR_AGAIN.rawValue : 0 } == 0)
+        if again {
+            #expect(try peer.isHungUp())
+            peer.hangUp()
+            try peer.connect()
+            #expect(try peer.list().filter { $0.kind == EXECUTOR_ENTRY }.count == 3)
+        } else {
+            #expect(peer.end() == 0)
+        }
+        withExtendedLifetime(filled) {}
+    }
+}

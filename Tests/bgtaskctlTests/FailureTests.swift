@@ -83,6 +83,10 @@ import TaskControl
             try line(Applications.NotRegistered.name, [id])
                 == "player has no command that could be started; "
                 + "give it one: bgtaskctl app register player -- COMMAND")
+        let hostile = (key: "id", value: JSONValue.string("co`evil`"))
+        #expect(
+            try line(Applications.WrongState.name, [hostile, ("state", .string("notRunning"))])
+                .hasSuffix("start it: bgtaskctl app launch ID"))
         #expect(
             try line(Applications.CannotStart.name, [id, ("reason", .string("not found"))])
                 == "player could not be started: not found")

@@ -165,6 +165,8 @@ import TaskControl
     @Test("a command is shown as a shell would read it back")
     func commands() {
         #expect(CommandText.line(["echo", "a b", "it's", ""]) == "echo 'a b' 'it'\\''s' ''")
+        let line = CommandText.line(["'\u{301};x", "=ls", "--x=5%"])
+        #expect(line == "''\\''\u{301};x' '=ls' --x=5%")
     }
 
     @Test(

@@ -1,4 +1,11 @@
 
+# In the place of the one above: only files are for readline to quote. What comes from bgtaskctl needs no quotes, and
+# readline takes backquotes and dollars in words that name no file for what the shell is to expand.
+__bgtaskctl_add_completions() {
+    if [[ $1 == -[df] ]]; then compopt -o filenames 2>/dev/null; fi
+    mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(IFS=$'\n' compgen "$@" -- "$cur")
+}
+
 # What stands behind -- is a command line of its own.
 _bgtaskctl_line() {
     local -i word
@@ -14,7 +21,6 @@ _bgtaskctl_line() {
 # $1: where the command stands. $2: the word that is completed.
 _bgtaskctl_command() {
     local offset
-    compopt +o filenames 2>/dev/null
     for offset in _comp_command_offset _command_offset; do
         if declare -F "$offset" >/dev/null; then
             "$offset" "$1"
@@ -28,4 +34,4 @@ _bgtaskctl_command() {
     mapfile -t COMPREPLY < <(compgen "$kind" -- "$2" | sort -u)
 }
 
-complete -o filenames -F _bgtaskctl_line bgtaskctl
+complete -F _bgtaskctl_line bgtaskctl

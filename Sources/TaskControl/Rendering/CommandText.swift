@@ -1,29 +1,12 @@
 /// Shows a command so that a shell would read it as the same words.
 package enum CommandText {
     package static func line(_ words: [String]) -> String {
-        words.map(quoted).joined(separator: " ")
+        words.map(ShellWord.quoted).joined(separator: " ")
     }
 
     /// What a task does: of a command of --on-end, what the user wrote.
     static func shown(_ words: [String]) -> String {
         EndCommand.script(of: words).map { "on-end: \($0)" } ?? line(words)
-    }
-
-    private static func quoted(_ word: String) -> String {
-        let isPlain =
-            !word.isEmpty
-            && word.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"):
-                    true
-                case UInt8(ascii: "0")...UInt8(ascii: "9"): true
-                default: "%+,-./:=@_".utf8.contains(byte) || byte >= 0x80
-                }
-            }
-        if isPlain { return word }
-        return "'"
-            + word.split(separator: "'", omittingEmptySubsequences: false)
-            .joined(separator: "'\\''") + "'"
     }
 }
 

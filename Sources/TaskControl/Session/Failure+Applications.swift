@@ -20,18 +20,22 @@ extension Failure {
             guard let wrong = try? error.decode(Applications.WrongState.self) else { return nil }
             let next =
                 wrong.state == .notRunning
-                ? "start it: bgtaskctl app launch \(wrong.id)"
-                : "see: bgtaskctl app explain \(wrong.id)"
+                ? "start it: bgtaskctl app launch \(pasted(wrong.id))"
+                : "see: bgtaskctl app explain \(pasted(wrong.id))"
             return "\(wrong.id) \(ApplicationText.words(for: wrong.state)), "
                 + "and this cannot be done then; \(next)"
         case Applications.NotRegistered.name:
             guard let bare = try? error.decode(Applications.NotRegistered.self) else { return nil }
             return "\(bare.id) has no command that could be started; "
-                + "give it one: bgtaskctl app register \(bare.id) -- COMMAND"
+                + "give it one: bgtaskctl app register \(pasted(bare.id)) -- COMMAND"
         case Applications.CannotStart.name:
             guard let failed = try? error.decode(Applications.CannotStart.self) else { return nil }
             return "\(failed.id) could not be started: \(failed.reason)"
         default: return nil
         }
     }
+
+    /// An application in a command line that is there to be copied: others choose their ids, and what they chose is no
+    /// text for a shell.
+    private static func pasted(_ id: String) -> String { ShellWord.isPlain(id) ? id : "ID" }
 }

@@ -274,6 +274,11 @@ let package = Package(
             cSettings: cSettings
         ),
         .executableTarget(
+            name: "silent-file-system",
+            path: "Tests/Helpers/silent-file-system",
+            cSettings: cSettings
+        ),
+        .executableTarget(
             name: "process-test-daemon",
             dependencies: ["LinuxSystem"],
             path: "Tests/Helpers/process-test-daemon",
@@ -303,7 +308,7 @@ let package = Package(
         // that is linked anew, as it ships, has none of them compiled anew.
         .testTarget(
             name: "SystemTests",
-            dependencies: ["TestKit", "call-fuzzer", "process-test-child"],
+            dependencies: ["TestKit", "call-fuzzer", "process-test-child", "silent-file-system"],
             path: "Tests/System",
             exclude: [
                 "bounded-test", "clients_page.py", "debian-root", "fuzz-live", "own-box",

@@ -39,7 +39,7 @@ package final class CgroupTree {
     /// A group with a process that cannot end stays there.
     ///
     /// - Parameter millisecondsMax: how long to wait for them.
-    package func killLeftovers(millisecondsMax: Int64 = 10_000) throws(SystemError) -> Leftovers {
+    package func killLeftovers(millisecondsMax: Int64 = 2000) throws(SystemError) -> Leftovers {
         let leftovers = try root.killAndWait(millisecondsMax: millisecondsMax)
         if leftovers.unkillable.isEmpty { try root.removeSubgroups() }
         return leftovers

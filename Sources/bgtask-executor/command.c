@@ -16,6 +16,7 @@
 #include "table.h"
 
 static const struct home *home;
+static uint64_t living;
 
 void home_choose(const struct home *chosen) {
     home = chosen;
@@ -160,10 +161,12 @@ int command_start(const struct executor_record *order, const int *descriptors, u
     } else {
         command->kept = kept;
         table_enter(command);
+        living++;
         command->main.error = start(command, descriptors[0], input);
         if (command->main.error != 0 && !command->main.is_there) {
             command->phase = PHASE_FAILED;
             command->gone_at = now;
+            living--;
             close_both(command->writing);
             home->close(command);
             work_drop(&command->work);
@@ -221,6 +224,7 @@ static uint64_t peak_of_children(const struct command *command) {
 }
 
 void command_end(struct command *command, struct clx_use use) {
+    living--;
     command->gone_at = loop_now();
     command->use = use;
     if (use.memory_peak_bytes == 0) command->use.memory_peak_bytes = peak_of_children(command);
@@ -243,6 +247,16 @@ void command_is_frozen(struct command *command, bool is_frozen, int error) {
 
 bool command_is_over(const struct command *command) {
     return command->phase == PHASE_GONE || command->phase == PHASE_FAILED;
+}
+
+uint64_t command_living_count(void) {
+    return living;
+}
+
+uint64_t command_killed_at(const struct command *command) {
+    if (command->cut_off_at != 0) return command->cut_off_at;
+    // A kill that has failed is tried again.
+    return command->limit_has_fired && command->limit_at == 0 ? command->limit_fired_at : 0;
 }
 
 int command_set_deadlines(struct command *command, const struct executor_record *order) {
@@ -363,7 +377,7 @@ static bool are_killed;
 
 static void cut_off(struct command *command) {
     if (command_is_over(command)) return;
-    command->is_cut_off = true;
+    if (command->cut_off_at == 0) command->cut_off_at = loop_now();
     if (home->kill(command) != 0) are_killed = false;
 }
 

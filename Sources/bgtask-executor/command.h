@@ -109,8 +109,8 @@ struct command {
     uint64_t fired_at, limit_fired_at;
     /// What it is being ended with all others for; and what of that its handler has fired for.
     enum drain drained_for, fired_for;
-    /// Killed since its daemon is gone: nobody asks how it ended.
-    bool is_cut_off;
+    /// When it was killed since its daemon is gone, and nobody asks how it ended; 0: it was not.
+    uint64_t cut_off_at;
     bool is_frozen;
     bool wants_frozen;
     uint64_t frozen_at;
@@ -171,6 +171,12 @@ int command_freeze(struct command *command, bool is_frozen);
 
 /// Kills all that runs, and cuts off what there would be to tell of it; again until it returns true.
 bool command_cut_off_all(void);
+
+/// When it was killed at its end, so that nothing of it runs any more but what cannot end; 0 where it was not.
+uint64_t command_killed_at(const struct command *command);
+
+/// How many have begun and are not over.
+uint64_t command_living_count(void);
 
 /// Has the handler of each command fire now, and its limit a grace later at most.
 void command_drain_all(enum drain reason);

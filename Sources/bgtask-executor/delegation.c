@@ -14,6 +14,8 @@
 #include "group.h"
 
 static const char leaf[] = "/executor";
+/// Where systemd has what it runs for a service with a delegated group beside its main process.
+static const char control[] = "/.control";
 
 /// Where cgroup v2 is mounted: alone, or beside the groups of version 1.
 static const char *mount_point(void) {
@@ -64,21 +66,32 @@ static bool is_delegated(const char *folder) {
     return getxattr(folder, "user.delegate", &value, 1) == 1 && value == '1';
 }
 
-/// Finds the delegated group: the own one, or that above where this process is in the leaf already (DelegateSubgroup= of
-/// systemd.resource-control(5)).
-static int find(char folder[PATH_MAX], char name[PATH_MAX]) {
+/// The path of the own group. Returns 0 or an errno.
+static int find_own(char folder[PATH_MAX], char name[PATH_MAX]) {
     const char *point = mount_point();
     if (point == NULL) return ENODEV;
     const int error = read_own_name(name);
     if (error != 0) return error;
-    if (snprintf(folder, PATH_MAX, "%s%s", point, name) >= PATH_MAX) return ENAMETOOLONG;
-    const size_t length = strlen(folder), end = sizeof leaf - 1;
+    return snprintf(folder, PATH_MAX, "%s%s", point, name) >= PATH_MAX ? ENAMETOOLONG : 0;
+}
+
+/// Cuts the last part of a path off where it is that, in a delegated group.
+static bool leave(const char *last, char *folder, const char *name) {
+    const size_t length = strlen(folder), end = strlen(last);
     // A leaf that this program has made is its user's as well as the group above.
-    if (strlen(name) > end && strcmp(folder + length - end, leaf) == 0 && !has_mark(folder)) {
-        folder[length - end] = '\0';
-        if (is_delegated(folder)) return 0;
-        folder[length - end] = leaf[0];
-    }
+    if (strlen(name) <= end || strcmp(folder + length - end, last) != 0 || has_mark(folder)) return false;
+    folder[length - end] = '\0';
+    if (is_delegated(folder)) return true;
+    folder[length - end] = last[0];
+    return false;
+}
+
+/// Finds the delegated group: the own one, or that above where this process is in the leaf already (DelegateSubgroup= of
+/// systemd.resource-control(5)).
+static int find(char folder[PATH_MAX], char name[PATH_MAX]) {
+    const int error = find_own(folder, name);
+    if (error != 0) return error;
+    if (leave(leaf, folder, name)) return 0;
     // The topmost is nobody else's.
     return name[0] == '\0' || is_delegated(folder) ? 0 : EPERM;
 }
@@ -102,4 +115,17 @@ int delegation_enter(char folder[PATH_MAX], char group[PATH_MAX]) {
     close(above);
     strcpy(path, folder);
     return snprintf(folder, PATH_MAX, "%s/commands", path) >= PATH_MAX ? ENAMETOOLONG : 0;
+}
+
+int delegation_kill(void) {
+    char folder[PATH_MAX], name[PATH_MAX];
+    int error = find_own(folder, name);
+    if (error != 0) return error;
+    // Anywhere else it would end whoever has started it.
+    if (!leave(control, folder, name)) return EPERM;
+    const int all = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (all < 0) return errno;
+    error = group_write(all, "cgroup.kill", "1");
+    close(all);
+    return error;
 }

@@ -9,4 +9,8 @@
 /// group is not delegated. `group` is the name of the group, for a complaint.
 int delegation_enter(char folder[PATH_MAX], char group[PATH_MAX]);
 
+/// Sends SIGKILL to all that is in the delegated group, this process included, which the service manager has to have started
+/// beside what the service runs. Returns an errno where that fails.
+int delegation_kill(void);
+
 #endif

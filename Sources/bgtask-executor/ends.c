@@ -36,14 +36,21 @@ static void read_boot(char boot[EXECUTOR_TEXT_BYTES]) {
     close(file);
 }
 
+/// How long it is waited for what an earlier executor has left. One that is a daemon's child kills all when that is gone.
+enum { LEFTOVER_WAIT_MS = 3000, LEFTOVER_PAUSE_MS = 10 };
+
 /// Locks the folder. Not by flock(2), whose locks are those of the children too before their program runs.
 static int lock(void) {
     lock_file = openat(folder, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (lock_file < 0) return errno;
     struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     // It stays open for as long as the process is there.
-    if (fcntl(lock_file, F_SETLK, &all) == 0) return 0;
-    return errno == EACCES || errno == EAGAIN ? EBUSY : errno;
+    for (int waited = 0; fcntl(lock_file, F_SETLK, &all) < 0; waited += LEFTOVER_PAUSE_MS) {
+        if (errno != EACCES && errno != EAGAIN) return errno;
+        if (waited >= LEFTOVER_WAIT_MS) return EBUSY;
+        poll(NULL, 0, LEFTOVER_PAUSE_MS);
+    }
+    return 0;
 }
 
 /// Leaves the file to those that cannot end. They were killed, and none of them runs a line of its program any more.
@@ -55,12 +62,11 @@ static int lock_anew(void) {
 }
 
 int ends_lock_for_children(void) {
-    enum { WAIT_MS = 10000, PAUSE_MS = 10 };
     // That lock is beside the other one, and of all that have the open file.
-    for (int waited = 0; flock(lock_file, LOCK_EX | LOCK_NB) < 0; waited += PAUSE_MS) {
+    for (int waited = 0; flock(lock_file, LOCK_EX | LOCK_NB) < 0; waited += LEFTOVER_PAUSE_MS) {
         if (errno != EWOULDBLOCK && errno != EINTR) return -1;
-        if (waited >= WAIT_MS && (errno = lock_anew()) != 0) return -1;
-        poll(NULL, 0, PAUSE_MS);
+        if (waited >= LEFTOVER_WAIT_MS && (errno = lock_anew()) != 0) return -1;
+        poll(NULL, 0, LEFTOVER_PAUSE_MS);
     }
     return lock_file;
 }
@@ -120,8 +126,13 @@ static void write_record(const struct executor_record *record) {
     if (fault == 0 && fwrite(record, sizeof *record, 1, stream) != 1) fault = errno;
 }
 
+/// Of what was cut off nobody asks, and what was left behind has not ended: its daemon takes it for interrupted.
+static bool has_end(const struct command *command) {
+    return command->cut_off_at == 0 && command_is_over(command);
+}
+
 static void write_one(struct command *command) {
-    if (command->is_cut_off) return;
+    if (!has_end(command)) return;
     const unsigned reports = REPORT_ENTRY | reports_behind_entry(command);
     for (unsigned bit = 1; bit <= reports; bit <<= 1) {
         if ((reports & bit) == 0) continue;
@@ -142,7 +153,7 @@ static void write_all(void) {
 static bool has_ends;
 
 static void find_end(struct command *command) {
-    if (!command->is_cut_off) has_ends = true;
+    if (has_end(command)) has_ends = true;
 }
 
 static int remove_file(void) {

@@ -21,7 +21,8 @@ enum {
     PROCESSES_MAX = 1 << 16,
     /// Processes that are looked at together.
     BATCH = 256,
-    LEFTOVER_WAIT_MS = 10000,
+    /// What was killed and has not ended by then does nothing any more but what it asked the kernel for.
+    LEFTOVER_WAIT_MS = 1000,
     /// Groups that wait to be used again.
     POOL_MAX = 32,
     /// By which groups are found by their watch.
@@ -83,9 +84,11 @@ static int for_each(int folder, int depth, int (*call)(int parent, const char *n
 
 // MARK: - The tree
 
+/// One that has processes stays, and holds up no other.
 static int remove_folder(int parent, const char *name, void *context) {
     (void)context;
-    return unlinkat(parent, name, AT_REMOVEDIR) < 0 ? errno : 0;
+    const int error = unlinkat(parent, name, AT_REMOVEDIR) < 0 ? errno : 0;
+    return error == EBUSY || error == ENOTEMPTY ? 0 : error;
 }
 
 void group_pass_controllers(int folder) {
@@ -111,11 +114,9 @@ int groups_open(const char *folder) {
         struct pollfd change = {.fd = events, .events = POLLPRI};
         poll(&change, 1, 10);
     }
-    error = for_each(tree, 0, remove_folder, NULL);
-    // Groups with processes that were killed and cannot end do no harm, nor do empty ones that are too many to be removed.
-    if (error == ENOTEMPTY || error == EBUSY) error = 0;
     close(events);
-    return error;
+    // Groups with processes that were killed and cannot end do no harm: new ones have other names.
+    return for_each(tree, 0, remove_folder, NULL);
 }
 
 int groups_folder(void) {

@@ -118,21 +118,34 @@ static int earlier(int one, int other) {
     return other < 0 || one < other ? one : other;
 }
 
-static uint64_t living, last_limit;
+static uint64_t last_limit, last_kill;
 
-static void count_one(struct command *command) {
+static void take_times(struct command *command) {
     if (command_is_over(command)) return;
-    living++;
+    const uint64_t killed_at = command_killed_at(command);
     if (command->limit_at > last_limit) last_limit = command->limit_at;
+    if (killed_at == 0) last_kill = UINT64_MAX;
+    if (killed_at > last_kill) last_kill = killed_at;
 }
 
-static bool is_done(void) {
+/// What was killed and has not ended so much later cannot: it is in a call of the kernel that does not return, and is left
+/// behind.
+#define LEAVE_NS UINT64_C(1000000000)
+
+/// Whether nothing is left to wait for. `wait`: the milliseconds until that may have changed, or -1.
+static bool is_done(int *wait) {
+    const uint64_t living = command_living_count();
+    *wait = -1;
     if (!is_ending && !brain_wants_end()) return false;
-    living = last_limit = 0;
-    command_each(count_one);
+    last_limit = last_kill = 0;
+    if (is_ending) command_each(take_times);
     // By then all are killed.
     if (is_ending || (living == 0 && !brain_wants_another())) notify_stopping(last_limit);
-    return living == 0;
+    if (living == 0) return true;
+    if (!is_ending || last_kill == UINT64_MAX) return false;
+    const uint64_t now = loop_now(), until = last_kill + LEAVE_NS;
+    if (now < until) *wait = (int)((until - now + 999999) / 1000000);
+    return now >= until;
 }
 
 static int open_socket(void) {
@@ -231,8 +244,9 @@ static int work(void) {
 
 static void run(void) {
     for (;;) {
-        const int wait = work();
-        if (is_done()) return;
+        int wait = work(), until_done;
+        if (is_done(&until_done)) return;
+        wait = earlier(wait, until_done);
         const int next = earlier(wait, notify_turn(command_count()));
         // More orphans than one turn takes may be waiting.
         loop_turn(may_have_ended ? 0 : next);
@@ -257,6 +271,7 @@ static char **copy_environment(void) {
 }
 
 int main(int count, char **arguments) {
+    if (count == 2 && strcmp(arguments[1], "--kill") == 0) return complain("its group in cgroup v2", delegation_kill());
     if (count != 4) {
         fputs("bgtask-executor: is started by bgtaskd or by its unit, with the folder of its groups, that of its\n"
               "state, and the seconds for which commands go on without a daemon\n", stderr);

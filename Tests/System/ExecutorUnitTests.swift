@@ -48,7 +48,7 @@ extension SystemTests {
             // Before that its watchdog is off.
             try start()
             let expected = [
-                "KillMode": "mixed", "TimeoutStopUSec": "30s", "WatchdogUSec": "30s",
+                "KillMode": "process", "TimeoutStopUSec": "30s", "WatchdogUSec": "30s",
                 "Restart": "on-failure", "StartLimitIntervalUSec": "0",
                 "OOMPolicy": "continue", "OOMScoreAdjust": "-900", "Slice": "bgtaskd.slice",
                 "LimitNOFILE": "524288", "LimitNOFILESoft": "524288",

@@ -23,9 +23,9 @@ enum OutlivingStage {
         """
 
     /// Starts a daemon that never ran.
-    static func begin(dropIn: String? = nil) throws {
+    static func begin(dropIn: String? = nil, executorDropIn: String? = nil) throws {
         try InstalledUnits.remove()
-        try InstalledUnits.start(dropIn: dropIn)
+        try InstalledUnits.start(dropIn: dropIn, executorDropIn: executorDropIn)
         try Installation.succeed(
             Installation.shell("rm -rf \(folder) && mkdir -m 1777 \(folder)"))
     }

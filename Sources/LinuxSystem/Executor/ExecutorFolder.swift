@@ -5,6 +5,8 @@ internal import Glibc
 package struct ExecutorFolder {
     /// How long an executor may take for its end by itself, and for its end when it is killed.
     private static let timeoutMilliseconds = 5000
+    /// How long its supervisors may take, which kill all that is theirs when it is gone.
+    private static let supervisorsMilliseconds = 2000
     private static let pauseMilliseconds = 20
 
     package let path: String
@@ -76,7 +78,7 @@ package struct ExecutorFolder {
     ///
     /// - Returns: whether that came about.
     private func waitForSupervisors(_ lock: Int32) throws(SystemError) -> Bool {
-        for _ in 0..<(Self.timeoutMilliseconds / Self.pauseMilliseconds) {
+        for _ in 0..<(Self.supervisorsMilliseconds / Self.pauseMilliseconds) {
             if flock(lock, LOCK_EX | LOCK_NB) == 0 {
                 flock(lock, LOCK_UN)
                 return true

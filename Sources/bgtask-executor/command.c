@@ -11,6 +11,7 @@
 #include "closers.h"
 #include "deadlines.h"
 #include "home.h"
+#include "notify.h"
 #include "process.h"
 #include "reports.h"
 #include "table.h"
@@ -162,6 +163,7 @@ int command_start(const struct executor_record *order, const int *descriptors, u
         command->kept = kept;
         table_enter(command);
         living++;
+        notify_begins();
         command->main.error = start(command, descriptors[0], input);
         if (command->main.error != 0 && !command->main.is_there) {
             command->phase = PHASE_FAILED;

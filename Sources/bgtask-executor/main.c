@@ -247,7 +247,7 @@ static void run(void) {
         int wait = work(), until_done;
         if (is_done(&until_done)) return;
         wait = earlier(wait, until_done);
-        const int next = earlier(wait, notify_turn(command_count()));
+        const int next = earlier(wait, notify_turn(command_count(), command_living_count() > 0));
         // More orphans than one turn takes may be waiting.
         loop_turn(may_have_ended ? 0 : next);
         reap_orphans();

@@ -24,6 +24,9 @@ static socklen_t manager_length;
 /// Nanoseconds between two signs of life, or 0.
 static uint64_t watchdog_every;
 static uint64_t watchdog_next, status_next, extension_next;
+/// Whether the service manager waits for them; and when a command began last.
+static bool is_watched;
+static uint64_t begun_at;
 /// The commands that the status tells of.
 static uint64_t told = UINT64_MAX;
 static bool is_stopping;
@@ -57,18 +60,17 @@ void notify_begin(void) {
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) unsetenv(names[i]);
 }
 
-/// What does not arrive is not said again: the service manager is not to hold up commands.
-static void say(const char *text) {
-    if (manager_length == 0) return;
+/// Returns whether it has arrived: the service manager is not to hold up commands.
+static bool say(const char *text) {
+    if (manager_length == 0) return false;
     const int notice = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (notice < 0) return;
-    sendto(notice, text, strlen(text), MSG_NOSIGNAL, (const struct sockaddr *)&manager, manager_length);
+    if (notice < 0) return false;
+    const ssize_t sent =
+        sendto(notice, text, strlen(text), MSG_NOSIGNAL, (const struct sockaddr *)&manager, manager_length);
     close(notice);
+    return sent >= 0;
 }
 
-void notify_ready(void) {
-    say("READY=1");
-}
 
 void notify_stopping(uint64_t until) {
     const uint64_t now = loop_now();
@@ -89,15 +91,44 @@ static void say_status(uint64_t commands, uint64_t now) {
     status_next = now + SECOND_NS;
 }
 
-int notify_turn(uint64_t commands) {
+/// 0 is never (sd_notify(3)).
+static void say_watched(bool wanted) {
+    char text[64];
+    snprintf(text, sizeof text, "WATCHDOG_USEC=%llu", wanted ? (unsigned long long)watchdog_every / 500 : 0);
+    if (say(text)) is_watched = wanted;
+}
+
+void notify_ready(void) {
+    say("READY=1");
+    // An earlier program of this process may have said otherwise.
+    if (watchdog_every > 0) say_watched(true);
+}
+
+void notify_begins(void) {
+    if (watchdog_every == 0) return;
+    begun_at = loop_now();
+    if (is_watched) say_watched(false);
+}
+
+/// Returns when there is more to say.
+static uint64_t watchdog_turn(bool live, uint64_t now) {
+    if (watchdog_every == 0) return UINT64_MAX;
+    // That one begins has not arrived.
+    if (live && is_watched) say_watched(false);
+    if (live && !is_watched) return UINT64_MAX;
+    if (now < watchdog_next) return watchdog_next;
+    if (is_watched) say("WATCHDOG=1");
+    // Not after each of many that end soon.
+    if (!is_watched && now - begun_at >= watchdog_every) say_watched(true);
+    watchdog_next = now + watchdog_every;
+    return watchdog_next;
+}
+
+int notify_turn(uint64_t commands, bool live) {
     if (manager_length == 0) return -1;
     const uint64_t now = loop_now();
-    if (watchdog_every > 0 && now >= watchdog_next) {
-        say("WATCHDOG=1");
-        watchdog_next = now + watchdog_every;
-    }
+    uint64_t next = watchdog_turn(live, now);
     if (commands != told && now >= status_next) say_status(commands, now);
-    uint64_t next = watchdog_every > 0 ? watchdog_next : UINT64_MAX;
     if (commands != told && status_next < next) next = status_next;
     if (is_stopping && extension_next > now && extension_next < next) next = extension_next;
     if (next == UINT64_MAX) return -1;

@@ -65,7 +65,9 @@ extension LinuxTests {
                 service: .init(
                     group: group.folder + start,
                     environment: ["NOTIFY_SOCKET=\(notices.path)", "WATCHDOG_USEC=20000"]))
-            try notices.wait("READY=1")
+            for notice in ["READY=1", "WATCHDOG_USEC=20000", "WATCHDOG=1"] {
+                try notices.wait(notice)
+            }
             #expect(try group.processes() == [])
             // It, and what closes for it.
             let own = try group.processes(in: "/executor")
@@ -74,8 +76,15 @@ extension LinuxTests {
             let started = try peer.wait(EXECUTOR_STARTED, of: 1).record
             let place = "/commands/command-\(started.place)"
             #expect(try group.processes(in: place) == ["\(started.pid)"])
+            // It is not watched while one lives.
+            try notices.wait("WATCHDOG_USEC=0")
             try notices.wait("STATUS=Commands: 1")
+            #expect(try peer.code(EXECUTOR_KILL, 1) == 0)
+            _ = try peer.wait(EXECUTOR_GONE, of: 1)
+            try notices.wait("WATCHDOG_USEC=20000")
             try notices.wait("WATCHDOG=1")
+            #expect(try peer.start(2, ExecutorWork("sleep", "1000")) == 0)
+            try notices.wait("WATCHDOG_USEC=0")
             kill(peer.processID, SIGTERM)
             try notices.wait("STOPPING=1")
             #expect(peer.end() == 0)

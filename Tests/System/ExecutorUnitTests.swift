@@ -130,6 +130,35 @@ extension SystemTests {
             #expect(try property("WatchdogUSec") == "10s")
         }
 
+        @Test("is not ended for standing still while a command lives, and is when none does")
+        func stall() throws {
+            typealias Stage = OutlivingStage
+            try Stage.begin(executorDropIn: "[Service]\nWatchdogSec=3s\n")
+            let task = try Stage.run()
+            try waitForWatchdog("0")
+            let process = try property("MainPID")
+            try Installation.succeed(Box.execRaw("kill", "-STOP", process))
+            // What begins to be watched now, as long, is ended before this test goes on.
+            try Installation.succeed(
+                Installation.shell(
+                    """
+                    systemd-run --quiet --unit=witness -p WatchdogSec=3s -p TimeoutAbortSec=1s sleep 1000
+                    until [ "$(systemctl show -P Result witness)" = watchdog ]; do sleep 0.05; done
+                    systemctl reset-failed witness
+                    """))
+            #expect(try property("MainPID") == process)
+            #expect(try Stage.isAlive())
+            try Installation.succeed(Box.execRaw("kill", "-CONT", process))
+            try Stage.letGo(task)
+            try waitForWatchdog("3s")
+            try Installation.succeed(Box.execRaw("kill", "-STOP", process))
+            try waitForRestart(1)
+        }
+
+        private func waitForWatchdog(_ time: String) throws {
+            try Box.wait(for: time, from: "systemctl", "show", "-P", "WatchdogUSec", Self.name)
+        }
+
         private func waitForRestart(_ count: Int) throws {
             try Box.wait(
                 for: "\(count)", from: "systemctl", "show", "-P", "NRestarts", Self.name)

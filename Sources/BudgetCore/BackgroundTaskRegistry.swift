@@ -27,7 +27,9 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     /// Commands that run, and whose processes were stopped by an order to pause them.
     private var stopped: Set<TaskID> = []
     /// Tasks that wait in vain for others, and end in one of the next turns: there may be many at once.
-    private var broken: [TaskID] = []
+    private var vain = VainTasks()
+    /// What is left at an instant of `RegistryLimits.followersToldAtOnce`.
+    private var followersShare = (instant: Instant(nanoseconds: .min), left: 0)
     package private(set) var counts = RegistryCounts()
     /// What the program that runs commands, and fires their handlers and limits too, has not been told.
     private var changedTimes = ChangedTimes<TaskID>()
@@ -286,7 +288,9 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     package var nextDeadline: Instant? {
         mutating get {
             var next = table.firstDue?.deadline ?? .never
-            if !broken.isEmpty { next = Instant(nanoseconds: .min) }
+            if scheduler.hasUntoldFollowers || vain.mayEnd(limits) {
+                next = Instant(nanoseconds: .min)
+            }
             next = min(next, ageReports.reportAt ?? .never, applications.nextDeadline ?? .never)
             return next == .never ? nil : next
         }
@@ -333,12 +337,17 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
             startQueued(at: now, wakesMax: limit, &actions)
         }
         if let missed = ageReports.takeReport(at: now) { actions.append(.oldTasksNotNamed(missed)) }
-        var handled = failBroken(at: now, limit: limit, &actions)
-        handled += applicationsDue(at: now, limit: limit - handled, &actions)
+        var handled = applicationsDue(at: now, limit: limit, &actions)
         while handled < limit, let (deadline, slot) = table.firstDue, deadline <= now {
             processDue(slot, at: now, &actions)
             handled += 1
         }
+        // Behind those, and with a share of their own: neither keeps the other waiting.
+        if scheduler.hasUntoldFollowers {
+            tellFollowers(atMost: limits.followersToldAtOnce)
+            startQueued(at: now, &actions)
+        }
+        endVainTasks(at: now, limit: limit, &actions)
     }
 
     /// Does what is due for one task. Afterwards the slot may be empty.
@@ -1810,7 +1819,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
             advance(slot, on: .admitted, &actions)
             if isStartUndone { actions.append(.store(.startUndone(table[slot].id))) }
         }
-        for slot in slots { failIfBroken(slot, at: now, &actions) }
+        vain.add(tasks.lazy.filter { $0.broken != nil }.map(\.id))
         startQueued(at: now, &actions)
     }
 
@@ -2183,33 +2192,44 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     // MARK: - Tasks that come after others (rule 29 in docs/architecture.md)
 
     /// A task has ended for good: those that waited for it go on, or end without having run.
-    private mutating func freeFollowers(
-        of id: TaskID, _ outcome: Outcome, at now: Instant, _ actions: inout [Action]
-    ) {
-        let (free, broken) = scheduler.ended(id, outcome)
+    private mutating func freeFollowers(of id: TaskID, _ outcome: Outcome, at now: Instant) {
+        scheduler.ended(id, outcome)
+        guard scheduler.hasUntoldFollowers else { return }
+        // Most have a few, and those go on at once. Many ends of one commit may have very many.
+        if followersShare.instant != now {
+            followersShare = (now, limits.followersToldAtOnce)
+        }
+        followersShare.left = tellFollowers(atMost: followersShare.left)
+    }
+
+    /// Tells tasks that wait for others how those have ended.
+    ///
+    /// - Returns: how many more may be told.
+    @discardableResult
+    private mutating func tellFollowers(atMost countMax: Int) -> Int {
+        var left = countMax
+        let (free, broken) = scheduler.tellFollowers(&left)
         for one in free {
             guard let slot = table.slot(of: one), let run = table[run: one], run.phase.isWaiting
             else { continue }
             scheduler.requeue(slot, table[slot], run)
         }
-        self.broken += broken
+        vain.add(broken)
+        return left
     }
 
-    /// Ends tasks that wait in vain, the oldest first.
+    /// Ends tasks that wait in vain, those first that have done so longest.
     ///
-    /// - Returns: how many there were, at most `limit`.
-    private mutating func failBroken(
+    /// - Parameter limit: at most so many.
+    private mutating func endVainTasks(
         at now: Instant, limit: Int, _ actions: inout [Action]
-    ) -> Int {
-        guard !broken.isEmpty, limit > 0 else { return 0 }
-        let count = min(broken.count, limit)
-        let due = broken.prefix(count)
-        broken.removeFirst(count)
-        for id in due {
+    ) {
+        var count = 0
+        while count < limit, let id = vain.next(limits) {
+            count += 1
             guard let slot = table.slot(of: id) else { continue }
             failIfBroken(slot, at: now, &actions)
         }
-        return count
     }
 
     /// A queued task ends that comes after one which did not end as it was needed.
@@ -2219,6 +2239,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         guard table.phase(slot)?.isWaiting == true,
             let broken = scheduler.brokenDependency(of: table[slot].id)
         else { return }
+        vain.ends(table[slot].id)
         decideOutcome(
             slot, .failed, by: RunEvent.lost, reason: .predecessor(broken),
             mayBeTriedAgain: false, at: now, &actions)
@@ -2338,7 +2359,10 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         reports.forget(id)
         if !stopped.isEmpty { stopped.remove(id) }
         actions.append(.tell(.ended, id))
-        if isRun { freeFollowers(of: id, outcome, at: now, &actions) }
+        if isRun {
+            vain.ended(id)
+            freeFollowers(of: id, outcome, at: now)
+        }
         if table.queuedCount > 0 { startQueued(at: now, &actions) }
     }
 
@@ -2939,7 +2963,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         Footprint(
             taskCount: table.count, slotCount: table.slotCount, ownerCount: table.ownerCount,
             deadlineCount: table.deadlineCount, arrivingCount: table.arrivingCount,
-            endedCount: ended.count, isQueueForgotten: scheduler.isForgotten,
+            endedCount: ended.count, isQueueForgotten: scheduler.isForgotten && vain.isEmpty,
             nameCounts: scheduler.nameCounts, occupantIDs: scheduler.occupantIDs,
             owesNothing: durability.owesNothing)
     }

@@ -82,6 +82,7 @@ extension QueueModel {
         tasks[index].phase = .ended
         freeSlot(index)
         let task = tasks[index]
+        vainEnds.remove(task.id)
         let outcome = task.outcome ?? .interrupted
         outcomes[task.id] = (task.owner, outcome)
         for other in tasks.indices {
@@ -96,17 +97,18 @@ extension QueueModel {
         settle()
     }
 
-    /// Those end that wait in vain: in a turn of their own, since there may be many.
+    /// Those end that wait in vain: in turns of their own and a few at a time, since there may be many.
     mutating func failVain() {
-        for id in vain {
+        while vainEnds.count < QueueModel.vainEndsMax, let id = vain.first {
+            vain.removeFirst()
             if let index = index(id) { failIfBroken(index) }
         }
-        vain = []
     }
 
     /// A queued task ends that comes after one which did not end as it was to.
     private mutating func failIfBroken(_ index: Int) {
         guard tasks[index].isBroken, tasks[index].phase == .waiting else { return }
+        vainEnds.insert(tasks[index].id)
         tasks[index].isLastAttempt = true
         conclude(index, .failed)
     }
@@ -149,7 +151,7 @@ extension QueueModel {
         conditions = []
         (isFaulty, isDraining, servedAt, passes) = (false, false, [:], [:])
         (shortages, shortageEndsAt) = (0, 0)
-        vain = []
+        (vain, vainEnds) = (tasks.filter(\.isBroken).map(\.id), [])
         let ran = disk.tasks.filter { !$0.hasEnded && $0.isBegun }.map(\.id)
         // What waits is looked at when all that ran is decided.
         for id in ran {
@@ -159,7 +161,6 @@ extension QueueModel {
         for index in tasks.indices where tasks[index].phase == .arriving {
             tasks[index].phase = .waiting
         }
-        for index in tasks.indices { failIfBroken(index) }
         settle()
     }
 }

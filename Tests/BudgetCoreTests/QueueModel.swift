@@ -97,6 +97,9 @@ struct QueueModel {
     var broken: String?
     /// Tasks that wait in vain for others, in the order in which that came about.
     var vain: [TaskID] = []
+    /// Those whose ends for it are on their way to the disk, and how many may be at once.
+    var vainEnds: Set<TaskID> = []
+    static let vainEndsMax = 2
 
     var boot: Int { now + asleep }
 

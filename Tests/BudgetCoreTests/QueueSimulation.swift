@@ -47,6 +47,7 @@ struct QueueSimulation {
         limits.slotsPerOwnerMax = model.slotsPerOwnerMax
         limits.tasksPerOwnerMax = model.tasksPerOwnerMax
         limits.warnAfter = .seconds(1_000_000)
+        limits.vainEndsAtOnce = QueueModel.vainEndsMax
         let budget = Budget(duration: .seconds(1_000_000), grace: .seconds(86_400))
         let profiles = budget.map { [Profile(name: "default", budget: $0, lifetimeMax: nil)] }
         return BackgroundTaskRegistry(

@@ -29,6 +29,28 @@ extension VarlinkClient {
         }
     }
 
+    /// Submits commands, many calls at once.
+    ///
+    /// - Returns: their tasks, in their order.
+    func submitMany(
+        _ count: Int, _ fill: (Int, inout Tasks.Work) -> Void
+    ) throws -> [Int] {
+        var ids: [Int] = []
+        while ids.count < count {
+            let numbers = ids.count..<min(ids.count + 50, count)
+            for number in numbers {
+                var work = Tasks.Work()
+                work.name = "many"
+                work.command = ["true"]
+                fill(number, &work)
+                let filled = work
+                try send(Tasks.Submit.self, with { $0.work = filled })
+            }
+            for _ in numbers { ids.append(try receive(Tasks.Submit.self).output.id) }
+        }
+        return ids
+    }
+
     /// The rules that hold a task back or that stopped it, the one that lasts longest in front.
     func explanations(_ id: Int) throws(ClientError) -> [Tasks.Explanation] {
         try ask(Tasks.Explain.self) { $0.id = id }.explanations

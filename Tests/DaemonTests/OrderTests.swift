@@ -50,6 +50,25 @@ struct OrderTests {
         #expect(try other.ended(vain).outcome == .failed)
     }
 
+    @Test("what is left of a cascade when the daemon is killed ends by the next one")
+    func cascade() throws {
+        let daemon = try DaemonProcess(.supervisor, settings: Self.settings)
+        let client = try daemon.connect()
+        let first = try client.submit(["true"]) { $0.earliestBeginMs = 3_600_000 }
+        let middle = try client.submitMany(700) { _, work in work.after = [first] }
+        let last = try client.submitMany(700) { number, work in
+            work.after = (0..<64).map { middle[(number * 64 + $0) % middle.count] }
+        }
+        _ = try client.ask(Tasks.Cancel.self) { $0.id = first }
+        // Some of them have ended; all of them would take several commits.
+        try daemon.kill()
+
+        let next = try DaemonProcess(.supervisor, settings: Self.settings, in: daemon.folder)
+        let other = try next.connect()
+        for id in middle + last { try #require(try other.ended(id).outcome == .failed) }
+        #expect(try other.counter("tasks_queued") == 0)
+    }
+
     @Test("what is paused stays so, and a change is there, after kill -9")
     func changes() throws {
         let daemon = try DaemonProcess(.supervisor)

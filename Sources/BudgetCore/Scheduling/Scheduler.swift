@@ -439,12 +439,21 @@ struct Scheduler: Sendable {
         self.dependencies.add(id, after: dependencies, broken: broken)
     }
 
-    /// A task has ended for good, and waits for no other either.
-    ///
-    /// - Returns: those that wait for nothing any more, and those that wait in vain from now on.
-    mutating func ended(_ id: TaskID, _ outcome: Outcome) -> (free: [TaskID], broken: [TaskID]) {
+    /// A task has ended for good, and waits for no other either; those that wait for it are told by `tellFollowers`.
+    mutating func ended(_ id: TaskID, _ outcome: Outcome) {
         dependencies.remove(id)
-        return dependencies.ended(id, outcome)
+        dependencies.ended(id, outcome)
+    }
+
+    /// Whether an end is still to be told to some that wait for it.
+    var hasUntoldFollowers: Bool { dependencies.hasUntold }
+
+    /// Tells those that wait how tasks have ended.
+    ///
+    /// - Parameter allowance: at most so many of them; what is left of it afterwards.
+    /// - Returns: those that wait for nothing any more, and those that wait in vain from now on.
+    mutating func tellFollowers(_ allowance: inout Int) -> (free: [TaskID], broken: [TaskID]) {
+        dependencies.tell(&allowance)
     }
 
     /// A task that never was, since the disk did not take it, waits for no other.

@@ -79,6 +79,11 @@ package struct RegistryLimits: Equatable, Sendable {
     /// How many different rules of waiting an owner's tasks of one name may have: intervals, unique or not,
     /// groups and conditions. Whenever one of the tasks starts or ends, the first of each is looked at.
     package var rulesPerNameMax = 16
+    /// To how many tasks that wait for others it is told in one go that one has ended; the next go is another turn's.
+    package var followersToldAtOnce = 1024
+    /// How many tasks that wait in vain for others are on their way to their ends at once: what they take of a turn, and
+    /// of a commit, others wait for.
+    package var vainEndsAtOnce = 128
     /// The age at which a task is named in the log, once.
     package var warnAfter: Duration {
         get { .nanoseconds(warnAfterNanoseconds) }

@@ -1085,7 +1085,8 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
     ///
     /// - Parameters:
     ///   - text: what was short, in words for the person who submitted it.
-    ///   - scope: where the machine had no room, nobody's command is started for a while.
+    ///   - scope: where the machine had no room, nobody's command is started for a while. Where the program that runs
+    ///     commands was missed, the task has its turn as soon as that is there, by `executorIsThere`.
     /// - Returns: whether that is to be said in the log: when such a pause begins, and once of a command.
     package mutating func startPostponed(
         _ id: TaskID, _ text: String, _ scope: ShortageScope, at now: Instant,
@@ -1098,7 +1099,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         }
         let boot = boot(at: now)
         let text = text.cut(toBytes: Reason.textBytesMax)
-        let isPauseNew = scope == .machine && scheduler.foundNoRoom(text, at: boot)
+        let isPauseNew = scope != .command && scheduler.foundNoRoom(text, scope, at: boot)
         if let outcome = run.phase.outcome {
             decideOutcome(
                 slot, outcome, by: RunEvent.startFailed, reason: table[slot].reason, at: now,
@@ -1109,14 +1110,25 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         counts.begunRun -= 1
         applicationTaskEnded(table[slot], at: now)
         table[slot].prepareAgain()
-        table[run: id]?.postpone(
-            Postponement(reason: text, count: count),
-            until: scheduler.nextTry(after: count, scope, at: boot))
+        if scope == .executor {
+            // It is not the one that there is never room for.
+            table[run: id]?.postpone(run.postponed, until: run.notBefore)
+        } else {
+            table[run: id]?.postpone(
+                Postponement(reason: text, count: count),
+                until: scheduler.nextTry(after: count, scope, at: boot))
+        }
         advance(slot, on: .notStarted, &actions)
         if drain?.keepsQueue ?? true { actions.append(.store(.startUndone(id))) }
         loseIfDrained(slot, at: now, &actions)
         startQueued(at: now, &actions)
         return scope == .command ? count == 1 : isPauseNew
+    }
+
+    /// The program that runs commands is there, or answers again: what waited for it starts.
+    package mutating func executorIsThere(at now: Instant, _ actions: inout [Action]) {
+        scheduler.executorIsThere()
+        startQueued(at: now, &actions)
     }
 
     /// The main process of a task is gone; what remains of its processes is killed before the end is

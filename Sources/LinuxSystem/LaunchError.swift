@@ -53,6 +53,8 @@ extension LaunchError {
     package enum Shortage: Equatable, Sendable {
         /// For any command: what failed is the system's, or the daemon's in it.
         case general
+        /// The program that starts commands is not there, or does not answer.
+        case executor
         /// For this one: what failed lies behind the change to its user, who may have a limit of processes
         /// (execve(2)), and whose file systems answer what they like.
         case own
@@ -63,6 +65,7 @@ extension LaunchError {
         switch stage {
         // The group takes no process: another command, of root, has made those around its own threaded.
         case .clone where errno == EOPNOTSUPP: .general
+        case .executor where errno == ENOTCONN: .executor
         case .prepare, .clone, .session, .limits, .user, .descriptors, .executor:
             SystemError(operation: "", errno: errno).isShortage ? .general : nil
         case .directory, .exec:

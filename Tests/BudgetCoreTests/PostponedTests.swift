@@ -49,6 +49,35 @@ struct PostponedTests {
         #expect(clerk.states(ids) == [.running, .running, .queued])
     }
 
+    @Test(
+        "without the program that runs commands all wait in their order, and start when it is there"
+    )
+    func executor() throws {
+        var clerk = Clerk { $0.slots = 2 }
+        let ids = try (0..<3).map { _ in try clerk.queue() }
+        for round in 0..<6 {
+            #expect(Self.postpone(ids[0], &clerk, .executor))
+            #expect(!Self.postpone(ids[1], &clerk, .executor))
+            #expect(clerk.states(ids) == [.queued, .queued, .queued])
+            guard case .shortage("no room", _) = clerk.hold(ids[0]) else {
+                Issue.record("\(String(describing: clerk.hold(ids[0])))")
+                return
+            }
+            if round < 5 { clerk.pass(.seconds(min(1 << round, 30))) }
+        }
+        clerk.call { $0.executorIsThere(at: $1, &$2) }
+        #expect(clerk.states(ids) == [.running, .running, .queued])
+        // What the machine has no room for waits on.
+        #expect(Self.postpone(ids[0], &clerk))
+        clerk.call { $0.executorIsThere(at: $1, &$2) }
+        #expect(clerk.task(ids[0])?.state == .queued)
+        guard case .shortage(_, let until) = clerk.hold(ids[0]) else {
+            Issue.record("\(String(describing: clerk.hold(ids[0])))")
+            return
+        }
+        #expect(until == clerk.registry.boot(at: clerk.now) + .seconds(1))
+    }
+
     @Test("what is short for one command holds up no other, of whomever")
     func command() throws {
         var clerk = Clerk { $0.slots = 1 }

@@ -150,7 +150,7 @@ extension QueueModel {
         successes = disk.successes
         conditions = []
         (isFaulty, isDraining, servedAt, passes) = (false, false, [:], [:])
-        (shortages, shortageEndsAt) = (0, 0)
+        (shortages, shortageEndsAt, isShortOfExecutor) = (0, 0, false)
         (vain, vainEnds) = (tasks.filter(\.isBroken).map(\.id), [])
         let ran = disk.tasks.filter { !$0.hasEnded && $0.isBegun }.map(\.id)
         // What waits is looked at when all that ran is decided.

@@ -185,19 +185,28 @@ extension QueueModel {
 
     /// There was no room to start it.
     mutating func postpone(_ index: Int, _ scope: ShortageScope) {
-        if scope == .machine, shortageEndsAt <= boot {
+        if scope != .command, shortageEndsAt <= boot {
             shortages += 1
             shortageEndsAt = boot + pause(shortages)
+            isShortOfExecutor = scope == .executor
         }
         if let verdict = tasks[index].verdict { return conclude(index, verdict) }
         freeSlot(index)
-        let count = tasks[index].postponements + 1
-        var until = boot + pause(count)
-        if scope == .machine, count > 1 { until = max(until, shortageEndsAt) + 1 }
-        tasks[index].postponements = count
-        tasks[index].notBefore = until
+        if scope != .executor {
+            let count = tasks[index].postponements + 1
+            var until = boot + pause(count)
+            if scope == .machine, count > 1 { until = max(until, shortageEndsAt) + 1 }
+            tasks[index].postponements = count
+            tasks[index].notBefore = until
+        }
         tasks[index].phase = .waiting
         tasks[index].isStartStored = false
+        settle()
+    }
+
+    /// The program that runs commands is there.
+    mutating func executorIsThere() {
+        if isShortOfExecutor { (shortages, shortageEndsAt, isShortOfExecutor) = (0, 0, false) }
         settle()
     }
 

@@ -77,6 +77,7 @@ struct QueueModel {
     /// Until when nothing starts since the machine had no room, and how many such pauses there were in a row.
     var shortageEndsAt = 0
     var shortages = 0
+    var isShortOfExecutor = false
     static let shortage = "no room"
     var groupSlots = ["net": 1, "disk": 2]
     var tasksPerOwnerMax = 3

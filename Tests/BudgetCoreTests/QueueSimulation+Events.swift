@@ -15,7 +15,7 @@ extension QueueSimulation {
         case 89..<90: return pause()
         case 90..<91: return pauseOwner()
         case 91..<94: return change()
-        case 94: return reload()
+        case 94: return chance(2) ? reload() : executorIsThere()
         case 95..<97: return fail()
         case 97: return drain()
         case 98: return chance(3) ? silence() : answer()
@@ -164,7 +164,7 @@ extension QueueSimulation {
     /// The machine, or the user, has no room for a command that is being started.
     private mutating func postpone(_ index: Int) -> String {
         let id = model.tasks[index].id
-        let scope = chance(2) ? ShortageScope.machine : .command
+        let scope: ShortageScope = chance(2) ? .machine : chance(2) ? .executor : .command
         _ = turn { $0.startPostponed(id, QueueModel.shortage, scope, at: $1, &$2) }
         model.postpone(index, scope)
         return "no room for \(id) (\(scope))"
@@ -220,6 +220,12 @@ extension QueueSimulation {
             }
         }
         return isAsleep ? "slept \(ticks)" : "passed \(ticks)"
+    }
+
+    private mutating func executorIsThere() -> String {
+        turn { $0.executorIsThere(at: $1, &$2) }
+        model.executorIsThere()
+        return "the executor is there"
     }
 
     private mutating func changeConditions() -> String {

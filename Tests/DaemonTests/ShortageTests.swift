@@ -36,6 +36,29 @@ struct ShortageTests {
         }
     }
 
+    @Test(
+        "a command that waits for bgtask-executor starts when that is there, whatever the pause was"
+    )
+    func executor() throws {
+        let executor = try ExecutorProcess(usesGroups: false)
+        let daemon = try DaemonProcess(.cgroup, arguments: executor.arguments)
+        let client = try daemon.connect()
+        #expect(try client.ended(try client.submit(["true"])).outcome == .completed)
+        try executor.kill()
+        try daemon.waitForLog("the connection to bgtask-executor is lost")
+        let id = try client.submit(["sh", "-c", Uptime.script])
+        var pauseEndsAt = 0
+        try eventually("the pause is a long one") {
+            let wait = try client.explanation(id).earliestChangeMs ?? 0
+            pauseEndsAt = Uptime.now + wait
+            return wait > 14_000
+        }
+        try executor.start()
+        #expect(try client.ended(id).outcome == .completed)
+        let startedAt = try #require(try Uptime.printed(by: id, of: daemon).first)
+        #expect(startedAt < pauseEndsAt - Uptime.error)
+    }
+
     @Test("what was postponed is queued for the daemon after this one")
     func crash() throws {
         let folder = try TemporaryFolder()

@@ -117,7 +117,7 @@ package struct RunTask: Equatable, Sendable {
     }
 
     /// Makes it ready to be started again, since it was not.
-    mutating func postpone(_ postponed: Postponement, until notBefore: BootInstant) {
+    mutating func postpone(_ postponed: Postponement?, until notBefore: BootInstant) {
         course = CopyOnWrite(Course(attempts: attempts, postponed: postponed))
         self.notBefore = notBefore
     }

@@ -295,8 +295,15 @@ struct Scheduler: Sendable {
     /// A start found no room.
     ///
     /// - Returns: whether a pause begins in which nothing is started.
-    mutating func foundNoRoom(_ reason: String, at boot: BootInstant) -> Bool {
-        shortage.found(reason, at: boot)
+    mutating func foundNoRoom(
+        _ reason: String, _ scope: ShortageScope, at boot: BootInstant
+    ) -> Bool {
+        shortage.found(reason, scope, at: boot)
+    }
+
+    /// The program that runs commands is there: nothing waits for it any longer.
+    mutating func executorIsThere() {
+        shortage.executorIsThere()
     }
 
     /// A command has been started: there is room.

@@ -131,12 +131,20 @@ final class ExecutorSync {
                     .executorFound,
                     [.reason: "version \(executor.version), process \(executor.processID)"])
                 instanceChanged(ExecutorInstance(executor))
+                isThere()
             case .silent:
                 log.say(.executorSilent)
                 refuseAwaited()
-            case .answers: log.say(.executorAnswers)
+            case .answers:
+                log.say(.executorAnswers)
+                isThere()
             }
         }
+    }
+
+    /// Commands that waited for it start.
+    private func isThere() {
+        core.update { registry, now, actions in registry.executorIsThere(at: now, &actions) }
     }
 
     /// Who waits for an executor that does not answer waits no longer. What they were given holds once it answers.

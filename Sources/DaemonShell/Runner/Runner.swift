@@ -128,6 +128,7 @@ extension LaunchError {
     var scope: ShortageScope? {
         switch shortage {
         case .general: .machine
+        case .executor: .executor
         case .own: .command
         case nil: nil
         }

@@ -134,7 +134,7 @@ final class TaskRunner {
         }
         guard isToBeLogged else { return }
         switch scope {
-        case .machine: log.say(.noRoom, [.reason: reason])
+        case .machine, .executor: log.say(.noRoom, [.reason: reason])
         case .command:
             // As many as a user submits, so that they count among the entries about them.
             guard journal.takesEntry(about: owner, at: core.now) else { return }

@@ -321,8 +321,9 @@ package final class ExecutorLink: WatchOwner {
         _ command: ExecutedCommand, _ request: LaunchRequest, _ start: ExecutedCommand.Start
     ) throws(LaunchError) {
         let subject = request.arguments.first ?? ""
-        guard case .ready(let connection) = phase else { throw unavailable("is not connected") }
-        guard !silence.isLong else { throw unavailable("does not answer") }
+        guard case .ready(let connection) = phase
+        else { throw unavailable("is not connected", ENOTCONN) }
+        guard !silence.isLong else { throw unavailable("does not answer", ENOTCONN) }
         guard connection.waitingCount < Self.waitingMax else {
             throw unavailable("is behind with its orders")
         }
@@ -361,8 +362,9 @@ package final class ExecutorLink: WatchOwner {
         silence.ordered(at: MonotonicClock.now())
     }
 
-    private func unavailable(_ what: String) -> LaunchError {
-        LaunchError(stage: .executor, errno: EAGAIN, subject: "bgtask-executor \(what)")
+    /// - Parameter errno: ENOTCONN until `News.found` or `News.answers`.
+    private func unavailable(_ what: String, _ errno: Int32 = EAGAIN) -> LaunchError {
+        LaunchError(stage: .executor, errno: errno, subject: "bgtask-executor \(what)")
     }
 
     func timesChanged(of command: ExecutedCommand) {

@@ -98,6 +98,36 @@ struct EndedTaskTests {
         }
     }
 
+    @Test("what is cleaned from among many leaves the others in their order, and room for more")
+    func cleanedFromAmongMany() throws {
+        var random = SeededGenerator(seed: 1)
+        var clerk = Clerk { $0.endedHeldMax = 2000 }
+        var ids: [TaskID] = []
+        for _ in 0..<2000 {
+            ids.append(try clerk.begin())
+            _ = try clerk.end(ids[ids.count - 1])
+        }
+        var kept = ids
+        // The newest, the oldest, and any of the others.
+        for _ in 0..<10 {
+            let cleaned = Array(
+                kept.suffix(20) + kept.prefix(20) + kept.shuffled(using: &random).prefix(110))
+            try clerk.call { registry, _, actions in
+                _ = try registry.clean(cleaned, stored: [], by: Clerk.ann, &actions)
+            }
+            let gone = Set(cleaned)
+            kept.removeAll { gone.contains($0) }
+            #expect(clerk.registry.identifiers(of: nil, includingEnded: true) == kept)
+            #expect(clerk.registry.footprint.endedCount == kept.count)
+        }
+        while kept.count < 2005 {
+            kept.append(try clerk.begin())
+            _ = try clerk.end(kept[kept.count - 1])
+        }
+        #expect(
+            clerk.registry.identifiers(of: nil, includingEnded: true) == Array(kept.suffix(2000)))
+    }
+
     @Test("owners who have as many give in turn, the oldest first")
     func turns() throws {
         var clerk = Clerk { $0.endedHeldMax = 4 }

@@ -1,7 +1,7 @@
 internal import Containers
 
 /// The ids of ended tasks, each account's in the order of their ends. Adding and removing take a time that grows
-/// with the logarithm of the number of accounts.
+/// with the logarithm of the number of accounts, on average: what is removed before its turn leaves a tombstone.
 struct EndedQueues: ~Copyable, Sendable {
     private struct Entry: Sendable {
         let id: TaskID
@@ -11,11 +11,15 @@ struct EndedQueues: ~Copyable, Sendable {
     /// What counts for one account.
     private struct Queue: Sendable {
         let account: OwnerID
+        /// The first of them is no tombstone.
         var entries = Deque<Entry>()
+        var tombstoneCount = 0
+
+        var liveCount: Int { entries.count - tombstoneCount }
 
         /// Whether this one has to give before the other: it is longer, or has the older task.
         func goesBefore(_ other: Queue) -> Bool {
-            let count = (entries.count, other.entries.count)
+            let count = (liveCount, other.liveCount)
             guard count.0 == count.1 else { return count.0 > count.1 }
             return entries.first?.id ?? .invalid < other.entries.first?.id ?? .invalid
         }
@@ -28,10 +32,16 @@ struct EndedQueues: ~Copyable, Sendable {
     /// Owners some of whose ids count for another, and how many do. They stay with that one until none is left, so
     /// that they are found when who counts as whom has changed.
     private var payers: [OwnerID: (account: OwnerID, count: Int)] = [:]
+    /// What was removed and has an entry still.
+    private var tombstones: Set<TaskID> = []
     private(set) var count = 0
 
+    /// Tombstones of an account that are left, beside as many as it has entries.
+    private static let tombstonesKept = 256
+
     /// - Parameter account: whom what the owner has counts for.
-    mutating func append(_ id: TaskID, of owner: OwnerID, account: OwnerID) {
+    /// - Returns: for whom it is counted.
+    mutating func append(_ id: TaskID, of owner: OwnerID, account: OwnerID) -> OwnerID {
         count += 1
         var payer = owner
         if account != owner || !payers.isEmpty {
@@ -41,6 +51,7 @@ struct EndedQueues: ~Copyable, Sendable {
         let place = place(of: payer) ?? addQueue(of: payer)
         heap[place].entries.append(Entry(id: id, owner: owner))
         rise(from: place)
+        return payer
     }
 
     private mutating func addQueue(of account: OwnerID) -> Int {
@@ -55,22 +66,37 @@ struct EndedQueues: ~Copyable, Sendable {
         count -= 1
         let (entry, account) = (heap[0].entries.popFirst(), heap[0].account)
         if let owner = entry?.owner, owner != account { discount(owner) }
+        takeTombstones(at: 0)
         if heap[0].entries.isEmpty { removeQueue(at: 0) } else { sink(from: 0) }
         return entry?.id
     }
 
-    /// Takes out some of an owner's; takes a time that grows with all that the account has.
-    mutating func remove(_ ids: Set<TaskID>, of owner: OwnerID) {
-        // Those that ended since another pays for the owner may be with either.
-        for account in Set([owner, payers[owner]?.account ?? owner]) {
-            guard let place = place(of: account) else { continue }
-            let before = heap[place].entries.count
-            heap[place].entries.removeAll { $0.owner == owner && ids.contains($0.id) }
-            let removed = before - heap[place].entries.count
-            count -= removed
-            if owner != account { for _ in 0..<removed { discount(owner) } }
-            if heap[place].entries.isEmpty { removeQueue(at: place) } else { settle(place) }
+    /// Takes out one, whose turn it may not be.
+    ///
+    /// - Parameter account: for whom it is counted.
+    mutating func remove(_ id: TaskID, of owner: OwnerID, account: OwnerID) {
+        guard let place = place(of: account), tombstones.insert(id).inserted else { return }
+        count -= 1
+        heap[place].tombstoneCount += 1
+        if owner != account { discount(owner) }
+        takeTombstones(at: place)
+        if heap[place].entries.isEmpty { removeQueue(at: place) } else { settle(place) }
+    }
+
+    /// Lets an account's entries begin with one that is there, and have not many more tombstones than others.
+    private mutating func takeTombstones(at place: Int) {
+        while heap[place].tombstoneCount > 0, let first = heap[place].entries.first,
+            tombstones.remove(first.id) != nil
+        {
+            _ = heap[place].entries.popFirst()
+            heap[place].tombstoneCount -= 1
         }
+        guard heap[place].tombstoneCount > heap[place].liveCount + EndedQueues.tombstonesKept
+        else { return }
+        var left = tombstones
+        heap[place].entries.removeAll { left.remove($0.id) != nil }
+        tombstones = left
+        heap[place].tombstoneCount = 0
     }
 
     private mutating func removeQueue(at place: Int) {
@@ -108,6 +134,7 @@ struct EndedQueues: ~Copyable, Sendable {
         _ queue: Queue, of owner: OwnerID?, after last: TaskID, into found: inout FirstIdentifiers
     ) {
         for entry in queue.entries.waiting where entry.id > last {
+            if queue.tombstoneCount > 0, tombstones.contains(entry.id) { continue }
             if let owner, entry.owner != owner { continue }
             found.add(entry.id)
         }

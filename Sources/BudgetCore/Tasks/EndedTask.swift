@@ -11,6 +11,8 @@ struct EndedTask: Sendable {
     private var endedAt = Instant.never
     private var usedNanoseconds: Int64 = 0
     private(set) var owner = OwnerID.root
+    /// For whom it is counted.
+    private(set) var account = OwnerID.root
     private(set) var kind = TaskKind.held
     private var holderProcess: ProcessID?
     private(set) var outcome: Outcome?
@@ -21,7 +23,12 @@ struct EndedTask: Sendable {
     private static let statusBytesMax = 128
 
     /// Keeps what is to be remembered of a task, which is forgotten elsewhere: it gives its words away.
-    mutating func take(_ task: inout BackgroundTask, _ run: TaskRecord.Run?) {
+    ///
+    /// - Parameter account: for whom it is counted.
+    mutating func take(
+        _ task: inout BackgroundTask, _ run: TaskRecord.Run?, account: OwnerID
+    ) {
+        self.account = account
         task.exchange(&terms, &name, &reason)
         self.run = run
         submittedAt = task.submittedAt

@@ -36,27 +36,27 @@ struct EndedTasks: ~Copyable, Sendable {
     /// - Parameter run: what is to be remembered of a run task beyond that.
     mutating func take(_ task: inout BackgroundTask, _ run: TaskRecord.Run?) {
         let account = accounts.account(of: task.owner)
-        switch task.kind {
-        case .held: held.append(task.id, of: task.owner, account: account)
-        case .run: self.run.append(task.id, of: task.owner, account: account)
-        }
-        tasks[tasks.take(number: task.id.rawValue)].take(&task, run)
+        let payer =
+            switch task.kind {
+            case .held: held.append(task.id, of: task.owner, account: account)
+            case .run: self.run.append(task.id, of: task.owner, account: account)
+            }
+        tasks[tasks.take(number: task.id.rawValue)].take(&task, run, account: payer)
     }
 
     /// Forgets some that its caller may see; others, and those that are not there, are passed over.
     mutating func clean(_ ids: [TaskID], for caller: Caller) {
-        var found: [OwnerID: Set<TaskID>] = [:]
         for id in ids {
-            guard let brief = brief(of: id), caller.seesAll || brief.owner == caller.owner else {
-                continue
+            guard let slot = tasks.slot(of: id.rawValue) else { continue }
+            let (owner, account) = (tasks[slot].owner, tasks[slot].account)
+            guard caller.seesAll || owner == caller.owner else { continue }
+            switch tasks[slot].kind {
+            case .held: held.remove(id, of: owner, account: account)
+            case .run:
+                cleaned.append(tasks[slot].record(id).task)
+                run.remove(id, of: owner, account: account)
             }
-            if brief.kind == .run, let record = self[id] { cleaned.append(record.task) }
-            found[brief.owner, default: []].insert(id)
             forget(id)
-        }
-        for (owner, ids) in found {
-            held.remove(ids, of: owner)
-            run.remove(ids, of: owner)
         }
     }
 

@@ -15,6 +15,9 @@ package final class Daemon {
     /// What one turn of the clients may take, where they have something again and again: going round the whole loop
     /// for each of their calls would cost more than the call. Other limits of a turn hold for what comes together.
     private static let clientsTime = Duration.microseconds(200)
+    /// What is told in a turn of what the disk has, beyond a few steps.
+    private static let storedTime = Duration.milliseconds(1)
+    private static let storedAtOnce = 8
 
     private let outfit: Outfit
     private let core: Core
@@ -136,10 +139,9 @@ package final class Daemon {
             processes.executor.takeNews()
         }
         try add(front.poll.descriptor, .clients) { [unowned self] in try serve() }
-        try add(storage.thread.descriptor, .processes) {
-            let stored = storage.store.takeProgress().stored
-            storage.outputs.stored(stored)
-            processes.executor.stored(stored)
+        try add(storage.thread.descriptor, .processes) { [unowned self] in
+            // What is left of it has its turn after the clients.
+            if storage.store.isTelling { storage.thread.takeEvents() } else { takeStored() }
         }
         try add(storage.history.descriptor, .clients) { storage.lookups.takeAnswers() }
         try add(processes.users.descriptor, .processes) { processes.users.takeAnswers() }
@@ -170,7 +172,27 @@ package final class Daemon {
     /// Goes on with what one turn had no room for.
     private func continueTurn() {
         core.continued()
-        core.turn { calls.scheduler.takeCalls() }
+        core.turn {
+            calls.scheduler.takeCalls()
+            if storage.store.isTelling { takeStored() }
+        }
+    }
+
+    /// Takes what the disk has to tell. A commit may be about very many tasks, and each end may be told to very many: what
+    /// takes too long for a turn goes on in the next one, after the clients.
+    private func takeStored() {
+        let until = Instant.measured() + Self.storedTime
+        var count = 0
+        repeat {
+            let stored = storage.store.takeProgress(atMost: Self.storedAtOnce).stored
+            storage.outputs.stored(stored)
+            processes.executor.stored(stored)
+            core.perform()
+            count = stored.count
+            // Where it was not much, the last look finds nothing.
+        } while storage.store.isTelling
+            && (count < Self.storedAtOnce || Instant.measured() < until)
+        if storage.store.isTelling { core.continueLater() }
     }
 
     private func continueLater() {

@@ -17,7 +17,9 @@ struct StoreWriterTests {
 
         init() {
             var settings = Settings()
-            for name in ["a", "b", "c"] { settings.queue.groups[name] = Settings.Group(name: name) }
+            for name in ["a", "b", "c", "d"] {
+                settings.queue.groups[name] = Settings.Group(name: name)
+            }
             writer = StoreWriter(thread)
             registry = BackgroundTaskRegistry(
                 limits: RegistryLimits(settings), profiles: [], identifiers: 1...1024)
@@ -37,7 +39,15 @@ struct StoreWriterTests {
 
         /// Orders that a group be paused; the order is on its way to the disk at the end of the turn.
         func pause(_ group: String, flushes: Bool = true) throws {
-            _ = try registry.setPaused(group, true, &actions)
+            try order(group, true, flushes)
+        }
+
+        func resume(_ group: String, flushes: Bool = true) throws {
+            try order(group, false, flushes)
+        }
+
+        private func order(_ group: String, _ isPaused: Bool, _ flushes: Bool) throws {
+            _ = try registry.setPaused(group, isPaused, &actions)
             while case .store(let step) = actions.last {
                 actions.removeLast()
                 writer.enqueue(step, clocks, &registry, &actions)
@@ -45,8 +55,8 @@ struct StoreWriterTests {
             if flushes { writer.flush(at: now) }
         }
 
-        func takeProgress() -> StoreWriter.Outcome {
-            writer.takeProgress(clocks, &registry, &actions)
+        func takeProgress(atMost countMax: Int = .max) -> StoreWriter.Outcome {
+            writer.takeProgress(atMost: countMax, clocks, &registry, &actions)
         }
 
         func pass(_ duration: Duration) -> String? {
@@ -97,6 +107,32 @@ struct StoreWriterTests {
             scene.takeProgress().stored == [.groupPaused("a", true), .groupPaused("b", true)])
         #expect(scene.takeAnswers() == ["a": false, "b": false])
         #expect(scene.isIdle && scene.nextDeadline == .never)
+    }
+
+    @Test("what the disk has is told a few steps at a time, and a failure behind it with the rest")
+    func slices() throws {
+        let scene = Scene()
+        for name in ["a", "b", "c"] { try scene.pause(name, flushes: name == "c") }
+        #expect(scene.nextCount() == 3)
+        scene.thread.written(3, Applied())
+        #expect(scene.takeProgress(atMost: 2).stored.count == 2)
+        #expect(!scene.isIdle && scene.takeAnswers() == ["a": false, "b": false])
+        // Ordered and done meanwhile.
+        try scene.pause("d")
+        #expect(scene.nextCount() == 1)
+        scene.thread.written(1, Applied())
+        #expect(scene.takeProgress(atMost: 2).stored == [.groupPaused("c", true)])
+        #expect(scene.takeProgress(atMost: 2).stored == [.groupPaused("d", true)])
+        #expect(scene.isIdle && scene.takeProgress(atMost: 2).stored.isEmpty)
+        for name in ["a", "b"] { try scene.resume(name, flushes: name == "b") }
+        #expect(scene.nextCount() == 2)
+        try scene.resume("c")
+        #expect(scene.nextCount() == 1)
+        scene.thread.written(2, Applied())
+        scene.thread.failed(Self.full)
+        let outcome = scene.takeProgress(atMost: 1)
+        #expect(outcome.stored.count == 2 && outcome.refused == [.groupPaused("c", false)])
+        #expect(outcome.isNewFailure && scene.isIdle)
     }
 
     @Test("of several commits under way some may be done, and the rest refused")

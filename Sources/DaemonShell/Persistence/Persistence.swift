@@ -11,6 +11,8 @@ package final class Persistence {
     private let log: Logger
     private var writer: StoreWriter
     private var losses = SpanLosses()
+    /// Whether `takeProgress` may have left something for another call.
+    private(set) var isTelling = false
 
     package init(_ core: Core, _ backend: any StoreBackend, _ log: Logger) {
         self.core = core
@@ -62,12 +64,15 @@ package final class Persistence {
     package var isIdle: Bool { writer.isIdle && !writer.isProbing }
 
     /// Takes what the disk has to tell.
+    ///
+    /// - Parameter countMax: of so many steps at most.
     @discardableResult
-    package func takeProgress() -> StoreWriter.Outcome {
+    package func takeProgress(atMost countMax: Int = .max) -> StoreWriter.Outcome {
         let clocks = core.clocks
         let outcome = core.update { registry, _, actions in
-            writer.takeProgress(clocks, &registry, &actions)
+            writer.takeProgress(atMost: countMax, clocks, &registry, &actions)
         }
+        isTelling = !outcome.stored.isEmpty
         if let complaint = outcome.complaint {
             log.say(.storeNotKept, [.reason: "\(complaint)"])
         }

@@ -105,6 +105,9 @@ package final class StoreThread: StoreBackend, Sendable {
         tell { $0.orders.probe() }
     }
 
+    /// Has `descriptor` not readable any more, where what has come of the orders is being taken already.
+    func takeEvents() { answer.takeEvents() }
+
     package func takeProgress() -> StoreProgress {
         answer.takeEvents()
         return shared.withLock { state in

@@ -43,6 +43,8 @@ package struct StoreWriter: ~Copyable {
     private var changes: [StoreChange] = []
     /// What the store has, the oldest first.
     private var inFlight: [StoreStep] = []
+    /// What it has told, of which the core has not been told all.
+    private var untold = StoreProgress()
     private var probe = Probe.none
     /// When the disk should have answered what the store has.
     private var commitDueAt: Instant?
@@ -76,6 +78,9 @@ package struct StoreWriter: ~Copyable {
 
     /// Whether nothing is on its way to the disk.
     package var isIdle: Bool { steps.isEmpty && inFlight.isEmpty }
+
+    /// Whether the core has not been told of all that the store has told.
+    package var hasUntold: Bool { untold.writtenCount > 0 }
 
     /// Whether a failed disk is being looked at.
     package var isProbing: Bool { probe == .underWay }
@@ -139,21 +144,33 @@ package struct StoreWriter: ~Copyable {
     // MARK: - What comes of them
 
     /// Tells the core what the store has done since this was last called.
+    ///
+    /// - Parameter countMax: at most so many steps; `hasUntold` says that there are others. What has failed is told with all
+    ///   of them: nothing more is to be ordered before.
     package mutating func takeProgress(
-        _ clocks: ClockPair, _ registry: inout BackgroundTaskRegistry, _ actions: inout [Action]
+        atMost countMax: Int = .max, _ clocks: ClockPair,
+        _ registry: inout BackgroundTaskRegistry, _ actions: inout [Action]
     ) -> Outcome {
-        let progress = backend.takeProgress()
         var outcome = Outcome()
-        outcome.complaint = progress.complaint
-        outcome.outputFault = progress.outputFault
-        outcome.droppedSpans = progress.droppedSpans
+        if !hasUntold {
+            untold = backend.takeProgress()
+            outcome.complaint = untold.complaint
+            outcome.outputFault = untold.outputFault
+            outcome.droppedSpans = untold.droppedSpans
+        }
+        let progress = untold
         let wasWell = registry.storeFault == nil
         // What was written before it failed lets nothing start that would be written to it next.
         if let failure = progress.failure { registry.storeInDoubt(Self.reason(failure.text)) }
-        if progress.writtenCount > 0 {
-            outcome.stored = Array(inFlight.prefix(progress.writtenCount))
-            inFlight = Array(inFlight.dropFirst(progress.writtenCount))
+        let count = min(progress.writtenCount, progress.failure == nil ? countMax : .max)
+        untold.writtenCount -= count
+        if count > 0 {
+            outcome.stored = Array(inFlight.prefix(count))
+            inFlight = Array(inFlight.dropFirst(count))
             confirm(outcome.stored, progress.applied, clocks, &registry, &actions)
+        }
+        guard !hasUntold else { return outcome }
+        if count > 0 {
             commitDueAt = inFlight.isEmpty ? nil : clocks.instant + Self.commitTimeout
             // One write that a full disk had room for heals nothing.
             if registry.storeFault != nil, probe == .none { probe = .due(clocks.instant) }
@@ -168,6 +185,7 @@ package struct StoreWriter: ~Copyable {
             outcome.hasHealed = registry.storeFault != nil
             registry.storeHealed(at: clocks.instant, &actions)
         }
+        untold = StoreProgress()
         return outcome
     }
 

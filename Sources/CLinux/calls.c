@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <shadow.h>
 #include <signal.h>
@@ -33,6 +34,40 @@ int clx_pipe(int ends[2]) {
 
 int clx_accept(int listener) {
     return accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+}
+
+enum { FOLDER_FLAGS = O_PATH | O_DIRECTORY | O_CLOEXEC };
+
+/// Opens a folder in another one, both for paths alone; ELOOP where the name is a link's.
+static int open_folder_in(int above, const char *name, size_t length) {
+    char word[NAME_MAX + 1];
+    if (length > NAME_MAX) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    memcpy(word, name, length);
+    word[length] = '\0';
+    const int folder = openat(above, word, FOLDER_FLAGS | O_NOFOLLOW);
+    struct stat status;
+    if (folder < 0 && errno == ENOTDIR && fstatat(above, word, &status, AT_SYMLINK_NOFOLLOW) == 0
+        && S_ISLNK(status.st_mode)) errno = ELOOP;
+    return folder;
+}
+
+int clx_open_folder(const char *path, bool follows_links) {
+    if (follows_links) return open(path, FOLDER_FLAGS);
+    // Not openat2(2), which RestrictSUIDSGID= of systemd takes from a service.
+    int folder = open(*path == '/' ? "/" : ".", FOLDER_FLAGS);
+    while (folder >= 0 && *(path += strspn(path, "/")) != '\0') {
+        const size_t length = strcspn(path, "/");
+        const int next = open_folder_in(folder, path, length);
+        const int fault = errno;
+        close(folder);
+        errno = fault;
+        folder = next;
+        path += length;
+    }
+    return folder;
 }
 
 int clx_pidfd_open(pid_t pid) {

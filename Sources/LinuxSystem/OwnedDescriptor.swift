@@ -70,6 +70,15 @@ extension OwnedDescriptor {
         )
     }
 
+    /// Opens a folder for paths below it alone (O_PATH).
+    ///
+    /// - Throws: ELOOP where a link is on the way and none may be.
+    package static func folder(
+        _ path: String, followsLinks: Bool
+    ) throws(SystemError) -> OwnedDescriptor {
+        OwnedDescriptor(try systemCall("open", path) { clx_open_folder(path, followsLinks) })
+    }
+
     /// An eventfd(2): non-blocking, close-on-exec, its counter at 0.
     package static func event() throws(SystemError) -> OwnedDescriptor {
         OwnedDescriptor(

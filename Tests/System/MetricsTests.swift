@@ -53,6 +53,40 @@ extension SystemTests {
             #expect(asked.errors == "bgtaskctl: the daemon does not run\n")
         }
 
+        @Test(
+            "are not written where the owner of a folder on the way has put a link, and why is in the journal"
+        )
+        func strangersLink() throws {
+            // As Debian has it: the folder is root's, and the one above it is not.
+            let user = BoxUser.name
+            try Installation.succeed(
+                Installation.shell(
+                    """
+                    id \(user) >/dev/null 2>&1 || useradd --uid \(BoxUser.uid) --shell /bin/sh \(user)
+                    chown \(user) /var/lib/prometheus; mkdir -p /etc/logrotate.d
+                    """))
+            #expect(try Self.measure().contains("\nbgtaskd_"))
+            try Installation.succeed(
+                Installation.shell(
+                    """
+                    cd /var/lib/prometheus && setpriv --reuid=\(BoxUser.uid) --clear-groups \
+                        sh -c 'mv node-exporter x && ln -s /etc/logrotate.d node-exporter'
+                    """))
+            try Box.forgetJournal()
+            let run = try Box.execRaw("systemctl", "start", "bgtaskd-metrics.service")
+            #expect(run.status != 0)
+            let journal = try Installation.shell(
+                "journalctl --sync; journalctl -o cat -u bgtaskd-metrics.service")
+            #expect(
+                journal.output.contains("node-exporter is a link of user \(BoxUser.uid)"),
+                "\(journal)")
+            try Installation.succeed(Installation.shell("touch /etc/logrotate.d/bgtaskd.prom"))
+            try Installation.succeed(Installation.make("uninstall"))
+            let left = try Installation.shell(
+                "cd /etc/logrotate.d && stat -c %s bgtaskd.prom && rm bgtaskd.prom")
+            #expect(left.line == "0")
+        }
+
         @Test("are not written where node_exporter has no folder, and nothing fails there")
         func withoutFolder() throws {
             _ = try Installation.shell("rm -r /var/lib/prometheus")

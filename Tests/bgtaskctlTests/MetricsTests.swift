@@ -272,6 +272,37 @@ struct MetricsTests {
         #expect(run.errors == "bgtaskctl: cannot write \(folder.path): Is a directory\n")
     }
 
+    @Test("a link on the way leads where its owner says: root's and one's own, and no stranger's")
+    func link() throws {
+        let daemon = try Self.answering()
+        let folder = try ScratchFolder()
+        let (real, link) = (folder.path + "/real", folder.path + "/link")
+        #expect(mkdir(real, 0o755) == 0 && symlink(real, link) == 0)
+        func write() throws -> CommandRun {
+            try CommandRun(daemon, "stats", "--prometheus", "--output", link + "/x")
+        }
+        let own = try write()
+        #expect(own.finish() == 0, "\(own.errors)")
+        #expect(access(real + "/x", F_OK) == 0 && unlink(real + "/x") == 0)
+        guard geteuid() == 0 else { return }
+        let stranger: uid_t = 4711
+        #expect(lchown(link, stranger, stranger) == 0)
+        let strange = try write()
+        #expect(strange.finish() == 1)
+        #expect(
+            strange.errors == "bgtaskctl: cannot write \(link)/x: it is behind a link, "
+                + "and \(link) is a link of user 4711\n")
+        // Who may write a folder replaces what is in it.
+        #expect(lchown(link, 0, 0) == 0 && chown(folder.path, stranger, stranger) == 0)
+        let replaceable = try write()
+        #expect(replaceable.finish() == 1)
+        #expect(replaceable.errors.contains("\(folder.path) belongs to user 4711"))
+        #expect(access(real + "/x", F_OK) != 0)
+        let direct = try CommandRun(daemon, "stats", "--prometheus", "--output", real + "/x")
+        #expect(direct.finish() == 0, "\(direct.errors)")
+        #expect(unlink(real + "/x") == 0 && rmdir(real) == 0)
+    }
+
     @Test("a folder that is not there is told, with the file")
     func missingFolder() throws {
         let daemon = try Self.answering()

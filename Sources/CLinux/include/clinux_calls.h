@@ -19,6 +19,9 @@ int clx_pipe(int ends[2]);
 /// accept4(2): non-blocking, close-on-exec; the peer's address is not asked for.
 int clx_accept(int listener);
 
+/// Opens a folder, close-on-exec and for paths alone (O_PATH); ELOOP where a link is on the way and none may be.
+int clx_open_folder(const char *path, bool follows_links);
+
 /// pidfd_open(2); close-on-exec.
 int clx_pidfd_open(pid_t pid);
 

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import LinuxSystem
 
 /// A file that a text is to be written into.
 struct TextFile {
@@ -19,25 +20,68 @@ struct TextFile {
     ///
     /// Nothing waits for the disk: what a cut of the power spoils is soon written again.
     func replace(with text: String) throws(Failure) {
-        try checkReplaceable()
-        // What reads all files of a folder goes by how their names end.
-        var template = Array("\(folder)/.\(name).XXXXXX".utf8CString)
-        let descriptor = mkstemp(&template)
-        guard descriptor >= 0 else { throw failure(errno) }
-        let temporary = String(
-            decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        var code = fill(descriptor, text) ?? (fchmod(descriptor, 0o644) == 0 ? nil : errno)
-        if close(descriptor) != 0 { code = code ?? errno }
-        code = code ?? (rename(temporary, path) == 0 ? nil : errno)
+        let folder = try openFolder()
+        try checkReplaceable(in: folder.rawValue)
+        let temporary = try Temporary(for: self, in: folder.rawValue)
+        var code = fill(temporary.file.rawValue, text)
+        if fchmod(temporary.file.rawValue, 0o644) != 0 { code = code ?? errno }
+        if close(temporary.file.take()) != 0 { code = code ?? errno }
+        if code == nil, renameat(folder.rawValue, temporary.name, folder.rawValue, name) != 0 {
+            code = errno
+        }
         guard let code else { return }
-        unlink(temporary)
+        unlinkat(folder.rawValue, temporary.name, 0)
         throw failure(code)
     }
 
+    /// Opens the folder of the file, so that no stranger has chosen which: what root writes where others may have put a
+    /// link would be a file of root's in a folder of their choice.
+    ///
+    /// A stranger's folder may be on the way, as Debian's /var/lib/prometheus is, or a link, but not both.
+    private func openFolder() throws(Failure) -> OwnedDescriptor {
+        do throws(SystemError) {
+            return try OwnedDescriptor.folder(folder, followsLinks: false)
+        } catch {
+            guard error.errno == ELOOP else { throw failure(error.errno) }
+        }
+        do throws(UnsafePath) {
+            try PathTrust(user: geteuid()).check(folder: folder)
+        } catch {
+            throw Failure(
+                VisibleText.oneLine("cannot write \(path): it is behind a link, and \(error)"),
+                status: ExitStatus.refused)
+        }
+        do throws(SystemError) {
+            return try OwnedDescriptor.folder(folder, followsLinks: true)
+        } catch {
+            throw failure(error.errno)
+        }
+    }
+
+    /// A file beside the one that it is to replace.
+    private struct Temporary: ~Copyable {
+        let file: OwnedDescriptor
+        let name: String
+
+        init(for text: TextFile, in folder: Int32) throws(Failure) {
+            while true {
+                // What reads all files of a folder goes by how their names end.
+                let name = ".\(text.name).\(String(UInt32.random(in: 0 ... .max), radix: 36))"
+                let file = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+                if file >= 0 {
+                    self.file = OwnedDescriptor(file)
+                    self.name = name
+                    return
+                }
+                guard errno == EEXIST else { throw text.failure(errno) }
+            }
+        }
+    }
+
     /// Makes sure that there is nothing, a file, or a link to one of these.
-    private func checkReplaceable() throws(Failure) {
+    private func checkReplaceable(in folder: Int32) throws(Failure) {
         var status = stat()
-        guard stat(path, &status) == 0 else { return }
+        guard fstatat(folder, name, &status, 0) == 0 else { return }
         switch status.st_mode & S_IFMT {
         case S_IFREG: return
         case S_IFDIR: throw failure(EISDIR)

@@ -3,7 +3,8 @@ internal import Glibc
 
 /// What keeps a process from doing what its user may, as far as the kernel tells others of it.
 ///
-/// Landlock is not told; but who restricts themselves by it without a privilege has NoNewPrivileges.
+/// Landlock is not told; but who restricts themselves by it without a privilege has NoNewPrivileges. Nor is what a
+/// security module makes of a control group, as systemd's `RestrictFileSystems=` does, or what bounds resources.
 package struct ProcessConfinement: Equatable, Sendable {
     /// The namespaces that decide what a process reaches (namespaces(7)), by their names in /proc/PID/ns.
     package enum Namespace: String, CaseIterable, Sendable {
@@ -31,6 +32,11 @@ package struct ProcessConfinement: Equatable, Sendable {
     package var namespaces: [Namespace: String]
     /// What `/` is for it (chroot(2)), by an identity of the kernel's too.
     package var rootFolder: String?
+    /// What its control group keeps it from that commands may do, in words; `nil` where that is nothing, or was not
+    /// asked.
+    package var groupLimit: String?
+    /// Where commands are started; `nil` where the kernel tells nothing of the programs of groups.
+    private var commandGroup: CommandGroup?
 
     package init(
         hasNoNewPrivileges: Bool = false, filterCount: Int = 0, unit: String? = nil,
@@ -58,6 +64,7 @@ package struct ProcessConfinement: Equatable, Sendable {
             limits.append("a smaller capability bounding set")
         }
         if rootFolder != other.rootFolder { limits.append("another root folder") }
+        if let groupLimit { limits.append(groupLimit) }
         let foreign = Namespace.allCases.filter { namespaces[$0] != other.namespaces[$0] }
         guard !foreign.isEmpty else { return limits }
         let names = foreign.map { "\($0)" }.joined(separator: ", ")
@@ -81,6 +88,7 @@ extension ProcessConfinement {
     package mutating func commandsAreStarted(by process: Int32) throws(SystemError) {
         let starter = try Self.read(of: "\(process)")
         (commandUnit, commandFilterCount) = (starter.unit, starter.filterCount)
+        if let unit = starter.unit { commandGroup?.isOf(unit: unit) }
     }
 
     /// What holds for this process, as for the programs that it starts.
@@ -90,6 +98,7 @@ extension ProcessConfinement {
     /// with stricter ones, would pass for one without.
     package static func own() throws(SystemError) -> ProcessConfinement {
         var own = try read(of: "self")
+        own.commandGroup = CommandGroup()
         // Another process may be in its place by now; at worst that counts too many or too few.
         if own.filterCount > 0, getppid() > 0, let parent = try? read(of: "\(getppid())") {
             own.commonFilterCount = min(own.filterCount, parent.filterCount)
@@ -99,7 +108,8 @@ extension ProcessConfinement {
 
     /// - Parameters:
     ///   - process: its number, or `self`.
-    ///   - own: what the process is measured against, where that alone is asked. Of one in another user
+    ///   - own: what the process is measured against, where that alone is asked; what its control group keeps it from is
+    ///     asked only then. Of one in another user
     ///     namespace only that is said then: it may be in as many groups as it likes, and the kernel takes
     ///     milliseconds to write 65,536 of them into /proc/PID/status.
     package static func read(
@@ -127,11 +137,14 @@ extension ProcessConfinement {
         }
         confinement.hasNoNewPrivileges = noNewPrivileges != 0
         confinement.capabilityBounds = bounds
+        let groups = try readText("cgroup", relativeTo: folder.rawValue)
+        confinement.unit = unit(in: groups)
         if status.filterMode ?? 0 != 0 {
             confinement.filterCount = max(status.filterCount ?? 1, 1)
             confinement.commonFilterCount = confinement.filterCount
-            confinement.unit = unit(in: try readText("cgroup", relativeTo: folder.rawValue))
         }
+        let group = unifiedGroup(in: groups).map { $0 == "/" ? "" : String($0) }
+        confinement.groupLimit = own?.commandGroup?.limit(ofGroup: group)
         return confinement
     }
 

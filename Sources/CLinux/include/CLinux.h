@@ -4,6 +4,7 @@
 
 #include "clinux_calls.h"
 #include "clinux_closer.h"
+#include "clinux_group_programs.h"
 #include "clinux_memory.h"
 #include "clinux_netlink.h"
 #include "clinux_processes.h"

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 import LinuxSystem
 import TestKit
@@ -73,6 +74,62 @@ extension LinuxTests {
             #expect(status.noNewPrivileges == 0 || status.noNewPrivileges == 1)
             #expect(status.namespaceDepth ?? 0 > 0)
             #expect(status.capabilityBounds != nil)
+        }
+
+        /// How often this thread has read something (proc_pid_io(5)).
+        private func reads() throws -> Int {
+            let lines = try contents(of: "/proc/thread-self/io").split(separator: "\n")
+            let line = try #require(lines.first { $0.hasPrefix("syscr:") })
+            return try #require(line.split(separator: " ").last.flatMap { Int($0) })
+        }
+
+        @Test("of the threads that a tracer keeps as zombies only some are looked at")
+        func zombieThreads() throws {
+            let threads = 600
+            let tracer = try TracerOfZombies(threads: threads)
+            var process = clx_process()
+            let before = try reads()
+            #expect(clx_process_read(tracer.traced, &process))
+            #expect(try reads() - before < 100)
+            // Its other threads may be alive.
+            #expect(!clx_process_is_dead(&process))
+        }
+
+        /// Keeps a process whose threads have all ended.
+        private final class TracerOfZombies {
+            private let process: pid_t
+            let traced: pid_t
+
+            init(threads: Int) throws {
+                var ends: [Int32] = [-1, -1]
+                try #require(clx_pipe(&ends) == 0)
+                let output = OwnedDescriptor(ends[0])
+                defer { if ends[1] >= 0 { close(ends[1]) } }
+                var actions = posix_spawn_file_actions_t()
+                posix_spawn_file_actions_init(&actions)
+                defer { posix_spawn_file_actions_destroy(&actions) }
+                posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
+                let words = [
+                    try builtProgram("process-test-child"), "zombie-threads", "\(threads)",
+                ]
+                var pointers: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
+                defer { for pointer in pointers { free(pointer) } }
+                var process: pid_t = 0
+                try #require(
+                    posix_spawn(&process, words[0], &actions, nil, &pointers, environ) == 0)
+                self.process = process
+                close(ends[1])
+                ends[1] = -1
+                var bytes = [UInt8](repeating: 0, count: 16)
+                let length = read(output.rawValue, &bytes, bytes.count)
+                let text = String(decoding: bytes.prefix(max(length - 1, 0)), as: UTF8.self)
+                traced = try #require(pid_t(text))
+            }
+
+            deinit {
+                kill(process, SIGKILL)
+                waitpid(process, nil, 0)
+            }
         }
     }
 }

@@ -27,6 +27,9 @@ struct clx_processes {
     size_t capacity;
 };
 
+/// Reads one. Returns false where it is gone.
+bool clx_process_read(pid_t pid, struct clx_process *process);
+
 /// Reads all processes that /proc shows. Returns 0 or an errno.
 int clx_processes_read(struct clx_processes *processes);
 

@@ -1,4 +1,5 @@
 // Commands for the tests of LinuxSystem that a shell cannot be.
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/keyctl.h>
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -78,6 +80,111 @@ static int hop(int chains) {
     for (;;) {
         if (fork() > 0) _exit(0);
     }
+}
+
+/// Forks twice, so that the process that stays is left to the subreaper. Returns whether this is that one.
+static int is_orphan(void) {
+    const pid_t child = fork();
+    if (child == 0) {
+        if (fork() != 0) _exit(0);
+        return 1;
+    }
+    if (child > 0) waitpid(child, NULL, 0);
+    return 0;
+}
+
+/// Leaves so many orphans that stay, says so, and from then on every so many milliseconds another one that ends at once.
+static int make_orphans(int count, int pause_ms) {
+    for (int i = 0; i < count; i++) {
+        if (!is_orphan()) continue;
+        close(STDOUT_FILENO);
+        for (;;) pause();
+    }
+    puts("ready");
+    fflush(stdout);
+    for (;;) {
+        poll(NULL, 0, pause_ms == 0 ? -1 : pause_ms);
+        if (is_orphan()) _exit(0);
+    }
+}
+
+/// Goes to a group, says so, and is another process after every so many milliseconds, whatever signal it gets.
+static int hydra(const char *group, int pause_ms) {
+    char path[4096];
+    snprintf(path, sizeof path, "%s/cgroup.procs", group);
+    const int file = open(path, O_WRONLY);
+    if (file < 0 || write(file, "0", 1) < 0) return 1;
+    close(file);
+    signal(SIGTERM, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
+    puts("ready");
+    fflush(stdout);
+    for (;;) {
+        poll(NULL, 0, pause_ms);
+        if (fork() > 0) _exit(0);
+    }
+}
+
+static int go;
+
+static void *end_when_told(void *unused) {
+    char byte;
+    return read(go, &byte, 1) < 0 ? unused : NULL;
+}
+
+static int end_by_threads(int count) {
+    pthread_t thread;
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, 65536);
+    for (int i = 0; i < count; i++) {
+        if (pthread_create(&thread, &attributes, end_when_told, NULL) != 0) _exit(1);
+    }
+    if (write(STDOUT_FILENO, "started\n", 8) < 0) _exit(1);
+    end_when_told(NULL);
+    pthread_exit(NULL);
+}
+
+/// Traces a process whose threads all end, so many besides its first, and does not wait for them: they stay as zombies.
+/// Prints the number of the process then, and waits.
+static int keep_zombie_threads(int count) {
+    int told[2], started[2];
+    char path[64], text[16];
+    if (pipe(told) < 0 || pipe(started) < 0) return 1;
+    const pid_t child = fork();
+    if (child == 0) {
+        go = told[0];
+        close(told[1]);
+        dup2(started[1], STDOUT_FILENO);
+        end_by_threads(count);
+    }
+    if (read(started[0], text, sizeof text) <= 0) return 1;
+    snprintf(path, sizeof path, "/proc/%d/task", child);
+    DIR *folder = opendir(path);
+    if (folder == NULL) return 1;
+    pid_t threads[count + 1];
+    int found = 0;
+    for (struct dirent *entry; found <= count && (entry = readdir(folder)) != NULL;) {
+        if (entry->d_name[0] == '.') continue;
+        threads[found] = atoi(entry->d_name);
+        if (ptrace(PTRACE_SEIZE, threads[found++], NULL, NULL) < 0) return 1;
+    }
+    close(told[0]);
+    close(told[1]);
+    for (int i = 0; i < found; i++) {
+        siginfo_t end;
+        // The first thread cannot be waited for while others are there.
+        if (threads[i] != child) waitid(P_PID, (id_t)threads[i], &end, WEXITED | WNOWAIT | __WALL);
+    }
+    snprintf(path, sizeof path, "/proc/%d/stat", child);
+    for (char state = 0; state != 'Z';) {
+        FILE *stream = fopen(path, "r");
+        if (stream == NULL || fscanf(stream, "%*d %*s %c", &state) != 1) return 1;
+        fclose(stream);
+    }
+    printf("%d\n", child);
+    fflush(stdout);
+    for (;;) pause();
 }
 
 /// Makes processes that have the same parent as this one, prints the pid of each, and waits for the file `go`. They
@@ -205,6 +312,9 @@ int main(int count, char **arguments) {
     if (strcmp(mode, "siblings") == 0 && count > 4) {
         return make_siblings(atoi(arguments[2]), atoi(arguments[3]), arguments[4]);
     }
+    if (strcmp(mode, "orphans") == 0 && count > 3) return make_orphans(atoi(arguments[2]), atoi(arguments[3]));
+    if (strcmp(mode, "hydra") == 0 && count > 3) return hydra(arguments[2], atoi(arguments[3]));
+    if (strcmp(mode, "zombie-threads") == 0 && count > 2) return keep_zombie_threads(atoi(arguments[2]));
     if (strcmp(mode, "leave") == 0 && count > 2) return leave(atoi(arguments[2]));
     if (strcmp(mode, "spawn") == 0 && count > 3) {
         return spawn_forever(atoi(arguments[2]), atoi(arguments[3]));

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "CLinux.h"
+#include "orphans.h"
 
 enum {
     /// Users who have one at a time; another's takes the place of the one that was given nothing for the longest time.
@@ -26,7 +27,7 @@ static int count;
 
 int closers_begin(void) {
     maker = clx_closers_begin(&maker_pid);
-    return maker < 0 ? errno : 0;
+    return maker < 0 ? errno : orphans_spare(maker_pid);
 }
 
 pid_t closers_maker(void) {

@@ -32,6 +32,15 @@ enum drain {
     DRAIN_STOP,
 };
 
+/// What a command waits for that has no child and nobody in its group, until it is over (orphans.h, strays.h).
+enum wait {
+    WAITS_NOT,
+    /// For a count of the children of this process.
+    WAITS_FOR_COUNT,
+    /// For a look at all processes.
+    WAITS_FOR_LOOK,
+};
+
 /// One child: that of the command, or that which is run as its handler.
 struct child {
     struct command *command;
@@ -135,9 +144,18 @@ struct command {
     bool was_killed;
     /// Signals, as bits, that they get with the next look, and with the one under way.
     uint64_t owed_signals, passed_signals;
-    /// The look that shows whether the command is over, or 0; and how often that was in doubt.
-    uint64_t waits_for_look;
+    /// What shows whether the command is over, the number of that count or look, and how often there was one already.
+    enum wait waits;
+    uint64_t waits_for;
     int look_rounds;
+    /// Whether one of it has ended meanwhile, and when the next count comes: at once, or at that time.
+    bool was_stirred;
+    uint64_t counts_at;
+    /// When a group elsewhere may be killed next.
+    uint64_t kills_group_at;
+    struct command *next_waiting;
+    /// The children of this process that are its, without those that it was started as.
+    struct orphan *orphans;
 
     /// What the daemon wants kept.
     uint64_t notes[EXECUTOR_NOTES];

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "home.h"
+#include "orphans.h"
 #include "strays.h"
 #include "table.h"
 
@@ -24,7 +25,11 @@ static bool is_empty(struct command *command) {
 static void settle(struct command *command) {
     if (command_is_over(command) || !is_empty(command)) return;
     // What has never run has left nobody elsewhere.
-    if (!command->main.has_started || strays_are_gone(command)) command_end(command, group_use(command->group));
+    if (command->main.has_started) {
+        orphans_settle(command);
+    } else {
+        command_end(command, group_use(command->group));
+    }
 }
 
 void command_strays_are_gone(struct command *command) {
@@ -159,6 +164,7 @@ static void give_up(struct command *command) {
 }
 
 static void close_home(struct command *command) {
+    orphans_forget(command);
     if (command->group == NULL || group_give_back(command->group) != 0) return;
     // From here on it may be another's.
     table_leave_group(command);

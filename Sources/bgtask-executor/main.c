@@ -25,6 +25,7 @@
 #include "home.h"
 #include "loop.h"
 #include "notify.h"
+#include "orphans.h"
 #include "strays.h"
 #include "supervised.h"
 #include "table.h"
@@ -34,7 +35,7 @@ enum {
     EXIT_SYSTEM = 71,
     /// The descriptor of the connection, or of the socket that the daemon connects to.
     SOCKET = 3,
-    ORPHANS_PER_TURN = 1024,
+    REAPING_NS = 1000000,
 };
 
 static void accept_brain(struct source *source, uint32_t events);
@@ -61,16 +62,30 @@ static void accept_brain(struct source *source, uint32_t events) {
 
 /// Whether a child may have ended that nobody has reaped. There may be some of before, where the program has run itself anew.
 static bool may_have_ended = true;
+/// The kernel goes through all children for each that has, and most of the time is for others.
+static uint64_t reaps_at;
 
 /// Reaps what commands left to this process, which is their subreaper, and those of the commands that come in between.
 static void reap_orphans(void) {
-    for (int i = 0; may_have_ended && i < ORPHANS_PER_TURN; i++) {
+    const uint64_t begin = loop_now();
+    if (!may_have_ended || begin < reaps_at) return;
+    while (may_have_ended && loop_now() < begin + REAPING_NS) {
         siginfo_t child = {0};
         may_have_ended = waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT) == 0 && child.si_pid != 0;
-        if (!may_have_ended) return;
+        if (!may_have_ended || command_reap(child.si_pid)) continue;
         struct clx_exit end;
-        if (!command_reap(child.si_pid) && clx_reap(child.si_pid, &end) == 1) strays_reaped(child.si_pid);
+        // It can be looked at as long as it is not reaped.
+        orphans_end(child.si_pid);
+        clx_reap(child.si_pid, &end);
     }
+    const uint64_t spent = loop_now() - begin;
+    reaps_at = spent < REAPING_NS / 8 ? 0 : begin + spent * 4;
+}
+
+static int milliseconds_to_reaping(void) {
+    if (!may_have_ended) return -1;
+    const uint64_t now = loop_now();
+    return reaps_at > now ? (int)((reaps_at - now + 999999) / 1000000) : 0;
 }
 
 static void take_signals(struct source *source, uint32_t events) {
@@ -167,6 +182,7 @@ static int open_homes(const char *tree) {
     if (strcmp(tree, "none") != 0) {
         home_choose(&home_in_group);
         const int error = groups_open(tree);
+        orphans_begin();
         return error == 0 ? strays_begin(groups_folder()) : error;
     }
     home_choose(&home_below_supervisor);
@@ -237,7 +253,7 @@ static int work(void) {
         drain_where_needed();
     }
     const int due = command_fire_due(loop_now());
-    const int look = earlier(strays_turn(), supervised_turn());
+    const int look = earlier(earlier(orphans_turn(), strays_turn()), supervised_turn());
     const int untold = brain_tell();
     return earlier(earlier(earlier(due, look), earlier(kill, untold)), milliseconds_to_patience());
 }
@@ -249,7 +265,7 @@ static void run(void) {
         wait = earlier(wait, until_done);
         const int next = earlier(wait, notify_turn(command_count(), command_living_count() > 0));
         // More orphans than one turn takes may be waiting.
-        loop_turn(may_have_ended ? 0 : next);
+        loop_turn(earlier(next, milliseconds_to_reaping()));
         reap_orphans();
     }
 }

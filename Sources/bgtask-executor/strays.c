@@ -10,9 +10,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "closers.h"
+#include "elsewhere.h"
 #include "group.h"
 #include "loop.h"
+#include "orphans.h"
 #include "process.h"
 #include "reports.h"
 #include "table.h"
@@ -24,26 +25,23 @@ enum {
     /// Between two looks while processes do not end that were killed.
     PAUSE_MIN_MS = 5,
     PAUSE_MAX_MS = 640,
-    /// How often a command's end waits for another look because orphans came and went during one.
+    /// How often an end waits for another look because others of its command ended during one.
     ROUNDS_MAX = 8,
-    /// The newest children of this process that are chased.
-    CHASED_MAX = 4,
-    /// Of the list of the children of this process, which is read to tell them apart without a look.
-    CHILDREN_BYTES_MAX = 32768,
+    /// How often those of a command are killed one by one before their groups are.
+    ROUNDS_BY_NUMBER = 2,
+    /// Between two looks whether a command's group elsewhere may be killed.
+    GROUP_PAUSE_NS = 10000000,
     UNTOLD_MAX = 32,
 };
 
-/// One that a look has found: a stray, or a child of this process that no command has started.
+/// One that a look has found.
 struct seen {
     pid_t pid;
     /// With the number it names one process for ever.
     uint64_t start_time;
     /// That of the command it is of, or 0.
     uint64_t command;
-    bool is_stray;
     bool is_stopped;
-    /// The number may be another's.
-    bool is_reaped;
 };
 
 /// Sorted by number.
@@ -53,8 +51,6 @@ struct list {
 };
 
 static pid_t self;
-/// The list of the children of this process, or -1.
-static int children = -1;
 static char own_group[GROUP_NAME_BYTES], tree_name[GROUP_NAME_BYTES];
 static uint32_t own_session = UINT32_MAX;
 
@@ -70,8 +66,6 @@ static size_t *tops;
 static size_t next;
 /// How many looks have begun. One that begins now sees all that there is.
 static uint64_t look_count;
-/// Whether an orphan was reaped during the look of which nothing is known.
-static bool has_missed;
 /// Whether some are to be killed, or are dying; and whether some were stopped, who may have started others before.
 static bool has_dying, has_stopped;
 
@@ -79,6 +73,9 @@ static bool is_wanted;
 /// When another look is due, or 0.
 static uint64_t next_look_at;
 static int pause_ms = PAUSE_MIN_MS;
+
+/// A bit for the users of whose commands somebody was seen outside, and for others with the same remainder.
+static uint64_t leavers[16];
 
 /// Reports of those of no command, oldest first, in a ring; what does not fit is not told.
 static struct executor_record untold[UNTOLD_MAX];
@@ -120,10 +117,7 @@ static int learn_name(int folder, char name[GROUP_NAME_BYTES]) {
 }
 
 int strays_begin(int folder) {
-    char path[64];
     self = getpid();
-    snprintf(path, sizeof path, "/proc/self/task/%d/children", self);
-    children = open(path, O_RDONLY | O_CLOEXEC);
     own_session = process_session(self);
     return process_group(self, own_group) ? learn_name(folder, tree_name) : ENOENT;
 }
@@ -134,13 +128,38 @@ uint32_t strays_session(pid_t process) {
     return session == own_session ? UINT32_MAX : session;
 }
 
-/// The command in whose group that of a name is, or NULL. `is_inside`: whether it is in the tree at all.
-static struct command *command_of_group(const char *name, bool *is_inside) {
+/// Whether a group is another or below it.
+static bool is_within(const char *name, const char *other) {
+    const size_t length = strcmp(other, "/") == 0 ? 0 : strlen(other);
+    return strncmp(name, other, length) == 0 && (name[length] == '/' || name[length] == '\0');
+}
+
+/// The command that goes on and in whose group that of a name is, or NULL.
+static struct command *command_of_group(const char *name) {
     static const char word[] = "/command-";
-    const size_t length = strlen(tree_name);
-    *is_inside = strncmp(name, tree_name, length) == 0 && (name[length] == '/' || name[length] == '\0');
-    if (!*is_inside || strncmp(name + length, word, sizeof word - 1) != 0) return NULL;
-    return command_in_group(strtoull(name + length + sizeof word - 1, NULL, 10));
+    if (!is_within(name, tree_name)) return NULL;
+    name += strlen(tree_name);
+    if (strncmp(name, word, sizeof word - 1) != 0) return NULL;
+    char *end;
+    const uint64_t number = strtoull(name + sizeof word - 1, &end, 10);
+    struct command *command = *end == '/' || *end == '\0' ? command_in_group(number) : NULL;
+    return command == NULL || command_is_over(command) ? NULL : command;
+}
+
+/// Whether a process in the group of this one belongs there: this one, what it has forked for itself, and a command whose
+/// program does not run yet.
+static bool is_own(pid_t process) {
+    if (process == self || orphans_are_spared(process)) return true;
+    const struct child *child = table_child(process);
+    return child != NULL && !child->has_started;
+}
+
+enum place strays_place(pid_t process, char group[GROUP_NAME_BYTES], struct command **command) {
+    *command = NULL;
+    if (!process_group(process, group)) return PLACE_NONE;
+    *command = command_of_group(group);
+    if (*command != NULL) return PLACE_INSIDE;
+    return strcmp(group, own_group) == 0 && is_own(process) ? PLACE_OWN : PLACE_OUTSIDE;
 }
 
 static struct seen *find(const struct list *list, pid_t pid) {
@@ -173,36 +192,6 @@ static int send(const struct seen *seen, int number) {
     return clx_process_signal(&process, number);
 }
 
-/// Whether a child of this process may be a command's that no list has as another's.
-static bool may_be_of(const struct command *command, pid_t child) {
-    if (table_child(child) != NULL || child == closers_maker()) return false;
-    const struct seen *seen = find(&known, child);
-    return seen == NULL || seen->is_reaped || seen->command == command->key;
-}
-
-/// Whether a command may have left processes behind: the oldest of them are children of this process then.
-static bool may_have_some(const struct command *command) {
-    siginfo_t child;
-    if (waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT) < 0 && errno == ECHILD) return false;
-    // Numbers, each with a space behind it.
-    char text[1024];
-    off_t at = 0;
-    pid_t pid = 0;
-    for (ssize_t length; (length = pread(children, text, sizeof text, at)) != 0; at += length) {
-        // A kernel without CONFIG_PROC_CHILDREN has no such file: a look tells.
-        if (length < 0 || at > CHILDREN_BYTES_MAX) return true;
-        for (ssize_t i = 0; i < length; i++) {
-            if (text[i] != ' ') {
-                pid = pid * 10 + (text[i] - '0');
-                continue;
-            }
-            if (may_be_of(command, pid)) return true;
-            pid = 0;
-        }
-    }
-    return false;
-}
-
 // MARK: - What is asked
 
 /// Returns the number of the first look that sees everything that is there now.
@@ -218,22 +207,25 @@ static void ask_later(void) {
     pause_ms = pause_ms * 2 > PAUSE_MAX_MS ? PAUSE_MAX_MS : pause_ms * 2;
 }
 
-bool strays_are_gone(struct command *command) {
-    if (command->waits_for_look != 0) return false;
-    if (!may_have_some(command)) return true;
-    command->waits_for_look = ask();
-    command->look_rounds = 0;
-    return false;
+void strays_look(void) {
+    ask();
+}
+
+void strays_settle(struct command *command) {
+    command->waits = WAITS_FOR_LOOK;
+    command->waits_for = ask();
+    command->was_stirred = false;
 }
 
 void strays_signal(struct command *command, int number) {
-    ask();
     if (number != SIGKILL) {
+        ask();
         command->owed_signals |= UINT64_C(1) << (number - 1);
         return;
     }
     command->was_killed = true;
     command->owed_signals = command->passed_signals = 0;
+    orphans_settle(command);
 }
 
 static void go_on(struct list *list, uint64_t command) {
@@ -256,16 +248,6 @@ void strays_freeze(struct command *command, bool is_frozen) {
     go_on(&found, command->key);
 }
 
-void strays_reaped(pid_t process) {
-    struct seen *seen = find(&known, process);
-    if (seen == NULL || seen->is_reaped) has_missed = true;
-    if (seen != NULL) seen->is_reaped = true;
-    seen = find(&found, process);
-    if (seen != NULL) seen->is_reaped = true;
-    // Somebody may be waiting for that.
-    if (next_look_at != 0) ask();
-}
-
 // MARK: - Whose they are
 
 static uint32_t wanted_session;
@@ -280,7 +262,7 @@ static void claim_by_session(struct command *command) {
 }
 
 static bool is_ending(const struct command *command) {
-    return command->was_killed || command->waits_for_look != 0;
+    return command->was_killed || command->waits != WAITS_NOT;
 }
 
 /// Each child of a command leads a session, which another process can only leave for one of its own (setsid(2)).
@@ -298,35 +280,47 @@ static void claim_by_user(struct command *command) {
     claimant = command;
 }
 
-static struct command *living(struct command *command) {
-    return command == NULL || command_is_over(command) ? NULL : command;
-}
-
 /// What a process says of itself is no evidence: its sessions are, and its parents, and what was seen before.
-static struct command *owner_of(const struct seen *seen, const struct clx_process *top) {
+static struct command *owner_of(const struct seen *seen, pid_t top) {
     char name[GROUP_NAME_BYTES];
-    bool is_inside;
     claimant = NULL;
     wanted_session = strays_session(seen->pid);
     if (wanted_session != UINT32_MAX) command_each(claim_by_session);
     if (claimant != NULL) return claimant;
-    const struct child *child = table_child(top->pid);
+    const struct child *child = table_child(top);
     if (child != NULL) return child->command;
     wanted_leader = getsid(seen->pid);
     if (wanted_leader > 0) command_each(claim_by_leader);
     if (claimant != NULL) return claimant;
-    if (process_group(top->pid, name)) claimant = living(command_of_group(name, &is_inside));
+    if (process_group(top, name)) claimant = command_of_group(name);
     if (claimant != NULL) return claimant;
     const struct seen *before = find(&known, seen->pid);
     const bool is_same = before != NULL && before->start_time == seen->start_time && before->command != 0;
-    if (is_same) claimant = living(command_find(before->command));
-    if (claimant != NULL) return claimant;
+    if (is_same) claimant = command_find(before->command);
+    if (claimant != NULL && !command_is_over(claimant)) return claimant;
+    claimant = NULL;
     wanted_process = seen;
     if (process_user(seen->pid, &wanted_user)) command_each(claim_by_user);
     return claimant;
 }
 
 // MARK: - What is done with them
+
+static uint64_t *leavers_of(uint32_t user, uint64_t *bit) {
+    *bit = UINT64_C(1) << (user % 64);
+    return &leavers[user / 64 % (sizeof leavers / sizeof leavers[0])];
+}
+
+static void remember_leaver(uint32_t user) {
+    uint64_t bit;
+    *leavers_of(user, &bit) |= bit;
+}
+
+bool strays_may_be_of(uint32_t user) {
+    uint64_t bit;
+    // Root needs nobody's help for that.
+    return user == 0 || (*leavers_of(user, &bit) & bit) != 0;
+}
 
 static struct left left_of(const struct seen *seen, const char *group) {
     struct left left = {.pid = seen->pid, .user = UINT32_MAX, .moment = loop_now()};
@@ -341,18 +335,23 @@ static void kill_unowned(const struct seen *seen, const char *group) {
     const struct seen *before = find(&known, seen->pid);
     const bool is_new = before == NULL || before->start_time != seen->start_time;
     const struct left left = left_of(seen, group);
+    remember_leaver(left.user);
     send(seen, SIGKILL);
     has_dying = true;
     if (!is_new || untold_count == UNTOLD_MAX) return;
     untold[(untold_first + untold_count++) % UNTOLD_MAX] = report_left(NULL, &left);
 }
 
+static void tell(struct command *command, const struct seen *seen, const char *group) {
+    remember_leaver(command->user);
+    if (command->left.pid != 0) return;
+    command->left = left_of(seen, group);
+    reports_add(command, REPORT_LEFT);
+}
+
 static void treat(struct command *command, struct seen *seen, const char *group) {
     command->strays++;
-    if (command->left.pid == 0) {
-        command->left = left_of(seen, group);
-        reports_add(command, REPORT_LEFT);
-    }
+    tell(command, seen, group);
     if (is_ending(command)) {
         send(seen, SIGKILL);
         has_dying = true;
@@ -374,64 +373,80 @@ static void treat(struct command *command, struct seen *seen, const char *group)
 static int look_at(size_t place) {
     const struct clx_process *process = &processes.entries[place];
     char group[GROUP_NAME_BYTES];
-    bool is_inside = false;
     struct seen seen = {.pid = process->pid, .start_time = process->start_time};
-    const bool is_orphan = process->parent == self && table_child(process->pid) == NULL;
-    if (clx_process_is_dead(process)) return is_orphan ? add(&found, seen) : 0;
-    if (!process_group(process->pid, group)) return 0;
-    struct command *command = command_of_group(group, &is_inside);
-    if (!is_inside && strcmp(group, own_group) != 0) {
-        seen.is_stray = true;
-        command = owner_of(&seen, &processes.entries[tops[place]]);
-        if (command == NULL) {
-            kill_unowned(&seen, group);
-        } else {
-            treat(command, &seen, group);
-        }
+    struct command *command;
+    const pid_t top = processes.entries[tops[place]].pid;
+    // What a child of this process's own has forked is its own, too.
+    if (orphans_are_spared(top)) return 0;
+    if (clx_process_is_dead(process) || strays_place(process->pid, group, &command) != PLACE_OUTSIDE) return 0;
+    command = owner_of(&seen, top);
+    if (command == NULL) {
+        kill_unowned(&seen, group);
+    } else {
+        treat(command, &seen, group);
+        seen.command = command->key;
     }
-    if (command != NULL) seen.command = command->key;
-    return is_orphan || seen.is_stray ? add(&found, seen) : 0;
+    return add(&found, seen);
 }
 
-/// The newest children of this process, the newest first. Returns how many.
-static size_t newest_children(pid_t all[CHASED_MAX]) {
-    char text[8192];
-    const ssize_t length = pread(children, text, sizeof text - 1, 0);
-    size_t count = 0;
-    if (length <= 0) return 0;
-    // Numbers, each with a space behind it, the oldest first.
-    text[length] = '\0';
-    for (char *end = strrchr(text, ' '); end != NULL && count < CHASED_MAX; end = strrchr(text, ' ')) {
-        *end = '\0';
-        const char *before = strrchr(text, ' ');
-        all[count++] = (pid_t)strtol(before == NULL ? text : before + 1, NULL, 10);
+// MARK: - Children of this process
+
+/// Its number is no other's before it is reaped here, and with its start it is known from one look to the next.
+static struct seen seen_child(pid_t child) {
+    struct clx_process process;
+    struct seen seen = {.pid = child, .start_time = UINT64_MAX};
+    if (clx_process_read(child, &process)) seen.start_time = process.start_time;
+    return seen;
+}
+
+struct command *strays_owner(pid_t process, pid_t top) {
+    const struct seen seen = seen_child(process);
+    return owner_of(&seen, top);
+}
+
+struct command *strays_found(pid_t child, const char *group) {
+    const struct seen seen = seen_child(child);
+    struct command *command = owner_of(&seen, child);
+    if (command == NULL) {
+        kill_unowned(&seen, group);
+        ask();
+        return NULL;
     }
-    return count;
+    tell(command, &seen, group);
+    if (is_ending(command)) strays_kill(command, child, group);
+    // It stands still with its command.
+    if (command->wants_frozen) ask();
+    return command;
 }
 
-/// Kills a child of this process that is a stray of a command that is being ended. Its number is no other's before it is
-/// reaped here.
-static void kill_stray(pid_t child) {
-    char group[GROUP_NAME_BYTES];
-    bool is_inside;
-    if (table_child(child) != NULL || !process_group(child, group)) return;
-    command_of_group(group, &is_inside);
-    if (is_inside || strcmp(group, own_group) == 0) return;
-    const struct seen seen = {.pid = child, .start_time = UINT64_MAX};
-    const struct clx_process top = {.pid = child};
-    const struct command *command = owner_of(&seen, &top);
-    if (command != NULL && is_ending(command)) kill(child, SIGKILL);
+/// The way from the folder of the groups to a group. Returns false where this process or a command may be in that.
+static bool path_to(const char *group, char path[2 * GROUP_NAME_BYTES]) {
+    if (is_within(tree_name, group) || is_within(own_group, group) || is_within(group, tree_name)) return false;
+    // Outside of what this process sees as the topmost.
+    if (strncmp(group, "/..", 3) == 0) return false;
+    size_t length = 0;
+    for (const char *at = tree_name; *at != '\0'; at++) {
+        if (at[0] != '/' || at[1] == '\0') continue;
+        memcpy(path + length, "../", 3);
+        length += 3;
+    }
+    strcpy(path + length, group + 1);
+    return true;
 }
 
-/// One that forks and ends all the time is gone before a look at all processes comes to it: whoever has just become a child
-/// of this process is looked at alone, again and again for a while.
-static void chase(void) {
-    const uint64_t end = loop_now() + TURN_NS;
-    do {
-        pid_t newest[CHASED_MAX];
-        const size_t count = newest_children(newest);
-        for (size_t i = 0; i < count; i++) kill_stray(newest[i]);
-    } while (loop_now() < end);
+void strays_kill_group(struct command *command, const char *group) {
+    char path[2 * GROUP_NAME_BYTES];
+    const uint64_t now = loop_now();
+    if (!is_ending(command) || command->look_rounds < ROUNDS_BY_NUMBER || command->kills_group_at > now) return;
+    if (!path_to(group, path)) return;
+    command->kills_group_at = now + GROUP_PAUSE_NS;
+    elsewhere_kill(command, path);
+}
+
+void strays_kill(struct command *command, pid_t child, const char *group) {
+    kill(child, SIGKILL);
+    // One by one they may be gone before they are found.
+    strays_kill_group(command, group);
 }
 
 // MARK: - A look
@@ -443,7 +458,7 @@ static void prepare(struct command *command) {
 }
 
 static void begin_look(void) {
-    is_wanted = has_missed = has_dying = has_stopped = false;
+    is_wanted = has_dying = has_stopped = false;
     next_look_at = 0;
     look_count++;
     next = processes.count = found.count = 0;
@@ -462,26 +477,17 @@ static void drop_look(void) {
 }
 
 /// How many commands wait to know whether they are over.
-static size_t waiting;
-
-static void count_waiting(struct command *command) {
-    if (command->waits_for_look != 0 || command->was_killed) waiting += !command_is_over(command);
-}
-
 static void conclude(struct command *command) {
     command->passed_signals = 0;
-    if (command->waits_for_look == 0 || command->waits_for_look > look_count) return;
-    const bool has_doubt = has_missed && command->look_rounds < ROUNDS_MAX;
-    if (command->strays > 0 || has_doubt) {
-        command->waits_for_look = look_count + 1;
-        if (command->strays == 0) {
-            command->look_rounds++;
-            is_wanted = true;
-        }
-        return;
+    if (command->waits != WAITS_FOR_LOOK || command->waits_for > look_count) return;
+    if (command->strays > 0) {
+        command->waits_for = look_count + 1;
+    } else if (command->was_stirred && command->look_rounds++ < ROUNDS_MAX) {
+        strays_settle(command);
+    } else {
+        command->waits = WAITS_NOT;
+        command_strays_are_gone(command);
     }
-    command->waits_for_look = 0;
-    command_strays_are_gone(command);
 }
 
 static void end_look(void) {
@@ -490,9 +496,6 @@ static void end_look(void) {
     known = found;
     found = before;
     found.count = 0;
-    if (has_missed) command_each(count_waiting);
-    if (has_missed && waiting > 0) chase();
-    waiting = 0;
     command_each(conclude);
     if (has_dying || has_stopped) ask_later();
 }

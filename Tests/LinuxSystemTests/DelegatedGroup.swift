@@ -6,8 +6,9 @@ import LinuxSystem
 final class DelegatedGroup {
     let folder: String
 
-    init() throws {
-        folder = try CgroupHierarchy().ownFolder + "/linux-system-test-\(getpid())"
+    /// - Parameter kind: tells apart those that one test has.
+    init(_ kind: String = "test") throws {
+        folder = try CgroupHierarchy().ownFolder + "/linux-system-\(kind)-\(getpid())"
         try systemCall("mkdir", folder) { mkdir(folder, 0o755) }
         try systemCall("setxattr", folder) {
             setxattr(folder, "trusted.delegate", "1", 1, 0)

@@ -162,5 +162,140 @@ extension LinuxTests {
             _ = try peer.wait(EXECUTOR_GONE, of: 2)
             #expect(try left().isEmpty)
         }
+
+        /// How often the executor has read something (proc_pid_io(5)).
+        private func reads() throws -> Int {
+            let lines = try contents(of: "/proc/\(peer.processID)/io").split(separator: "\n")
+            let line = try #require(lines.first { $0.hasPrefix("syscr:") })
+            return try #require(line.split(separator: " ").last.flatMap { Int($0) })
+        }
+
+        @Test("what others leave behind is not gone through at each end, and none waits for it")
+        func crowd() throws {
+            let (crowd, ends) = (600, 40)
+            let child = try builtProgram("process-test-child")
+            _ = try peer.startReady(1, ExecutorWork(child, "orphans", "\(crowd)", "5"))
+            let before = try reads()
+            for command in 2..<UInt64(2 + ends) {
+                var work = ExecutorWork("true")
+                work.user = OtherUser.backup.user
+                #expect(try peer.start(command, work) == 0)
+                _ = try peer.wait(EXECUTOR_GONE, of: command)
+                #expect(try peer.forget(command) == 0)
+            }
+            // One look at all of them alone is more.
+            #expect(try (reads() - before) / ends < crowd)
+            #expect(try peer.code(EXECUTOR_KILL, 1) == 0)
+            _ = try peer.wait(EXECUTOR_GONE, of: 1)
+        }
+
+        @Test("among many orphans too, who has left is killed before the end of a command")
+        func crowdWithStray() throws {
+            let child = try builtProgram("process-test-child")
+            _ = try peer.startReady(1, ExecutorWork(child, "orphans", "600", "5"))
+            for command in 2..<UInt64(12) {
+                let script = """
+                    (sh -c '\(leave); exec sleep 1000' &)
+                    until grep -q . \(elsewhere.folder)/cgroup.procs; do sleep 0.05; done; echo ready
+                    """
+                _ = try start(command, script)
+                _ = try peer.wait(EXECUTOR_GONE, of: command)
+                #expect(try left().isEmpty)
+            }
+            #expect(try peer.code(EXECUTOR_KILL, 1) == 0)
+            _ = try peer.wait(EXECUTOR_GONE, of: 1)
+        }
+
+        /// Starts a command that has left, and is another process every so many milliseconds, beside one that makes looks at all
+        /// processes slow.
+        private func startHydra(_ milliseconds: Int) throws {
+            let child = try builtProgram("process-test-child")
+            _ = try peer.startReady(200, ExecutorWork(child, "orphans", "1200", "3"))
+            let work = ExecutorWork(child, "hydra", elsewhere.folder, "\(milliseconds)")
+            #expect(try peer.start(1, work) { $0.grace = 60_000_000_000 } == 0)
+            let started = try peer.wait(EXECUTOR_STARTED, of: 1)
+            var text = ""
+            try started.read(into: &text, until: "ready")
+        }
+
+        @Test("who forks and ends all the time is killed where it lives", arguments: [0, 5])
+        func hydra(milliseconds: Int) throws {
+            try startHydra(milliseconds)
+            #expect(try peer.code(EXECUTOR_KILL, 1) == 0)
+            _ = try peer.wait(EXECUTOR_GONE, of: 1)
+            #expect(try left().isEmpty)
+            #expect(try peer.code(EXECUTOR_KILL, 200) == 0)
+            _ = try peer.wait(EXECUTOR_GONE, of: 200)
+            let events = try contents(of: elsewhere.folder + "/cgroup.events")
+            #expect(events == "populated 0\nfrozen 0\n")
+        }
+
+        @Test("a group in which somebody else lives is left alone, and no end is told too early")
+        func company() throws {
+            let guest = try Guest(in: elsewhere.folder)
+            try startHydra(0)
+            #expect(try peer.code(EXECUTOR_KILL, 1) == 0)
+            _ = try peer.wait(EXECUTOR_EXITED, of: 1)
+            // Others come and go meanwhile.
+            for command in 2..<UInt64(32) {
+                #expect(try peer.start(command, ExecutorWork("true")) == 0)
+                _ = try peer.wait(EXECUTOR_GONE, of: command)
+            }
+            #expect(guest.isAlive)
+            // It may have been found all the same.
+            guest.leave()
+            _ = try peer.wait(EXECUTOR_GONE, of: 1)
+            #expect(try left().isEmpty)
+        }
+
+        /// A process of nobody's in a group.
+        private final class Guest {
+            private let process: pid_t
+
+            init(in folder: String) throws {
+                let words = ["sleep", "1000"]
+                var pointers: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
+                defer { for pointer in pointers { free(pointer) } }
+                var process: pid_t = 0
+                try #require(posix_spawnp(&process, "sleep", nil, nil, &pointers, environ) == 0)
+                self.process = process
+                let file = try OwnedDescriptor.open(folder + "/cgroup.procs", flags: O_WRONLY)
+                let text = Array("\(process)".utf8)
+                try #require(write(file.rawValue, text, text.count) == text.count)
+            }
+
+            var isAlive: Bool { waitpid(process, nil, WNOHANG) == 0 }
+
+            func leave() {
+                kill(process, SIGKILL)
+                waitpid(process, nil, 0)
+            }
+
+            deinit { leave() }
+        }
+
+        @Test(
+            "neither the executor's own group nor that above those of commands is a place to hide",
+            arguments: ["executor", "commands/hideout"])
+        func hideout(name: String) throws {
+            let service = try DelegatedGroup("service")
+            let peer = try ExecutorPeer(service: .init(group: service.folder))
+            let folder = "\(service.folder)/\(name)"
+            let script = """
+                mkdir -p \(folder); echo $$ >\(folder)/cgroup.procs; (setsid sleep 1000 &)
+                until grep -qs sleep $(sed 's|.*|/proc/&/comm|' \(folder)/cgroup.procs)
+                do sleep 0.05; done; echo ready; exec sleep 1000
+                """
+            let code = try peer.start(1, ExecutorWork(script: script))
+            #expect(code == 0)
+            let started = try peer.wait(EXECUTOR_STARTED, of: 1)
+            var text = ""
+            try started.read(into: &text, until: "ready")
+            let own = name == "executor" ? ["\(peer.processID)"] : []
+            #expect(try service.processes(in: "/" + name).count == own.count + 2)
+            #expect(try peer.code(EXECUTOR_KILL, 1) == 0)
+            _ = try peer.wait(EXECUTOR_GONE, of: 1)
+            #expect(try service.processes(in: "/" + name) == own)
+        }
     }
 }

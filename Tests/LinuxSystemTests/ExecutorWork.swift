@@ -9,6 +9,8 @@ struct ExecutorWork {
     var directory = "/"
     /// 0: without a bound.
     var processesMax: UInt32 = 0
+    /// 0: the executor's own.
+    var user: UInt32 = 0
 
     init(_ arguments: String...) { self.arguments = arguments }
 
@@ -21,6 +23,8 @@ struct ExecutorWork {
         header.handler_argument_count = UInt32(handler.count)
         header.environment_count = UInt32(environment.count)
         header.file_mode_mask = 0o22
+        if user != 0 { header.flags = EXECUTOR_CHANGES_USER.rawValue }
+        (header.user, header.group) = (user, user)
         header.processes_max = processesMax
         let strings = ["/usr/bin:/bin", directory, ""] + arguments + handler + environment
         return withUnsafeBytes(of: &header) { Array($0) } + strings.flatMap { Array($0.utf8) + [0] }

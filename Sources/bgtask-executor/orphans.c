@@ -1,0 +1,386 @@
+#include "orphans.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "loop.h"
+#include "process.h"
+#include "strays.h"
+#include "table.h"
+
+enum {
+    /// How long one turn counts, and how many orphans of one command it looks at.
+    TURN_NS = 1000000,
+    LOOKS_PER_TURN = 64,
+    /// Room in the list of children, for one read of it at least.
+    LIST_BYTES = 4096,
+    /// How often a command's strays are looked for without a pause, first among all processes and then among the children.
+    LOOKS_MAX = 8,
+    ROUNDS_MAX = 64,
+    /// After that a second passes between two looks for them.
+    ROUND_MS = 1000,
+    /// While those do not end that were killed, pauses grow to so many doublings of a millisecond.
+    DOUBLINGS_MAX = 6,
+    /// After a lack of memory.
+    RETRY_MS = 10,
+    /// A list of children that is read at each end; and how often a longer one is, where nobody waits for it.
+    SHORT_BYTES = 1024,
+    CHECK_MS = 1000,
+};
+
+struct orphan {
+    pid_t pid;
+    /// Forked by this process for itself.
+    bool is_spared;
+    /// Whose it is, or NULL; it is in that one's list.
+    struct command *command;
+    struct orphan *next_of_command, **place_of_command;
+    struct orphan *next;
+};
+
+static struct orphan *chains[1 << 12];
+
+/// The list of the children of this process, or -1.
+static int children = -1;
+
+/// Counts begin with 1. One that begins now sees all that there is.
+static uint64_t count_number;
+static bool is_counting;
+/// The list, as far as it has been read, and gone through.
+static char *list;
+static size_t list_length, list_capacity, list_at;
+static bool is_read;
+/// How long it was in all, the last time.
+static size_t last_length;
+/// When the next count may begin, when the last one has, and when one is due that nobody waits for, or 0.
+static uint64_t rests_until, counted_at, checks_at;
+
+/// Those that wait for a count.
+static struct command *waiting;
+
+// MARK: - The table
+
+static struct orphan **place_of(pid_t pid) {
+    struct orphan **place = &chains[(uint32_t)pid % (sizeof chains / sizeof chains[0])];
+    while (*place != NULL && (*place)->pid != pid) place = &(*place)->next;
+    return place;
+}
+
+static struct orphan *enter(pid_t pid) {
+    struct orphan **place = place_of(pid);
+    struct orphan *orphan = calloc(1, sizeof *orphan);
+    if (orphan == NULL) return NULL;
+    orphan->pid = pid;
+    *place = orphan;
+    return orphan;
+}
+
+static void give(struct orphan *orphan, struct command *command) {
+    orphan->command = command;
+    if (command == NULL) return;
+    orphan->next_of_command = command->orphans;
+    orphan->place_of_command = &command->orphans;
+    if (command->orphans != NULL) command->orphans->place_of_command = &orphan->next_of_command;
+    command->orphans = orphan;
+}
+
+static void take(struct orphan *orphan) {
+    if (orphan->command == NULL) return;
+    *orphan->place_of_command = orphan->next_of_command;
+    if (orphan->next_of_command != NULL) orphan->next_of_command->place_of_command = orphan->place_of_command;
+    orphan->command = NULL;
+}
+
+int orphans_spare(pid_t child) {
+    struct orphan *orphan = enter(child);
+    if (orphan == NULL) return ENOMEM;
+    orphan->is_spared = true;
+    return 0;
+}
+
+bool orphans_are_spared(pid_t child) {
+    const struct orphan *orphan = *place_of(child);
+    return orphan != NULL && orphan->is_spared;
+}
+
+void orphans_forget(struct command *command) {
+    while (command->orphans != NULL) take(command->orphans);
+    for (struct command **place = &waiting; *place != NULL; place = &(*place)->next_waiting) {
+        if (*place != command) continue;
+        *place = command->next_waiting;
+        return;
+    }
+}
+
+void orphans_begin(void) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/task/%d/children", getpid());
+    // A kernel without CONFIG_PROC_CHILDREN has no such file: looks at all processes tell.
+    children = open(path, O_RDONLY | O_CLOEXEC);
+}
+
+// MARK: - Who waits
+
+static void wait_for_count(struct command *command, uint64_t milliseconds) {
+    command->waits = WAITS_FOR_COUNT;
+    command->waits_for = count_number + 1;
+    command->counts_at = milliseconds == 0 ? 0 : loop_now() + milliseconds * 1000000;
+    command->was_stirred = false;
+    command->next_waiting = waiting;
+    waiting = command;
+}
+
+bool orphans_are_in_doubt(const struct command *command) {
+    return command->waits != WAITS_NOT && command->look_rounds > ROUNDS_MAX;
+}
+
+/// One of a command has ended, and may have left others meanwhile.
+static void stir(struct command *command) {
+    command->was_stirred = true;
+    // Beyond that it is looked for at times.
+    if (!orphans_are_in_doubt(command)) command->counts_at = 0;
+}
+
+/// A child is over that was not known as a command's.
+static void has_ended(pid_t child, enum place place, struct command *command, const char *group) {
+    if (place == PLACE_OUTSIDE) command = strays_owner(child, child);
+    if (command == NULL) return;
+    stir(command);
+    if (place == PLACE_OUTSIDE) strays_kill_group(command, group);
+}
+
+void orphans_end(pid_t child) {
+    struct orphan **place = place_of(child), *orphan = *place;
+    if (orphan != NULL) {
+        if (orphan->command != NULL) stir(orphan->command);
+        take(orphan);
+        *place = orphan->next;
+        free(orphan);
+    } else if (waiting != NULL || children < 0) {
+        char group[GROUP_NAME_BYTES];
+        struct command *command;
+        const enum place where = strays_place(child, group, &command);
+        has_ended(child, where, command, group);
+    }
+}
+
+// MARK: - An end
+
+enum left_behind { LEFT_NOBODY, LEFT_DYING, LEFT_SOMEBODY };
+
+/// What is left of a command that has no child and nobody in its group.
+static enum left_behind look_at_those_of(struct command *command) {
+    enum left_behind left = LEFT_NOBODY;
+    struct orphan *orphan = command->orphans, *next;
+    for (int i = 0; orphan != NULL && i < LOOKS_PER_TURN; i++, orphan = next) {
+        char group[GROUP_NAME_BYTES];
+        struct command *other;
+        struct clx_process process;
+        next = orphan->next_of_command;
+        // Of a child that is over nobody is left behind: its own children are this process's.
+        if (!clx_process_read(orphan->pid, &process) || clx_process_is_dead(&process)) {
+            take(orphan);
+            command->was_stirred = true;
+            continue;
+        }
+        const enum place place = strays_place(orphan->pid, group, &other);
+        if (place == PLACE_OUTSIDE) {
+            strays_kill(command, orphan->pid, group);
+            left = LEFT_SOMEBODY;
+        } else if (left == LEFT_NOBODY) {
+            // A group is empty before its last process is over.
+            left = LEFT_DYING;
+        }
+    }
+    return left == LEFT_NOBODY && orphan != NULL ? LEFT_DYING : left;
+}
+
+/// How long a command waits for the next count, unless one of it ends before.
+static uint64_t pause_after(const struct command *command) {
+    if (orphans_are_in_doubt(command)) return ROUND_MS;
+    if (command->was_stirred) return 0;
+    const int doublings = command->look_rounds < DOUBLINGS_MAX ? command->look_rounds : DOUBLINGS_MAX;
+    return UINT64_C(1) << doublings;
+}
+
+static void conclude(struct command *command) {
+    const enum left_behind left = look_at_those_of(command);
+    if (left == LEFT_NOBODY && !command->was_stirred) {
+        command->waits = WAITS_NOT;
+        command_strays_are_gone(command);
+        return;
+    }
+    command->look_rounds++;
+    // Those whose parents live are no children of this process.
+    const bool is_rare = command->look_rounds <= LOOKS_MAX || orphans_are_in_doubt(command);
+    if (left == LEFT_SOMEBODY && is_rare) strays_look();
+    wait_for_count(command, pause_after(command));
+}
+
+static void conclude_all(void) {
+    const uint64_t now = loop_now();
+    struct command *command = waiting, *next;
+    waiting = NULL;
+    for (; command != NULL; command = next) {
+        next = command->next_waiting;
+        if (command->waits_for <= count_number && command->counts_at <= now) {
+            conclude(command);
+            continue;
+        }
+        command->next_waiting = waiting;
+        waiting = command;
+    }
+}
+
+/// Where there are many children, those need not wait whose users have nobody outside, as far as is known.
+static bool need_not_wait(const struct command *command) {
+    return last_length > SHORT_BYTES && !command->was_killed && !strays_may_be_of(command->user);
+}
+
+/// The next count shows who has left nevertheless.
+static void check_later(void) {
+    if (checks_at == 0) checks_at = counted_at + (uint64_t)CHECK_MS * 1000000;
+}
+
+void orphans_settle(struct command *command) {
+    if (command->waits != WAITS_NOT) {
+        command->counts_at = 0;
+        return;
+    }
+    command->look_rounds = 0;
+    if (children < 0) {
+        strays_settle(command);
+        return;
+    }
+    if (need_not_wait(command)) {
+        check_later();
+        command_strays_are_gone(command);
+        return;
+    }
+    wait_for_count(command, 0);
+    // Where there are many, those that come to their end in one turn are counted together.
+    if (last_length <= SHORT_BYTES && !is_counting) orphans_turn();
+}
+
+// MARK: - A count
+
+/// Returns false where there is no memory.
+static bool note(pid_t child) {
+    char group[GROUP_NAME_BYTES];
+    struct command *command;
+    struct clx_process process;
+    if (table_child(child) != NULL || *place_of(child) != NULL) return true;
+    // It may have been reaped since the list was read, and the number be another's.
+    if (!clx_process_read(child, &process) || process.parent != getpid()) return true;
+    const enum place place = strays_place(child, group, &command);
+    if (place == PLACE_OWN || place == PLACE_NONE) return true;
+    struct orphan *orphan = enter(child);
+    if (orphan == NULL) return false;
+    if (!clx_process_is_dead(&process)) {
+        give(orphan, place == PLACE_OUTSIDE ? strays_found(child, group) : command);
+        return true;
+    }
+    // The next count shows whom it has left; when it is reaped does not matter then.
+    has_ended(child, place, command, group);
+    return true;
+}
+
+/// Reads on in the list, whose numbers each have a space behind them. Returns 0 or an errno.
+static int read_on(void) {
+    if (list_capacity - list_length < LIST_BYTES) {
+        char *larger = realloc(list, list_capacity * 2 + LIST_BYTES);
+        if (larger == NULL) return ENOMEM;
+        list = larger;
+        list_capacity = list_capacity * 2 + LIST_BYTES;
+    }
+    const ssize_t more = pread(children, list + list_length, list_capacity - list_length, (off_t)list_length);
+    if (more < 0) return errno;
+    list_length += (size_t)more;
+    is_read = more == 0;
+    if (is_read) last_length = list_length;
+    return 0;
+}
+
+/// The next number of the list, or 0 at its end.
+static pid_t next_child(void) {
+    pid_t pid = 0;
+    while (list_at < list_length && list[list_at] != ' ') pid = pid * 10 + (list[list_at++] - '0');
+    if (list_at < list_length) list_at++;
+    return pid;
+}
+
+static void fail(void) {
+    is_counting = false;
+    rests_until = loop_now() + (uint64_t)RETRY_MS * 1000000;
+    for (struct command *command = waiting; command != NULL; command = command->next_waiting) {
+        command->waits_for = count_number + 1;
+    }
+}
+
+static void let_go(void) {
+    struct command *command = waiting, *next;
+    waiting = NULL;
+    for (; command != NULL; command = next) {
+        next = command->next_waiting;
+        if (need_not_wait(command)) {
+            command->waits = WAITS_NOT;
+            command_strays_are_gone(command);
+            continue;
+        }
+        command->next_waiting = waiting;
+        waiting = command;
+    }
+}
+
+static void begin_count(void) {
+    const uint64_t begin = loop_now();
+    counted_at = begin;
+    is_counting = true;
+    count_number++;
+    list_at = list_length = 0;
+    is_read = false;
+    // Who becomes a child is put at the end of the list, and nobody is taken out of it in the middle of a turn. So it is read whole
+    // for those that wait.
+    while (!is_read && waiting != NULL) {
+        if (read_on() != 0) return fail();
+    }
+    const uint64_t end = loop_now();
+    // The kernel takes the longer the more there are: most of the time is for others.
+    rests_until = end + (end - begin) * 3;
+    checks_at = 0;
+    let_go();
+}
+
+static void count_some(void) {
+    const uint64_t end = loop_now() + TURN_NS;
+    for (pid_t child; (child = next_child()) != 0;) {
+        if (!note(child)) return fail();
+        if (loop_now() >= end) return;
+    }
+    if (!is_read) {
+        if (read_on() != 0) fail();
+        return;
+    }
+    is_counting = false;
+    conclude_all();
+}
+
+int orphans_turn(void) {
+    if (is_counting) count_some();
+    if (is_counting) return 0;
+    uint64_t due = checks_at == 0 ? UINT64_MAX : checks_at;
+    for (const struct command *command = waiting; command != NULL; command = command->next_waiting) {
+        if (command->counts_at < due) due = command->counts_at;
+    }
+    if (due == UINT64_MAX) return -1;
+    if (due < rests_until) due = rests_until;
+    const uint64_t now = loop_now();
+    if (due > now) return (int)((due - now + 999999) / 1000000);
+    begin_count();
+    if (is_counting) count_some();
+    // Whoever waits still has to wait for the next turn.
+    return is_counting || waiting != NULL ? 0 : -1;
+}

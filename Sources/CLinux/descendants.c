@@ -40,12 +40,13 @@ long clx_descendants_kill(const pid_t *excluded, size_t excluded_count, int swee
 }
 
 /// Returns 0 where the process is stopped already, or why it is not.
-static int stop(const struct clx_processes *all, const struct clx_process *process) {
+static int stop(const struct clx_processes *all, const struct clx_process *process, uid_t user) {
     const struct clx_process *parent = clx_processes_find(all, process->parent);
     // vfork(2) waits so until the child has executed its program, and stops afterwards.
     const bool is_awaited = parent != NULL && parent->state == 'D';
     if (clx_process_is_stopped(process) && !is_awaited) return 0;
     if (is_awaited && !clx_process_is_stopped(process)) return ETIMEDOUT;
+    if (!clx_user_may_signal(user, process->pid)) return kill(process->pid, 0) < 0 ? errno : EPERM;
     int error = clx_process_signal(process, is_awaited ? SIGCONT : SIGSTOP);
     return error == 0 ? ETIMEDOUT : error;
 }
@@ -56,7 +57,7 @@ static bool was_stopped(const struct clx_processes *before, const struct clx_pro
         && clx_process_is_stopped(found);
 }
 
-long clx_descendants_stop(struct clx_processes *seen, struct clx_unstopped *unstopped) {
+long clx_descendants_stop(struct clx_processes *seen, uid_t user, struct clx_unstopped *unstopped) {
     struct clx_processes now = {0};
     int failure = clx_processes_read(&now);
     if (failure != 0) {
@@ -68,7 +69,7 @@ long clx_descendants_stop(struct clx_processes *seen, struct clx_unstopped *unst
     for (size_t i = 0; i < now.count; i++) {
         const struct clx_process *process = &now.entries[i];
         if (clx_process_is_dead(process)) continue;
-        int error = stop(&now, process);
+        int error = stop(&now, process, user);
         if (error == ESRCH) error = ETIMEDOUT;
         if (error == 0 && was_stopped(seen, process)) continue;
         running++;
@@ -105,7 +106,7 @@ static bool may_be_answer(
 /// One sweep: signals who was not in `before` and, for a signal that may be handled, was started by nobody in it who had
 /// it: that may be what handles the signal. Returns how many got it, or minus an errno.
 static long signal_newcomers(
-    struct clx_processes *now, const struct clx_processes *before, int number) {
+    struct clx_processes *now, const struct clx_processes *before, int number, uid_t user) {
     const bool may_be_handled = number != SIGKILL && number != SIGSTOP && number != SIGCONT;
     int error = clx_processes_read(now);
     if (error != 0) return -error;
@@ -124,6 +125,7 @@ static long signal_newcomers(
             continue;
         }
         const uint64_t at = ticks_since_boot();
+        if (!clx_signal_is_for_all(number) && !clx_user_may_signal(user, process->pid)) continue;
         if (clx_process_signal(process, number) != 0) continue;
         process->signalled_at = at;
         signalled++;
@@ -131,12 +133,12 @@ static long signal_newcomers(
     return signalled;
 }
 
-long clx_descendants_signal(int number) {
+long clx_descendants_signal(int number, uid_t user) {
     enum { SWEEPS_MAX = 8 };
     struct clx_processes tables[2] = {{0}, {0}};
     long total = 0;
     for (int sweep = 0; sweep < SWEEPS_MAX; sweep++) {
-        long signalled = signal_newcomers(&tables[sweep % 2], &tables[(sweep + 1) % 2], number);
+        long signalled = signal_newcomers(&tables[sweep % 2], &tables[(sweep + 1) % 2], number, user);
         if (signalled < 0 && total == 0) total = signalled;
         if (signalled <= 0) break;
         total += signalled;

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -213,6 +214,26 @@ int clx_process_signal(const struct clx_process *process, int number) {
     }
     close(pidfd);
     return error;
+}
+
+bool clx_user_may_signal(uid_t user, pid_t pid) {
+    char path[64], text[1024];
+    if (user == 0) return true;
+    snprintf(path, sizeof path, "/proc/%d/status", pid);
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return false;
+    const ssize_t length = read(file, text, sizeof text - 1);
+    close(file);
+    text[length < 0 ? 0 : length] = '\0';
+    // The name of the process stands in the first line, with its line breaks escaped.
+    const char *line = strstr(text, "\nUid:");
+    unsigned real, effective, saved;
+    if (line == NULL || sscanf(line, "\nUid: %u %u %u", &real, &effective, &saved) != 3) return false;
+    return real == user || saved == user;
+}
+
+bool clx_signal_is_for_all(int number) {
+    return number == SIGTERM || number == SIGCONT || number == SIGKILL;
 }
 
 bool clx_process_is_dead(const struct clx_process *process) {

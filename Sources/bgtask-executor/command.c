@@ -301,8 +301,9 @@ int command_freeze(struct command *command, bool is_frozen) {
     // It was asked to end, and has its grace for that.
     if (is_frozen && command->drained_for != DRAIN_NONE) return ECANCELED;
     // As above: one that is being started is frozen when its program runs.
+    command->wants_frozen = is_frozen;
     const int error = command->phase == PHASE_STARTING ? 0 : home->freeze(command, is_frozen);
-    command->wants_frozen = is_frozen && error == 0;
+    if (error != 0) command->wants_frozen = false;
     return error;
 }
 

@@ -125,6 +125,8 @@ struct command {
     uint64_t frozen_at;
     /// Why the last freeze was given up, or 0.
     int freeze_error;
+    /// Whether all stand still and are looked at, before that is told; and whether that was undone, and they do still.
+    bool is_checked, is_thawing;
     /// When its home has to have answered; 0: nothing is waited for.
     uint64_t answer_by;
     struct clx_use use;
@@ -198,6 +200,9 @@ uint64_t command_living_count(void);
 
 /// Has the handler of each command fire now, and its limit a grace later at most.
 void command_drain_all(enum drain reason);
+
+/// One of it has another user by now, who may not be stopped: all go on.
+void command_refuse_freeze(struct command *command);
 
 /// No process of it is left outside of its group.
 void command_strays_are_gone(struct command *command);

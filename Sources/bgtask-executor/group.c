@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,13 +13,11 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "sweep.h"
 
 enum {
     /// A command may make groups below its own, and must not keep us busy with too many.
     DEPTH_MAX = 16,
-    PROCESSES_MAX = 1 << 16,
-    /// Processes that are looked at together.
-    BATCH = 256,
     /// What was killed and has not ended by then does nothing any more but what it asked the kernel for.
     LEFTOVER_WAIT_MS = 1000,
     /// Groups that wait to be used again.
@@ -57,7 +54,6 @@ static uint64_t read_number(int file, const char *word) {
     return file >= 0 && clx_number_after(file, word, &number) == 1 ? number : 0;
 }
 
-/// Calls for a folder and each below it, those below first. Returns the first errno that is not ENOENT.
 static int for_each(int folder, int depth, int (*call)(int parent, const char *name, void *context), void *context) {
     if (depth > DEPTH_MAX) return 0;
     const int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -80,6 +76,10 @@ static int for_each(int folder, int depth, int (*call)(int parent, const char *n
     }
     closedir(stream);
     return error;
+}
+
+int group_each_below(int folder, int (*call)(int parent, const char *name, void *context), void *context) {
+    return for_each(folder, 0, call, context);
 }
 
 // MARK: - The tree
@@ -317,6 +317,7 @@ static bool is_as_new(struct group *group) {
 }
 
 int group_give_back(struct group *group) {
+    sweep_drop(group);
     if (pool_count == POOL_MAX || !is_as_new(group)) {
         // Where it cannot be removed either it is tried again, when nobody watches it any more.
         group->is_worn = true;
@@ -333,6 +334,7 @@ int group_give_back(struct group *group) {
 }
 
 void group_abandon(struct group *group) {
+    sweep_drop(group);
     close_group(group);
 }
 
@@ -358,6 +360,7 @@ int group_freeze(struct group *group, bool is_frozen) {
 int group_kill(struct group *group) {
     // From Linux 6.13 on a process that is cloned into a group that was killed before may be killed.
     group->is_worn = true;
+    sweep_drop(group);
     return group_write(group->folder, "cgroup.kill", "1");
 }
 
@@ -369,97 +372,4 @@ struct clx_use group_use(struct group *group) {
     use.memory_peak_bytes = read_number(peak, "");
     if (peak >= 0) close(peak);
     return use;
-}
-
-// MARK: - Signals
-
-/// Process numbers, in the order of the kernel's lists.
-struct numbers {
-    pid_t *all;
-    size_t count;
-    size_t capacity;
-};
-
-static int add(struct numbers *numbers, pid_t number) {
-    if (numbers->count == numbers->capacity) {
-        const size_t capacity = numbers->capacity == 0 ? 64 : numbers->capacity * 2;
-        pid_t *all = capacity > PROCESSES_MAX ? NULL : realloc(numbers->all, capacity * sizeof *all);
-        if (all == NULL) return ENOMEM;
-        numbers->all = all;
-        numbers->capacity = capacity;
-    }
-    numbers->all[numbers->count++] = number;
-    return 0;
-}
-
-static int compare(const void *left, const void *right) {
-    const pid_t one = *(const pid_t *)left, other = *(const pid_t *)right;
-    return (one > other) - (one < other);
-}
-
-/// They have to be sorted.
-static bool contains(const struct numbers *numbers, pid_t number) {
-    if (numbers->count == 0) return false;
-    return bsearch(&number, numbers->all, numbers->count, sizeof number, compare) != NULL;
-}
-
-static int add_processes(int parent, const char *name, void *numbers) {
-    const int folder = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder < 0) return errno;
-    const int file = openat(folder, "cgroup.procs", O_RDONLY | O_CLOEXEC);
-    close(folder);
-    if (file < 0) return errno;
-    FILE *stream = fdopen(file, "r");
-    if (stream == NULL) {
-        close(file);
-        return ENOMEM;
-    }
-    int error = 0;
-    for (int number; error == 0 && fscanf(stream, "%d", &number) == 1;) error = add(numbers, number);
-    fclose(stream);
-    return error;
-}
-
-static int list(const struct group *group, struct numbers *numbers) {
-    numbers->count = 0;
-    const int error = add_processes(group->folder, ".", numbers);
-    return error != 0 ? error : for_each(group->folder, 0, add_processes, numbers);
-}
-
-/// Signals those of a batch that are in the group by the time that their pidfds are open: a number alone may be another
-/// process's by now.
-static int signal_batch(
-    const struct group *group, const pid_t *batch, size_t count, int number, uint32_t *signalled) {
-    int pidfds[BATCH];
-    struct numbers now = {0};
-    for (size_t i = 0; i < count; i++) pidfds[i] = clx_pidfd_open(batch[i]);
-    const int error = list(group, &now);
-    if (now.count > 0) qsort(now.all, now.count, sizeof *now.all, compare);
-    for (size_t i = 0; i < count; i++) {
-        if (pidfds[i] < 0) continue;
-        if (error == 0 && contains(&now, batch[i]) && clx_pidfd_send_signal(pidfds[i], number) == 0) (*signalled)++;
-        close(pidfds[i]);
-    }
-    free(now.all);
-    return error;
-}
-
-int group_signal(const struct group *group, int number, pid_t first, uint32_t *signalled, bool *had_first) {
-    struct numbers all = {0};
-    *signalled = 0;
-    *had_first = false;
-    // The list comes before the first signal: what is started in answer to that is not in it.
-    int error = list(group, &all);
-    for (size_t i = 0; i < all.count; i++) {
-        if (all.all[i] != first) continue;
-        *had_first = true;
-        all.all[i] = all.all[0];
-        all.all[0] = first;
-    }
-    for (size_t at = 0; error == 0 && at < all.count; at += BATCH) {
-        const size_t count = all.count - at < BATCH ? all.count - at : BATCH;
-        error = signal_batch(group, all.all + at, count, number, signalled);
-    }
-    free(all.all);
-    return error;
 }

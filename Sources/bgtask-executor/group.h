@@ -73,10 +73,9 @@ int group_freeze(struct group *group, bool is_frozen);
 /// Sends SIGKILL to all in it and below (cgroup.kill). Returns 0 or an errno.
 int group_kill(struct group *group);
 
-/// Sends a signal to all in it and below, and to `first` before the others. What a process starts after it got the signal
-/// is spared: it may be what handles it. Returns 0 or an errno; `signalled` is how many got it, and `had_first` whether `first`
-/// is in it.
-int group_signal(const struct group *group, int number, pid_t first, uint32_t *signalled, bool *had_first);
+/// Calls for each folder below one, the deepest first, with the folder above and its name. Returns the first errno that is not
+/// ENOENT.
+int group_each_below(int folder, int (*call)(int parent, const char *name, void *context), void *context);
 
 /// What its processes have used so far; zero where the kernel does not count it.
 struct clx_use group_use(struct group *group);

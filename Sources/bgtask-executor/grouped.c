@@ -9,16 +9,51 @@
 #include "home.h"
 #include "orphans.h"
 #include "strays.h"
+#include "sweep.h"
 #include "table.h"
 
 #define OWNER(source, type, field) ((type *)(void *)((char *)(source) - offsetof(type, field)))
 
 // MARK: - Its processes
 
+void command_refuse_freeze(struct command *command) {
+    command->is_checked = false;
+    command->is_thawing = true;
+    sweep_drop(command->group);
+    group_freeze(command->group, false);
+    strays_freeze(command, false);
+    command_is_frozen(command, false, EPERM);
+}
+
+static void checked(struct group *group, int error) {
+    // They go on already.
+    if (!group->command->is_checked) return;
+    if (error != 0) {
+        command_refuse_freeze(group->command);
+    } else {
+        command_is_frozen(group->command, true, 0);
+    }
+}
+
+/// Only those stand still whom its user could stop as well. They are looked at when they do, since none of them becomes another
+/// user's then.
+static void take_stillness(struct command *command, bool is_frozen) {
+    if (!is_frozen) command->is_checked = command->is_thawing = false;
+    if (command->is_thawing) return;
+    if (!is_frozen || command->is_frozen || !command->wants_frozen || command->user == 0) {
+        command_is_frozen(command, is_frozen, 0);
+        return;
+    }
+    if (command->is_checked) return;
+    command->is_checked = true;
+    const int error = sweep_check(command->group, command->user, checked);
+    if (error != 0) command_is_frozen(command, true, 0);
+}
+
 /// Looks how its group is. Returns whether nobody of it is left there, and no child.
 static bool is_empty(struct command *command) {
     const struct group_state state = group_read(command->group);
-    command_is_frozen(command, state.is_frozen, 0);
+    take_stillness(command, state.is_frozen);
     return !command->main.is_there && !command->handler.is_there && !state.is_populated;
 }
 
@@ -130,12 +165,13 @@ static int signal_all(struct command *command, int number, uint32_t *signalled) 
     // Frozen processes handle no signal but SIGKILL.
     int error = group_freeze(command->group, false);
     if (error != 0) return error;
+    command->is_checked = false;
     strays_freeze(command, false);
     const pid_t first = command->main.is_there ? command->main.fork.pid : 0;
     bool had_first;
-    error = group_signal(command->group, number, first, signalled, &had_first);
+    error = sweep_signal(command->group, number, command->user, first, signalled, &had_first);
     // It may have left its group, as others that get it when they are found.
-    const bool has_left = error == 0 && first != 0 && !had_first;
+    const bool has_left = error == 0 && first != 0 && !had_first && strays_may_signal(command, first, number);
     if (has_left && clx_pidfd_send_signal(command->main.fork.pidfd, number) == 0) (*signalled)++;
     strays_signal(command, number);
     return error;
@@ -152,6 +188,7 @@ static int kill_all(struct command *command) {
 
 static int freeze(struct command *command, bool is_frozen) {
     const int error = group_freeze(command->group, is_frozen);
+    command->is_checked = command->is_thawing = false;
     strays_freeze(command, is_frozen);
     // The kernel holds changes back for some milliseconds; a look tells the truth at once.
     if (error == 0) settle(command);

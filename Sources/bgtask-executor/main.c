@@ -28,6 +28,7 @@
 #include "orphans.h"
 #include "strays.h"
 #include "supervised.h"
+#include "sweep.h"
 #include "table.h"
 
 enum {
@@ -253,7 +254,7 @@ static int work(void) {
         drain_where_needed();
     }
     const int due = command_fire_due(loop_now());
-    const int look = earlier(earlier(orphans_turn(), strays_turn()), supervised_turn());
+    const int look = earlier(earlier(orphans_turn(), strays_turn()), earlier(sweep_turn(), supervised_turn()));
     const int untold = brain_tell();
     return earlier(earlier(earlier(due, look), earlier(kill, untold)), milliseconds_to_patience());
 }

@@ -349,6 +349,10 @@ static void tell(struct command *command, const struct seen *seen, const char *g
     reports_add(command, REPORT_LEFT);
 }
 
+bool strays_may_signal(const struct command *command, pid_t process, int number) {
+    return clx_signal_is_for_all(number) || clx_user_may_signal(command->user, process);
+}
+
 static void treat(struct command *command, struct seen *seen, const char *group) {
     command->strays++;
     tell(command, seen, group);
@@ -360,11 +364,16 @@ static void treat(struct command *command, struct seen *seen, const char *group)
     // That has had it already, wherever it is.
     const bool is_main = command->main.is_there && seen->pid == command->main.fork.pid;
     for (int i = 1; !is_main && i <= EXECUTOR_SIGNAL_MAX; i++) {
-        if ((command->passed_signals >> (i - 1) & 1) != 0) send(seen, i);
+        const bool is_passed = (command->passed_signals >> (i - 1) & 1) != 0;
+        if (is_passed && strays_may_signal(command, seen->pid, i)) send(seen, i);
     }
     const struct seen *before = find(&known, seen->pid);
     seen->is_stopped = before != NULL && before->start_time == seen->start_time && before->is_stopped;
     if (!command->wants_frozen || seen->is_stopped) return;
+    if (!strays_may_signal(command, seen->pid, SIGSTOP)) {
+        command_refuse_freeze(command);
+        return;
+    }
     seen->is_stopped = send(seen, SIGSTOP) == 0;
     has_stopped = true;
 }

@@ -67,6 +67,12 @@ static void tell(struct supervisor_report report) {
     if (control >= 0) send(control, &report, sizeof report, MSG_NOSIGNAL);
 }
 
+/// Whose command it is.
+static uid_t user(void) {
+    const struct executor_work_header *header = &work->read.header;
+    return (header->flags & EXECUTOR_CHANGES_USER) != 0 ? header->user : geteuid();
+}
+
 // MARK: - Children
 
 /// Looks whether the start of a child is over, and tells of it.
@@ -135,7 +141,7 @@ static void begin_task(enum task next) {
 static void thaw(void) {
     if (!is_frozen && task != TASK_FREEZE) return;
     begin_task(TASK_NONE);
-    clx_descendants_signal(SIGCONT);
+    clx_descendants_signal(SIGCONT, user());
     is_frozen = false;
 }
 
@@ -149,7 +155,7 @@ static void obey(const struct supervisor_order *order) {
         stillness_order = order->number;
         thaw();
         tell_stillness(TOLD_THAWED, 0);
-        clx_descendants_signal(order->signal);
+        clx_descendants_signal(order->signal, user());
         return;
     case ORDER_KILL:
         begin_task(TASK_KILL);
@@ -207,7 +213,7 @@ static void freeze_round(void) {
     struct clx_unstopped unstopped = {.error = ETIMEDOUT};
     long running = 1;
     for (int sweep = 0; sweep < FREEZE_SWEEPS && running > 0; sweep++) {
-        running = clx_descendants_stop(&seen, &unstopped);
+        running = clx_descendants_stop(&seen, user(), &unstopped);
     }
     const bool is_confirmed = running == 0 && is_freeze_seen;
     is_freeze_seen = running == 0;
@@ -217,7 +223,7 @@ static void freeze_round(void) {
         tell_stillness(TOLD_FROZEN, 0);
     } else if (running == 0) {
         next_round_ms = now_ms() + FREEZE_CONFIRM_MS;
-    } else if (running < 0 || ++freeze_rounds >= FREEZE_ROUNDS_MAX) {
+    } else if (running < 0 || unstopped.error == EPERM || ++freeze_rounds >= FREEZE_ROUNDS_MAX) {
         thaw();
         tell_stillness(TOLD_FREEZE_FAILED, running < 0 ? (int)-running : unstopped.error);
     } else {

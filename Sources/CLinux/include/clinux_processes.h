@@ -66,14 +66,22 @@ struct clx_unstopped {
     int error;
 };
 
-/// Tells every descendant of the caller to stop (SIGSTOP), in one sweep; again until it returns 0.
+/// Tells every descendant of the caller to stop (SIGSTOP), in one sweep; again until it returns 0. One that the user may not
+/// signal is left running: EPERM.
 ///
 /// The child of a process in an uninterruptible wait is left running: that may be vfork(2)'s wait for this
 /// very child. `seen` is what the sweep before has found (empty before the first) and becomes what this
 /// one finds. Returns how many are not stopped or were not a sweep ago, with one of them in `unstopped`, or
 /// minus an errno. At 0 all are stopped: who is seen stopped twice has started nobody in between, whom this
 /// sweep could have missed.
-long clx_descendants_stop(struct clx_processes *seen, struct clx_unstopped *unstopped);
+long clx_descendants_stop(struct clx_processes *seen, uid_t user, struct clx_unstopped *unstopped);
+
+/// Whether a user's processes may signal one (kill(2)): root's may signal all, others those whose real or saved uid is theirs.
+/// False where it is gone.
+bool clx_user_may_signal(uid_t user, pid_t pid);
+
+/// Whether a signal goes to all of a command, whose processes ever they are by now: those that end it do.
+bool clx_signal_is_for_all(int number);
 
 /// Whether a process is stopped, by a signal or by its tracer.
 bool clx_process_is_stopped(const struct clx_process *process);
@@ -82,8 +90,8 @@ bool clx_process_is_stopped(const struct clx_process *process);
 bool clx_process_is_dead(const struct clx_process *process);
 
 /// Sends a signal to every descendant of the caller, those included that appear meanwhile; but for SIGKILL, SIGSTOP and
-/// SIGCONT not to what is started by one that had it, as far as ticks of the clock tell. Returns how many got it, or minus
-/// an errno.
-long clx_descendants_signal(int number);
+/// SIGCONT not to what is started by one that had it, as far as ticks of the clock tell. Those that the user may not signal
+/// get only what is for all. Returns how many got it, or minus an errno.
+long clx_descendants_signal(int number, uid_t user);
 
 #endif

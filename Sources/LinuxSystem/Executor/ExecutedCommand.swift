@@ -324,12 +324,16 @@ package final class ExecutedCommand {
             index: 0, LaunchError(stage: stage, errno: record.code, request: request))
     }
 
+    private static let reasons: [Int32: String] = [
+        ETIMEDOUT: "it does not stop, or starts others all the time",
+        EPERM: "one of its processes has become another user's, and may not be stopped",
+    ]
+
     private func freezeFailed(_ errno: Int32) -> ProcessEvent.What {
         .freezeFailed(
             SystemError(
                 operation: "freeze", errno: errno, subject: "command \(identifier)",
-                detail: errno == ETIMEDOUT ? "it does not stop, or starts others all the time" : nil
-            ))
+                detail: Self.reasons[errno]))
     }
 
     /// - Returns: what the refusal of a freeze or a thaw tells; `nil` where its end tells more.

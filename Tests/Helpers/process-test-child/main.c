@@ -125,6 +125,15 @@ static int hydra(const char *group, int pause_ms) {
     }
 }
 
+/// Of the set-user-id kind: becomes its owner wholly, as su(1) does, says so, and stays.
+static int become_owner(void) {
+    const uid_t owner = geteuid();
+    if (setresuid(owner, owner, owner) < 0) return 1;
+    printf("ready %d\n", getpid());
+    fflush(stdout);
+    for (;;) pause();
+}
+
 static int go;
 
 static void *end_when_told(void *unused) {
@@ -314,6 +323,7 @@ int main(int count, char **arguments) {
     }
     if (strcmp(mode, "orphans") == 0 && count > 3) return make_orphans(atoi(arguments[2]), atoi(arguments[3]));
     if (strcmp(mode, "hydra") == 0 && count > 3) return hydra(arguments[2], atoi(arguments[3]));
+    if (strcmp(mode, "become-root") == 0) return become_owner();
     if (strcmp(mode, "zombie-threads") == 0 && count > 2) return keep_zombie_threads(atoi(arguments[2]));
     if (strcmp(mode, "leave") == 0 && count > 2) return leave(atoi(arguments[2]));
     if (strcmp(mode, "spawn") == 0 && count > 3) {

@@ -257,8 +257,13 @@ static void drop_group(struct group *group) {
 /// One that was used before and has the same bound, or NULL.
 static struct group *take_from_pool(uint32_t processes_max) {
     if (pool != NULL) take_notice();
-    for (struct group *group; (group = pool) != NULL;) {
-        pool = group->next;
+    struct group **place = &pool;
+    for (struct group *group; (group = *place) != NULL;) {
+        if (group->is_remembered) {
+            place = &group->next;
+            continue;
+        }
+        *place = group->next;
         pool_count--;
         const struct group_state state = group_read(group);
         // Somebody may have been moved there.
@@ -327,10 +332,17 @@ int group_give_back(struct group *group) {
         return error;
     }
     group->command = NULL;
+    group->is_remembered = true;
     group->next = pool;
     pool = group;
     pool_count++;
     return 0;
+}
+
+void group_forget(uint64_t number) {
+    for (struct group *group = pool; group != NULL; group = group->next) {
+        if (group->number == number) group->is_remembered = false;
+    }
 }
 
 void group_abandon(struct group *group) {

@@ -27,6 +27,8 @@ struct group {
     int watch;
     /// Whether it cannot be used again, since something of the command would show.
     bool is_worn;
+    /// Whether the daemon may take it for that of the last command, and kill what is in it: that is not forgotten.
+    bool is_remembered;
     /// Of those that wait to be used again, and of those that are watched.
     struct group *next, *next_watched;
 };
@@ -57,9 +59,12 @@ int groups_folder(void);
 int group_take(
     struct command *command, uint32_t processes_max, void (*changed)(struct source *source, uint32_t events));
 
-/// Takes it back from its command, to be used again or removed with what processes made below it. Returns 0 or an errno; it
-/// stays the command's where that fails.
+/// Takes it back from its command, to be used again once that is forgotten, or removed with what processes made below it.
+/// Returns 0 or an errno; it stays the command's where that fails.
 int group_give_back(struct group *group);
+
+/// The command that had the group of this number is forgotten.
+void group_forget(uint64_t number);
 
 /// Lets go of one that cannot be given back.
 void group_abandon(struct group *group);

@@ -42,6 +42,8 @@ void loop_forget(struct source *source) {
 
 void loop_turn(int milliseconds) {
     count = epoll_wait(queue, events, EVENTS, milliseconds);
+    // One that was stopped takes what has happened before what is due by now (signal(7)).
+    if (count < 0 && errno == EINTR) count = epoll_wait(queue, events, EVENTS, 0);
     for (int i = 0; i < count; i++) {
         struct source *source = events[i].data.ptr;
         if (source != NULL) source->ready(source, events[i].events);

@@ -296,6 +296,78 @@ struct OutlivingTests {
         #expect(other.log.contains("it has commands of another state folder"))
     }
 
+    @Test(
+        "limits hold while the executor stands still, which tells the same when it goes on",
+        arguments: [true, false])
+    func limitWithoutExecutor(usesGroups: Bool) throws {
+        let pair = try Pair(usesGroups: usesGroups)
+        let client = try pair.daemon.connect()
+        let id = try client.submit(script: Self.forEver) {
+            $0.budget = Tasks.Budget(ms: 30_000, grace: 1000)
+        }
+        let other = try client.submit(script: Self.forEver) {
+            $0.budget = Tasks.Budget(ms: 600_000, grace: 1000)
+        }
+        for id in [id, other] { try pair.daemon.waitForOutput("up", of: id) }
+        let (process, spared) = try (
+            self.process(of: id, pair.daemon), self.process(of: other, pair.daemon)
+        )
+        pair.executor.signal(SIGSTOP)
+        defer { pair.executor.signal(SIGCONT) }
+        try pair.daemon.waitForLog("was killed at its limit without bgtask-executor")
+        try eventually("it is dead") { !Processes.isAlive(process) }
+        #expect(Processes.isAlive(spared))
+        pair.executor.signal(SIGCONT)
+        let ended = try client.ended(id)
+        #expect(ended.outcome == .overrun, "\(ended)")
+        #expect(pair.daemon.log.matches(of: /was killed at its limit without/).count == 1)
+        #expect(try client.show(other).state == .running)
+    }
+
+    @Test("a command that ends by itself while the executor stands still has ended by itself")
+    func endWithoutExecutor() throws {
+        let pair = try Pair()
+        let client = try pair.daemon.connect()
+        let gate = pair.daemon.folder.path + "/gate"
+        let gated = "echo up; until [ -e \(gate) ]; do sleep 0.05; done; exit 7"
+        let id = try client.submit(script: gated) {
+            $0.budget = Tasks.Budget(ms: 30_000, grace: 1000)
+        }
+        // Its limit is later, and passes as well.
+        let other = try client.submit(script: Self.forEver) {
+            $0.budget = Tasks.Budget(ms: 31_000, grace: 1000)
+        }
+        for id in [id, other] { try pair.daemon.waitForOutput("up", of: id) }
+        let process = try self.process(of: id, pair.daemon)
+        pair.executor.signal(SIGSTOP)
+        defer { pair.executor.signal(SIGCONT) }
+        try Files.write("", to: gate)
+        try eventually("it has ended") { !Processes.isAlive(process) }
+        try pair.daemon.waitForLog("was killed at its limit without bgtask-executor")
+        pair.executor.signal(SIGCONT)
+        let ended = try client.ended(id)
+        #expect(ended.outcome == .failed && ended.exit?.status == 7, "\(ended)")
+        #expect(try client.ended(other).outcome == .overrun)
+        #expect(pair.daemon.log.matches(of: /was killed at its limit without/).count == 1)
+    }
+
+    @Test("an executor that stands still with nothing to run is killed, and the next one serves")
+    func uselessExecutor() throws {
+        let pair = try Pair()
+        let client = try pair.daemon.connect()
+        #expect(try client.ended(client.submit(["true"])).outcome == .completed)
+        pair.executor.signal(SIGSTOP)
+        // It is not answered.
+        let id = try client.submit(["sleep", "1000"])
+        try eventually("it is killed", seconds: 120) {
+            pair.daemon.log.contains("bgtask-executor stands still, and was killed")
+        }
+        #expect(try pair.executor.waitForEnd() == SIGKILL)
+        try pair.executor.start()
+        _ = try client.ask(Tasks.Cancel.self) { $0.id = id }
+        #expect(try client.ended(client.submit(["true"])).outcome == .completed)
+    }
+
     @Test("an executor that stands still is told of, and who waits for it waits no longer")
     func silence() throws {
         let pair = try Pair()

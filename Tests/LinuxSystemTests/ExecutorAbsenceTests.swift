@@ -45,10 +45,23 @@ struct ExecutorSilenceTests {
         let late = silence.isNewlyLong(at: 15 * Self.second)
         let again = silence.isNewlyLong(at: 16 * Self.second)
         #expect([early, late, again] == [false, true, false])
-        #expect(silence.isLong && silence.nextDeadline == nil)
+        #expect(silence.isLong && silence.nextDeadline == 40 * Self.second)
         let wasLong = silence.heard(isAwaited: true, at: 20 * Self.second)
         #expect(wasLong && !silence.isLong && silence.nextDeadline == 25 * Self.second)
         let isLongStill = silence.heard(isAwaited: false, at: 21 * Self.second)
         #expect(!isLongStill && silence.nextDeadline == nil)
+    }
+
+    @Test("has it looked at after half a minute whether anything needs the executor, and again")
+    func useless() {
+        var silence = ExecutorSilence()
+        silence.ordered(at: 10 * Self.second)
+        let isNotLong = silence.isToBeLookedAt(at: 100 * Self.second)
+        _ = silence.isNewlyLong(at: 15 * Self.second)
+        let looks = [39, 40, 41, 45].map { silence.isToBeLookedAt(at: $0 * Self.second) }
+        #expect(!isNotLong && looks == [false, true, false, true])
+        _ = silence.heard(isAwaited: true, at: 46 * Self.second)
+        let isOver = silence.isToBeLookedAt(at: 50 * Self.second)
+        #expect(!isOver && silence.nextDeadline == 51 * Self.second)
     }
 }

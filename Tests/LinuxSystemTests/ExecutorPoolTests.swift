@@ -54,6 +54,16 @@ extension LinuxTests {
             for place in 1...4 { #expect(!exists("command-\(place)")) }
         }
 
+        @Test("a group is not used again before its command is forgotten")
+        func remembered() throws {
+            let first = try start(1, ExecutorWork("true")).place
+            _ = try peer.wait(EXECUTOR_GONE, of: 1)
+            let isCounted = isCounted(first)
+            #expect(try start(2, ExecutorWork("sleep", "1000")).place != first)
+            #expect(try peer.forget(1) == 0)
+            #expect(try (start(3, ExecutorWork("true")).place == first) != isCounted)
+        }
+
         @Test("a group is not used again that was killed or frozen, or has others below")
         func worn() throws {
             let orders: [(UInt64) throws -> Void] = [

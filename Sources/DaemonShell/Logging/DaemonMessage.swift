@@ -46,6 +46,13 @@ extension DaemonMessage {
     /// What was ordered meanwhile is done.
     static let executorAnswers = DaemonMessage(
         "3fd07c92b5e84a16a8c1e9407d2b65f8", .notice, "bgtask-executor answers again")
+    /// It stands still; the daemon has killed what was past its limit.
+    static let executorLetLimitPass = DaemonMessage(
+        "99a1f016bf194fe78cc6372bd8c2d540", .warning,
+        "a command was killed at its limit without bgtask-executor, which stands still")
+    /// It was silent for half a minute and had nothing to run.
+    static let executorKilled = DaemonMessage(
+        "7335e420764e4659bca60b1b2d71eae1", .error, "bgtask-executor stands still, and was killed")
     /// It counts as a restart.
     static let stopKindNotTold = DaemonMessage(
         "6ac019d7f3e54b82917d05be8c42f36b", .info,

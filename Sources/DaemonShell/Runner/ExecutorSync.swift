@@ -138,6 +138,9 @@ final class ExecutorSync {
             case .answers:
                 log.say(.executorAnswers)
                 isThere()
+            case .limitKept(let command): log.say(.executorLetLimitPass, fields(of: command))
+            case .killed(let executor):
+                log.say(.executorKilled, [.reason: "process \(executor.processID)"])
             }
         }
     }
@@ -145,6 +148,17 @@ final class ExecutorSync {
     /// Commands that waited for it start.
     private func isThere() {
         core.update { registry, now, actions in registry.executorIsThere(at: now, &actions) }
+    }
+
+    private func fields(of command: UInt64) -> [JournalField: String] {
+        let id = RunnerID(number: command)
+        switch id.kind {
+        case .task(let task): return [.taskID: "\(task)"]
+        case .application:
+            let key = core.registry.launchedApplications[id.run]
+            guard let key else { return [:] }
+            return [.application: key.id, .owner: "\(key.owner)"]
+        }
     }
 
     /// Who waits for an executor that does not answer waits no longer. What they were given holds once it answers.

@@ -53,6 +53,9 @@ package struct MirroredTimes {
     /// Whether the executor goes by what is wanted.
     package var areInForce: Bool { awaited == nil && told == aim }
 
+    /// When the limit is due, whether the executor knows that already or not; 0: never.
+    var limitAt: UInt64 { wanted.limitAt }
+
     private var aim: CommandTimes {
         guard isWarning else { return wanted }
         var aim = wanted

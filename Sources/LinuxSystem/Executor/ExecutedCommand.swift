@@ -64,6 +64,8 @@ package final class ExecutedCommand {
     /// What was told of it, so that nothing is told twice.
     private var hasExited = false
     private var isLimitTold = false
+    /// Nothing was left of it when its executor let its limit pass.
+    private var isLimitIdle = false
     /// Signals that were ordered while no executor was there, in their order.
     private var owed: [Int32] = []
     /// Nobody wants to know any more; it is forgotten when it is over.
@@ -165,6 +167,33 @@ package final class ExecutedCommand {
     /// Orders the end of all its processes; `gone` tells when.
     package func kill() {
         if !phase.isOver { link.kill(self) }
+    }
+
+    /// When it is to be at its end, and was not told to be; 0: never.
+    var openLimit: UInt64 { isLimitTold || isLimitIdle || phase.isOver ? 0 : times.limitAt }
+
+    /// Kills it at its limit, which its executor has let pass. It is not forgotten, and so its group is nobody else's.
+    ///
+    /// - Returns: whether anything was there to be killed, and could be.
+    func killAtLimit() -> Bool {
+        guard !phase.isOver else { return false }
+        if supervisor != 0 {
+            isLimitTold = link.killSupervisor(Int32(bitPattern: supervisor))
+        } else if group != 0 {
+            do {
+                guard let cgroup = try cgroup(), try cgroup.stateNow().isPopulated else {
+                    // Those that have left it are the executor's to find.
+                    isLimitIdle = true
+                    return false
+                }
+                try cgroup.kill()
+                isLimitTold = true
+            } catch {
+                // It is tried again.
+                return false
+            }
+        }
+        return isLimitTold
     }
 
     /// Ends the use: no more events. What still runs is killed.

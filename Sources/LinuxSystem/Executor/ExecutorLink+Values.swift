@@ -29,6 +29,10 @@ extension ExecutorLink {
         case silent
         /// It answers again.
         case answers
+        /// It has let the limit of a command pass, which was killed without it.
+        case limitKept(command: UInt64)
+        /// It was silent for too long while nothing of it ran, and was killed.
+        case killed(Executor)
     }
 
     /// What commands may take.

@@ -1,4 +1,5 @@
 internal import CExecutor
+internal import CLinux
 internal import Glibc
 
 /// The way to bgtask-executor: what it is ordered, and what it tells of the commands that it runs.
@@ -54,6 +55,7 @@ package final class ExecutorLink: WatchOwner {
     private var executorIsFirst = true
     private var awaited = AwaitedOrders()
     private var silence = ExecutorSilence()
+    private var limits = OverdueLimits()
     private var renewal = ExecutorRenewal()
     /// When everything is asked for once more, since this process had no room for descriptors; `nil`: nothing is missed.
     private var listAgainAt: Int64?
@@ -195,7 +197,8 @@ package final class ExecutorLink: WatchOwner {
         case .absent(let retryAt): retryAt
         case .greeting(_, let until): until
         case .ready(let connection):
-            [silence.nextDeadline, listAgainAt, connection.sendHeldAt].compactMap(\.self).min()
+            [silence.nextDeadline, limits.nextDeadline, listAgainAt, connection.sendHeldAt]
+                .compactMap(\.self).min()
         }
     }
 
@@ -205,6 +208,8 @@ package final class ExecutorLink: WatchOwner {
         switch phase {
         case .ready(let connection):
             if silence.isNewlyLong(at: now) { news.append(.silent) }
+            if silence.isToBeLookedAt(at: now) { endIfUseless() }
+            keepLimits(at: now)
             // Where the other end is gone, that is found out by reading.
             if let moment = connection.sendHeldAt, moment <= now { try? connection.sendHeld() }
             guard let listAgainAt, listAgainAt <= now else { return }
@@ -223,6 +228,46 @@ package final class ExecutorLink: WatchOwner {
             }
         }
         if absence.takesTooLong(at: now) { loseCommands() }
+    }
+
+    /// Kills what is past its limit and was not told to be.
+    private func keepLimits(at now: Int64) {
+        let all = commands.values.lazy.map { (command: $0.identifier, limitAt: $0.openLimit) }
+        for identifier in limits.takeOverdue(of: all, at: now) {
+            guard let command = commands[identifier], command.killAtLimit() else { continue }
+            news.append(.limitKept(command: identifier))
+            emit(.limitReached, of: command, &held)
+        }
+    }
+
+    /// Kills an executor that stands still where nothing of it runs: its service manager does not watch it while it has
+    /// commands, and cannot see that they are gone.
+    private func endIfUseless() {
+        guard let executor, runsNothing(executor.processID) else { return }
+        Glibc.kill(executor.processID, SIGKILL)
+        news.append(.killed(executor))
+    }
+
+    /// Whether no process descends from an executor. It is the subreaper of all that do, and so one that lives would have a
+    /// parent that lives, up to a child of its own.
+    private func runsNothing(_ processID: Int32) -> Bool {
+        if let tree, (try? tree.isPopulated()) ?? true { return false }
+        let path = "/proc/\(processID)/task/\(processID)/children"
+        guard let children = try? readText(path) else { return false }
+        return children.split(separator: " ").compactMap { Int32($0) }.allSatisfy { child in
+            (try? ProcessStat(of: child)).map { $0.state == "Z" } ?? true
+        }
+    }
+
+    /// Kills a supervisor of a command, and with it the command itself.
+    ///
+    /// - Returns: whether it was there.
+    func killSupervisor(_ processID: Int32) -> Bool {
+        guard let executor, let process = try? OwnedDescriptor.process(processID),
+            // The number may be another's by now.
+            (try? ProcessStat(of: processID))?.parent == executor.processID
+        else { return false }
+        return clx_pidfd_send_signal(process.rawValue, SIGKILL) == 0
     }
 
     /// The connection is of no use any more.
@@ -358,6 +403,7 @@ package final class ExecutorLink: WatchOwner {
             throw unavailable("is not connected")
         }
         commands[command.identifier] = command
+        limits.note(limitAt: start.times.limitAt)
         awaited.add(.start, of: command.identifier, serial: record.serial)
         silence.ordered(at: MonotonicClock.now())
     }
@@ -368,7 +414,9 @@ package final class ExecutorLink: WatchOwner {
     }
 
     func timesChanged(of command: ExecutedCommand) {
-        if command.phase.isOrdered { changed[command.identifier] = command }
+        guard command.phase.isOrdered else { return }
+        changed[command.identifier] = command
+        limits.note(limitAt: command.openLimit)
     }
 
     /// Tells the executor of all times that have changed.
@@ -536,6 +584,7 @@ package final class ExecutorLink: WatchOwner {
         let command = ExecutedCommand(entry: &message, link: self)
         known.insert(identifier)
         commands[identifier] = command
+        limits.note(limitAt: command.openLimit)
         if executorIsFirst {
             listed.append(ListedCommand(command, message))
         } else {

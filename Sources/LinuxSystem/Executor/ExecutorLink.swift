@@ -254,8 +254,12 @@ package final class ExecutorLink: WatchOwner {
         if let tree, (try? tree.isPopulated()) ?? true { return false }
         let path = "/proc/\(processID)/task/\(processID)/children"
         guard let children = try? readText(path) else { return false }
+        let group = try? readText("/proc/\(processID)/cgroup")
         return children.split(separator: " ").compactMap { Int32($0) }.allSatisfy { child in
-            (try? ProcessStat(of: child)).map { $0.state == "Z" } ?? true
+            guard let stat = try? ProcessStat(of: child), stat.state != "Z" else { return true }
+            // What closes for it lives where it does. A command cannot go there, whatever it calls itself.
+            let name = try? readText("/proc/\(child)/comm")
+            return name == "bgtask-closer\n" && (try? readText("/proc/\(child)/cgroup")) == group
         }
     }
 

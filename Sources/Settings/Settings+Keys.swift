@@ -180,13 +180,13 @@ extension Settings {
             "store.historyBytesMax",
             \.store.historyBytesMax,
             1_048_576...1_099_511_627_776,
-            "What ended tasks and last successes use on the disk, in bytes; the user with most loses the oldest."
+            "What ended tasks and last successes use on the disk, in bytes, at most a quarter of it; who has most loses the oldest."
         ),
         .integer(
             "store.outputBytesMax",
             \.store.outputBytesMax,
             0...1_099_511_627_776,
-            "What the output of ended tasks takes on the disk, in bytes; who has most loses the oldest."
+            "What the output of ended tasks takes on the disk, in bytes, at most a quarter of it; who has most loses the oldest."
         ),
         .time(
             "store.historyAge",

@@ -21,6 +21,9 @@ final class HistoryAccount: @unchecked Sendable {
     /// Ended tasks in the database.
     var endedCount: Int { shares.total.count }
 
+    /// What all of it takes on the disk, as far as it is counted.
+    var bytes: Int { shares.total.bytes }
+
     /// Whether it is known what all of it takes on the disk.
     var isComplete: Bool { shares.isComplete }
 

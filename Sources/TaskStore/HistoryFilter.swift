@@ -75,4 +75,16 @@ package struct HistoryBounds: Equatable, Sendable {
         self.accounts = accounts
         self.outputBytesMax = outputBytesMax
     }
+
+    /// The same, where neither the tasks nor their output take more than a share of the disk that a file is on: a disk
+    /// that is small would be full of them.
+    package func limited(toDiskOf path: String) -> HistoryBounds {
+        guard let space = DiskSpace(of: path) else { return self }
+        var limited = self
+        limited.bytesMax = min(bytesMax, space.total / Self.diskShare)
+        limited.outputBytesMax = min(outputBytesMax, space.total / Self.diskShare)
+        return limited
+    }
+
+    private static let diskShare = 4
 }

@@ -48,6 +48,27 @@ final class HistoryPruner: @unchecked Sendable {
         return PruneStep(tasks: [], isComplete: !hasMore)
     }
 
+    /// What all of the history takes on the disk, about; counts all of it, where that was not done.
+    func countedBytes() throws(StoreError) -> Int {
+        while !account.isComplete {
+            try account.countBytes(rowsMax: HistoryPruner.rowsCountedAtOnce)
+        }
+        return account.bytes
+    }
+
+    /// Removes some of what is within the bounds, of those who have most the oldest.
+    ///
+    /// - Parameter bytes: about how much is to go.
+    /// - Returns: the tasks that are gone; `nil` where nothing is left.
+    func relieve(
+        of bytes: Int, _ bounds: HistoryBounds, rowsMax: Int
+    ) throws(StoreError) -> [TaskID]? {
+        var tight = bounds
+        tight.countMax = .max
+        tight.bytesMax = max(try countedBytes() - bytes, 0)
+        return try remove(excess(over: tight, rowsMax: rowsMax))?.tasks
+    }
+
     /// - Returns: whether some spans of applications were too old, or too many.
     private func removesSpans(
         to bounds: HistoryBounds, at now: WallTime, rowsMax: Int

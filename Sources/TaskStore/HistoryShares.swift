@@ -77,7 +77,7 @@ package struct HistoryShares {
         }
         let excess = total.bytes - bounds.bytesMax
         guard isComplete, excess > 0, let (owner, lead) = owners.bytes.most else { return nil }
-        let few = min(bounds.bytesMax / HistoryShares.parts, 65_536)
+        let few = min(max(bounds.bytesMax / HistoryShares.parts, 1), 65_536)
         let taken = min(excess, max(lead, few))
         return Excess(owner: owner, countMax: .max, bytesMax: taken)
     }

@@ -24,7 +24,8 @@ package final class OutputDatabase {
         let version = try migration.check()
         try connection.configureFile(journal: "wal")
         try connection.execute(
-            "PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = \(Self.logBytesKept); "
+            "PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = "
+                + "\(connection.logBytes(atMost: Self.logBytesMax)); "
                 + "PRAGMA cache_size = -2048", "open")
         try migration.run(from: version)
         try removeStrangers(from: first)
@@ -102,8 +103,8 @@ package final class OutputDatabase {
 
     /// Refuses what would take the last room from the tasks: it goes to the write-ahead log and to the database.
     private func checkRoom(for bytes: Int) throws(StoreError) {
-        guard let room = StoreFile.room(for: connection.path),
-            room < Self.roomLeftMin + 3 * UInt64(bytes)
+        guard let room = DiskSpace(of: connection.path)?.left,
+            room < Self.roomLeftMin + 3 * bytes
         else { return }
         throw StoreError(
             cause: .diskFull, operation: "keep output", path: connection.path,
@@ -219,11 +220,12 @@ package final class OutputDatabase {
 
     // MARK: - Its bounds
 
-    /// Removes some of what is too much: the oldest of who has most; then gives room that has become free back to the
+    /// Removes some of what is too much, on this disk: the oldest of who has most; then gives room that has become free back to the
     /// file system. To be called again until it is complete.
     ///
     /// - Returns: whether nothing is left to do.
     package func prune(to bounds: HistoryBounds) throws(StoreError) -> Bool {
+        let bounds = bounds.limited(toDiskOf: connection.path)
         guard let (owner, bytes) = shares.excess(over: bounds.outputBytesMax, bounds.accounts)
         else {
             return try connection.exclusively { () throws(StoreError) in
@@ -235,14 +237,48 @@ package final class OutputDatabase {
         return oldest.isEmpty
     }
 
+    /// Makes room on a full disk: removes some of it, however far within its bounds that is, of who has most the oldest,
+    /// and gives the room back to the file system. The reserve of the store is to be given up before.
+    ///
+    /// - Parameter bytes: about how much is to go.
+    /// - Returns: of how many tasks it is gone.
+    package func makeRoom(_ bytes: Int, _ accounts: Accounts) -> Int {
+        let wanted = max(shares.total - bytes, 0)
+        var (count, rows) = (0, RowsAtOnce())
+        try? checkpoint()
+        while shares.total > wanted, let (owner, bytes) = shares.excess(over: wanted, accounts) {
+            do throws(StoreError) {
+                let oldest = try oldest(of: owner, bytes: bytes, countMax: rows.count)
+                guard !oldest.isEmpty else { break }
+                try forget(oldest)
+                count += oldest.count
+                rows.fitted()
+            } catch {
+                guard error.cause == .diskFull, rows.didNotFit() else { break }
+            }
+            try? checkpoint()
+        }
+        try? connection.exclusively { () throws(StoreError) in try connection.giveAllRoomBack() }
+        return count
+    }
+
+    private func checkpoint() throws(StoreError) {
+        try connection.exclusively { () throws(StoreError) in
+            try connection.checkpoint(isLast: false)
+        }
+    }
+
     /// The oldest of an owner, until what they take is enough.
-    private func oldest(of owner: OwnerID, bytes: Int) throws(StoreError) -> [TaskID] {
+    private func oldest(
+        of owner: OwnerID, bytes: Int, countMax: Int = removedAtOnce
+    ) throws(StoreError) -> [TaskID] {
         try connection.exclusively { () throws(StoreError) in
             let statement = try connection.statement(
                 "SELECT task, size FROM outputs INDEXED BY outputs_owner WHERE owner = ? "
-                    + "ORDER BY number LIMIT \(Self.removedAtOnce)", "forget output")
+                    + "ORDER BY number LIMIT ?", "forget output")
             defer { statement.reset() }
             try statement.bind(Int64(owner.rawValue))
+            try statement.bind(Int64(countMax))
             var tasks: [TaskID] = []
             var taken = 0
             while taken < bytes, try statement.step() {
@@ -272,8 +308,8 @@ package final class OutputDatabase {
     }
 
     private static let logPagesDue = 1000
-    private static let logBytesKept = 16_777_216
+    private static let logBytesMax = 16_777_216
     private static let removedAtOnce = 64
     /// What the disk has to have besides.
-    private static let roomLeftMin: UInt64 = 1_048_576
+    private static let roomLeftMin = 1_048_576
 }

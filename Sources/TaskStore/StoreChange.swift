@@ -34,6 +34,13 @@ package enum StoreChange: Equatable, Sendable {
     case identifiersReserved(through: TaskID)
 }
 
+extension StoreChange {
+    /// What it takes on the disk that a submitter has given, about.
+    package var byteCount: Int {
+        if case .submitted(let task) = self { task.work.byteCount } else { 0 }
+    }
+}
+
 /// The attempt that ended, and when the next one may begin.
 package struct StoredRequeue: Equatable, Sendable {
     /// How the attempt ended that is over; its time is the new `StoredTask.queuedAt`.

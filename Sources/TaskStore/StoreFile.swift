@@ -29,19 +29,15 @@ struct StoreFile: ~Copyable {
         Glibc.close(folder)
     }
 
-    /// The bytes that the file system of a file has left; `nil` where it does not say.
-    static func room(for path: String) -> UInt64? {
-        var status = statvfs()
-        guard statvfs(path, &status) == 0 else { return nil }
-        return UInt64(status.f_bavail) * UInt64(status.f_frsize)
-    }
-
     /// The bytes of a database with its write-ahead log.
     static func size(of path: String) -> Int {
-        [path, path + "-wal"].reduce(0) { sum, path in
-            var status = stat()
-            return lstat(path, &status) == 0 ? sum + Int(status.st_size) : sum
-        }
+        size(ofDatabase: path) + size(ofDatabase: path + "-wal")
+    }
+
+    /// The bytes of a database alone; 0 where there is none.
+    static func size(ofDatabase path: String) -> Int {
+        var status = stat()
+        return lstat(path, &status) == 0 ? Int(status.st_size) : 0
     }
 
     /// Makes a file where it is missing, for its owner alone, and does not lock its folder.

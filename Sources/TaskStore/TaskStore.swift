@@ -24,6 +24,7 @@ package final class TaskStore: Sendable {
     private let writes: TaskWrites
     private let pruner: HistoryPruner
     private let isInMemory: Bool
+    private let reserve: KeptReserve
     private let vfs: String?
     private let file: FolderLock
 
@@ -39,6 +40,17 @@ package final class TaskStore: Sendable {
 
         func release() {
             file = nil
+        }
+    }
+
+    /// The room that is kept for a full disk.
+    ///
+    /// `@unchecked Sendable`: used only by who holds the connection.
+    private final class KeptReserve: @unchecked Sendable {
+        var value: StoreReserve
+
+        init(_ value: StoreReserve) {
+            self.value = value
         }
     }
 
@@ -73,6 +85,7 @@ package final class TaskStore: Sendable {
         self.file = file
         self.isInMemory = isInMemory
         self.vfs = vfs
+        reserve = KeptReserve(StoreReserve(beside: connection.path))
         let migration = Migration(connection: connection)
         let version = try migration.check()
         try TaskStore.configure(connection, journal: isInMemory ? "memory" : "wal")
@@ -90,12 +103,13 @@ package final class TaskStore: Sendable {
     ) throws(StoreError) {
         try connection.configureFile(journal: journal)
         try connection.execute(
-            "PRAGMA synchronous = FULL; PRAGMA journal_size_limit = \(logBytesKept); "
+            "PRAGMA synchronous = FULL; "
+                + "PRAGMA journal_size_limit = \(connection.logBytes(atMost: logBytesMax)); "
                 + "PRAGMA cache_size = -8192; PRAGMA temp_store = MEMORY", "open")
     }
 
     /// What the write-ahead log takes at most once it has been brought into the database.
-    private static let logBytesKept = 67_108_864
+    private static let logBytesMax = 67_108_864
 
     /// Writes all of it, or nothing.
     ///
@@ -118,6 +132,7 @@ package final class TaskStore: Sendable {
             try account.transaction("commit") { () throws(StoreError) in
                 try writes.write(changes, &applied)
                 try self.spans.write(spans)
+                try checkRoomForLog()
             }
             self.spans.committed()
         }
@@ -160,17 +175,35 @@ package final class TaskStore: Sendable {
             try account.transaction("probe") { () throws(StoreError) in
                 try writes.probe()
             }
-            guard !isInMemory, let room = StoreFile.room(for: connection.path),
-                room < TaskStore.roomMin
-            else { return }
-            throw StoreError(
-                cause: .diskFull, operation: "probe", path: connection.path,
-                text: "no space left on the disk (\(room) bytes)")
+            try checkRoom(Self.roomMin, "probe")
         }
     }
 
     /// Bytes that a commit of some tasks takes.
-    private static let roomMin: UInt64 = 131_072
+    private static let roomMin = 131_072
+
+    private func checkRoom(_ bytes: Int, _ operation: String) throws(StoreError) {
+        guard !isInMemory, let left = DiskSpace(of: connection.path)?.left, left < bytes
+        else { return }
+        throw StoreError(
+            cause: .diskFull, operation: operation, path: connection.path,
+            text: "no space left on the disk (\(left) bytes)")
+    }
+
+    /// Refuses a commit that the disk has room for in the log and not in the database: as long as the log cannot be brought
+    /// into that, it grows with whatever is written, also with what is to make room.
+    private func checkRoomForLog() throws(StoreError) {
+        guard !isInMemory else { return }
+        let pages = try connection.number("PRAGMA page_count", "commit")
+        let bytes = Int(clamping: pages * (try connection.number("PRAGMA page_size", "commit")))
+        let growth = bytes - StoreFile.size(ofDatabase: connection.path)
+        guard growth > max(reserve.value.bytes, Self.growthUnchecked) else { return }
+        // For the log, and for the database.
+        try checkRoom(2 * growth, "commit")
+    }
+
+    /// By how much the database may grow with what is in its log without a look at the disk.
+    private static let growthUnchecked = 1_048_576
 
     /// What there is of it, and room for more.
     package func use() throws(StoreError) -> StoreUse {
@@ -178,7 +211,7 @@ package final class TaskStore: Sendable {
         guard !isInMemory else { return StoreUse(endedCount: endedCount) }
         return StoreUse(
             endedCount: endedCount, fileBytes: StoreFile.size(of: connection.path),
-            freeBytes: StoreFile.room(for: connection.path).map { Int(clamping: $0) })
+            freeBytes: DiskSpace(of: connection.path)?.left)
     }
 
     /// How many ended tasks are kept.
@@ -259,8 +292,8 @@ package final class TaskStore: Sendable {
 
     // MARK: - The bounds of the history
 
-    /// Removes some of what is out of the bounds: what is too old, and of those owners who have most the
-    /// oldest ends, until all together are within the bounds; then gives room that has become free back to
+    /// Removes some of what is out of the bounds, as they are on this disk: what is too old, and of those owners who have
+    /// most the oldest ends, until all together are within the bounds; then gives room that has become free back to
     /// the file system, where it is much. One short transaction each: to be called again until it is complete,
     /// with commits between.
     ///
@@ -270,7 +303,61 @@ package final class TaskStore: Sendable {
         to bounds: HistoryBounds, at now: WallTime, rowsMax: Int = 500
     ) throws(StoreError) -> PruneStep {
         try connection.exclusively { () throws(StoreError) in
-            try pruner.step(to: bounds, at: now, rowsMax: rowsMax)
+            try pruner.step(to: limited(bounds), at: now, rowsMax: rowsMax)
+        }
+    }
+
+    /// The bounds that hold on the disk that the store is on.
+    package func limited(_ bounds: HistoryBounds) -> HistoryBounds {
+        isInMemory ? bounds : bounds.limited(toDiskOf: connection.path)
+    }
+
+    // MARK: - A full disk
+
+    /// Takes some room for `makeRoom`, where it has none.
+    ///
+    /// - Parameter isBack: whether that was given up just now, and nothing came of it; else only where the disk has plenty.
+    package func takeReserve(back isBack: Bool = false) {
+        guard !isInMemory else { return }
+        try? connection.exclusively { () throws(StoreError) in reserve.value.take(back: isBack) }
+    }
+
+    /// Gives that up, where the disk is full.
+    package func giveUpReserve() {
+        try? connection.exclusively { () throws(StoreError) in reserve.value.giveUp() }
+    }
+
+    /// What all of the history takes on the disk, about.
+    package func historyBytes() throws(StoreError) -> Int {
+        try connection.exclusively { () throws(StoreError) in try pruner.countedBytes() }
+    }
+
+    /// Makes room on a full disk: removes some of the history, however far within its bounds that is, of those who have
+    /// most the oldest, and gives the room back to the file system. The reserve is to be given up before.
+    ///
+    /// - Parameter bytes: about how much is to go.
+    /// - Returns: the tasks that are gone; `nil` where nothing is left to let go, or nothing can be.
+    package func makeRoom(_ bytes: Int, _ bounds: HistoryBounds) -> [TaskID]? {
+        guard !isInMemory else { return nil }
+        return try? connection.exclusively { () throws(StoreError) -> [TaskID]? in
+            var gone: [TaskID]?
+            // What is in the log is brought into the database each time: the log has room for the next then.
+            try? connection.checkpoint(isLast: false)
+            let before = try pruner.countedBytes()
+            var rows = RowsAtOnce()
+            while let left = try? bytes - (before - pruner.countedBytes()), left > 0 {
+                do throws(StoreError) {
+                    guard let some = try pruner.relieve(of: left, bounds, rowsMax: rows.count)
+                    else { break }
+                    gone = (gone ?? []) + some
+                    rows.fitted()
+                } catch {
+                    guard error.cause == .diskFull, rows.didNotFit() else { break }
+                }
+                try? connection.checkpoint(isLast: false)
+            }
+            try? connection.giveAllRoomBack()
+            return gone
         }
     }
 
@@ -310,6 +397,7 @@ package final class TaskStore: Sendable {
                 connection.close()
                 file.release()
             }
+            reserve.value.giveUp()
             try connection.checkpoint(isLast: true)
         }
     }

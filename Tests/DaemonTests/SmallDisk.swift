@@ -5,13 +5,14 @@ final class SmallDisk {
     /// The folder of the daemon, for whom the disk is the state folder in it.
     let folder: TemporaryFolder
     private let path: String
-    private static let options = "size=4m,mode=700"
+    private let options: String
 
-    init() throws {
+    init(megabytes: Int = 4) throws {
+        options = "size=\(megabytes)m,mode=700"
         folder = try TemporaryFolder()
         path = folder.path + "/state"
         mkdir(path, 0o700)
-        guard mount("tmpfs", path, "tmpfs", 0, Self.options) == 0 else {
+        guard mount("tmpfs", path, "tmpfs", 0, options) == 0 else {
             throw Child.CannotStart(program: "mount", errno: errno)
         }
     }
@@ -41,7 +42,7 @@ final class SmallDisk {
     /// Has the disk take no writing, or take it again.
     func remount(readOnly: Bool) throws {
         let flags = UInt(MS_REMOUNT) | (readOnly ? UInt(MS_RDONLY) : 0)
-        guard mount("tmpfs", path, "tmpfs", flags, Self.options) == 0 else {
+        guard mount("tmpfs", path, "tmpfs", flags, options) == 0 else {
             throw Child.CannotStart(program: "remount", errno: errno)
         }
     }

@@ -18,7 +18,7 @@ struct HistorySharesTests {
             }
             guard total.bytes > bounds.bytesMax, let (owner, lead) = most(\.bytes, bounds.accounts)
             else { return nil }
-            let few = min(bounds.bytesMax / 1000, 65_536)
+            let few = min(max(bounds.bytesMax / 1000, 1), 65_536)
             let taken = min(total.bytes - bounds.bytesMax, max(lead, few))
             return HistoryShares.Excess(owner: owner, countMax: .max, bytesMax: taken)
         }

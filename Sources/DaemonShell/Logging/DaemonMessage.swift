@@ -209,6 +209,10 @@ extension DaemonMessage {
     /// What the store does beside commits: the write-ahead log, the bounds of the history.
     static let storeNotKept = DaemonMessage(
         "3c9b8f52d1e64f0aa7d5c6e1820b94f7", .warning, "the store cannot be kept in order")
+    /// Of who has most, the oldest; a submission would have been refused otherwise.
+    static let historyCut = DaemonMessage(
+        "7be0d3a194c24f688d1560fa27c9b3e4", .warning,
+        "ended tasks are forgotten, since the disk is full")
     /// What tasks printed is kept in memory alone, until the disk takes it again.
     static let outputNotKept = DaemonMessage(
         "a4e0c1d87b5f49d2b93c6f12e7805ad6", .warning, "output of ended tasks cannot be kept")

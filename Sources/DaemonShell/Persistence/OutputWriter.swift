@@ -96,6 +96,13 @@ final class OutputWriter {
         sweptThrough = tasks.count < Self.sweptAtOnce ? nil : tasks.last
     }
 
+    /// Makes room on a full disk.
+    ///
+    /// - Returns: of how many tasks something is gone.
+    func makeRoom(_ bytes: Int, _ bounds: HistoryBounds) -> Int {
+        database?.makeRoom(bytes, bounds.accounts) ?? 0
+    }
+
     /// Ends it; what is not in the database then is in its log.
     func close() { try? database?.close() }
 

@@ -11,6 +11,7 @@ package final class Persistence {
     private let log: Logger
     private var writer: StoreWriter
     private var losses = SpanLosses()
+    private var cuts = HistoryCuts()
     /// Whether `takeProgress` may have left something for another call.
     private(set) var isTelling = false
 
@@ -77,6 +78,8 @@ package final class Persistence {
             log.say(.storeNotKept, [.reason: "\(complaint)"])
         }
         losses.add(outcome.droppedSpans, at: core.now)
+        cuts.add(outcome.forgottenCount)
+        tellOfCuts()
         if let fault = outcome.outputFault { log.say(.outputNotKept, [.reason: "\(fault)"]) }
         if let failure = outcome.failure, outcome.isNewFailure {
             log.say(.storeFailed, [.reason: "\(failure)"])
@@ -91,7 +94,9 @@ package final class Persistence {
     // MARK: - Time
 
     /// When something is due about the disk.
-    package var nextDeadline: Instant? { min(writer.nextDeadline, losses.nextReport ?? .never) }
+    package var nextDeadline: Instant? {
+        min(writer.nextDeadline, losses.nextReport ?? .never, cuts.nextReport ?? .never)
+    }
 
     /// Does what is due.
     ///
@@ -99,11 +104,17 @@ package final class Persistence {
     @discardableResult
     package func deadlineReached() -> Bool {
         if let due = losses.nextReport, due <= core.now { tellOfLosses() }
+        tellOfCuts()
         let reason = core.update { registry, now, _ in
             writer.deadlineReached(at: now, &registry)
         }
         if let reason { log.say(.storeFailed, [.reason: reason]) }
         return reason != nil
+    }
+
+    private func tellOfCuts() {
+        guard let count = cuts.takeReport(at: core.now) else { return }
+        log.say(.historyCut, [.count: "\(count)"])
     }
 
     private func tellOfLosses() {

@@ -44,6 +44,8 @@ package struct StoreProgress: Sendable {
     var complaint: StoreError?
     /// What keeps output from the disk since just now.
     package var outputFault: StoreError?
+    /// Ended tasks that were forgotten since the disk was full, or what they had printed.
+    var forgottenCount = 0
     /// Spans of applications that found no room while they waited, by account.
     package var droppedSpans: [OwnerID: Int] = [:]
 }
@@ -98,6 +100,8 @@ package struct StoreOrders: Sendable {
         progress.failure = error
         changes = []
     }
+
+    mutating func forgot(_ count: Int) { progress.forgottenCount += count }
 
     mutating func complain(of error: StoreError) { progress.complaint = error }
 

@@ -44,6 +44,8 @@ package final class StoreThread: StoreBackend, Sendable {
         /// Not before then, since the disk has not taken them.
         var spansRetryAt: Int64 = 0
         var spansSincePrune = 0
+        /// What the submissions take that came since the history was looked through.
+        var bytesSincePrune = 0
         private(set) var bounds: HistoryBounds
         var isPruneDue = true
         var statistics = StoreStatistics()
@@ -217,7 +219,7 @@ package final class StoreThread: StoreBackend, Sendable {
             let (order, lastUsed) = shared.withLock { state in
                 (state.orders.next(), state.lastUsed)
             }
-            if let order { endsSincePrune += carryOut(order) }
+            if let order { endsSincePrune += carryOut(order, outputs) }
             writeSpansIfDue()
             if let lastUsed { return end(lastUsed, outputs) }
             outputs.write(takeOutputs(bytesMax: Self.outputAtOnce))
@@ -234,7 +236,7 @@ package final class StoreThread: StoreBackend, Sendable {
                     state.spansSincePrune = 0
                 }
             }
-            keepHouse(prunesFirst: isPruneDue, outputs)
+            keepHouse(prunesFirst: takeGrowth() || isPruneDue, outputs)
             keepHouse(of: outputs)
             lookAtUse(outputs)
             rest()
@@ -242,19 +244,24 @@ package final class StoreThread: StoreBackend, Sendable {
     }
 
     /// - Returns: how many tasks have ended by it.
-    private func carryOut(_ order: StoreOrders.Order) -> Int {
+    private func carryOut(_ order: StoreOrders.Order, _ outputs: OutputWriter) -> Int {
         defer { answer.countEvent() }
         do throws(StoreError) {
             switch order {
             case .write(let changes):
-                let applied = try withSpans(atMost: Self.spansBeside) {
-                    spans throws(StoreError) in
-                    try commit(changes, with: spans)
+                let bytes = changes.reduce(0) { $0 + $1.byteCount }
+                let applied = try withRoom(bytes, outputs) { () throws(StoreError) in
+                    try withSpans(atMost: Self.spansBeside) { spans throws(StoreError) in
+                        try commit(changes, with: spans)
+                    }
                 }
-                shared.withLock { $0.orders.written(changes.count, applied) }
+                shared.withLock { state in
+                    state.bytesSincePrune += bytes
+                    state.orders.written(changes.count, applied)
+                }
                 return changes.count { if case .ended = $0 { true } else { false } }
             case .probe:
-                try store.probe()
+                try withRoom(0, outputs) { () throws(StoreError) in try store.probe() }
                 shared.withLock { $0.orders.probed() }
             }
         } catch {
@@ -262,6 +269,75 @@ package final class StoreThread: StoreBackend, Sendable {
         }
         return 0
     }
+
+    // MARK: - A full disk
+
+    /// Writes something; where the disk has no room for it, makes some, as long as there is something of the past to let
+    /// go.
+    ///
+    /// - Parameter bytes: what is written, about.
+    private func withRoom<Result>(
+        _ bytes: Int, _ outputs: OutputWriter, _ write: () throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        var (wanted, hasCheckpointed) = (max(Self.roomAtOnce, 4 * bytes), false)
+        while true {
+            do throws(StoreError) {
+                return try write()
+            } catch {
+                guard error.cause == .diskFull else { throw error }
+                if !hasCheckpointed {
+                    // It may be the log alone that has no room.
+                    hasCheckpointed = true
+                    try? store.checkpoint()
+                } else {
+                    guard makeRoom(wanted, outputs) else { throw error }
+                    wanted *= 2
+                }
+            }
+        }
+    }
+
+    /// What is made room for at once, at first.
+    private static let roomAtOnce = 1 << 20
+
+    /// Lets some of the past go: of the history or of the output, of whichever there is more.
+    ///
+    /// - Returns: whether something is gone.
+    private func makeRoom(_ bytes: Int, _ outputs: OutputWriter) -> Bool {
+        let bounds = shared.withLock { state in
+            state.isPruneDue = true
+            return state.bounds
+        }
+        // What lets something go has to be written.
+        store.giveUpReserve()
+        var count = 0
+        let isOutputFirst = outputs.keptBytes > (try? store.historyBytes()) ?? 0
+        if isOutputFirst { count = outputs.makeRoom(bytes, bounds) }
+        if count == 0, let gone = store.makeRoom(bytes, bounds) {
+            outputs.forget(gone)
+            // A success that went counts too.
+            count = max(gone.count, 1)
+        }
+        if count == 0, !isOutputFirst { count = outputs.makeRoom(bytes, bounds) }
+        guard count > 0 else {
+            store.takeReserve(back: true)
+            return false
+        }
+        shared.withLock { $0.orders.forgot(count) }
+        return true
+    }
+
+    /// Whether what has come since the history was looked through may be much for its bounds; it is looked through then.
+    private func takeGrowth() -> Bool {
+        let (bytes, bounds) = shared.withLock { ($0.bytesSincePrune, $0.bounds) }
+        guard bytes > Self.bytesPerPruneMin,
+            bytes > store.limited(bounds).bytesMax / Self.pruneParts
+        else { return false }
+        shared.withLock { ($0.bytesSincePrune, $0.isPruneDue) = (0, true) }
+        return true
+    }
+
+    private static let (bytesPerPruneMin, pruneParts) = (65_536, 8)
 
     /// Writes changes, and takes down how long that took.
     private func commit(
@@ -358,6 +434,7 @@ package final class StoreThread: StoreBackend, Sendable {
     /// - Parameter prunesFirst: prunes also where orders wait, which may be always: a step for the tasks that
     ///   are too many, and one for what else there is.
     private func keepHouse(prunesFirst: Bool, _ outputs: OutputWriter) {
+        store.takeReserve()
         do throws(StoreError) {
             if prunesFirst, try pruneSome(evenIfOrdered: true, outputs) {
                 _ = try pruneSome(evenIfOrdered: true, outputs)

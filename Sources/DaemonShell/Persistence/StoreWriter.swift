@@ -21,6 +21,8 @@ package struct StoreWriter: ~Copyable {
         var complaint: StoreError?
         /// What keeps output from the disk since just now.
         var outputFault: StoreError?
+        /// Ended tasks that were forgotten since the disk was full, or what they had printed.
+        var forgottenCount = 0
         /// Spans of applications that found no room while they waited, by account.
         var droppedSpans: [OwnerID: Int] = [:]
     }
@@ -157,6 +159,7 @@ package struct StoreWriter: ~Copyable {
             outcome.complaint = untold.complaint
             outcome.outputFault = untold.outputFault
             outcome.droppedSpans = untold.droppedSpans
+            outcome.forgottenCount = untold.forgottenCount
         }
         let progress = untold
         let wasWell = registry.storeFault == nil

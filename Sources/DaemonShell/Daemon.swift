@@ -211,6 +211,7 @@ package final class Daemon {
         processes.executor.endInstant()
         storage.store.flush()
         front.origins.findMore()
+        front.subscriptions.tellMore()
         calls.scheduler.flush()
         calls.outputs.endTurn()
         front.holders.sweep()
@@ -227,7 +228,10 @@ package final class Daemon {
         service.conditions.follow()
         service.pressure.follow()
         // Clients that closed, and conditions that hold, may have let tasks start.
-        if processes.tasks.hasLaunches || core.hasOrders || hasAbandons { core.continueLater() }
+        let isTelling = front.subscriptions.isTelling
+        if processes.tasks.hasLaunches || core.hasOrders || hasAbandons || isTelling {
+            core.continueLater()
+        }
         service.status.changed()
         // It may wait for the disk until an instant, which the timer is armed for.
         shutdown.finishIfDrained { try serve() }

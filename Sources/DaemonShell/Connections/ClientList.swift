@@ -9,6 +9,11 @@ package struct ClientList {
     package var count: Int { indices.count }
     package var isEmpty: Bool { indices.isEmpty }
 
+    /// Those who are there have places below this number; some places are vacant.
+    var placeCount: Int { places.count }
+
+    subscript(place place: Int) -> Client? { places[place] }
+
     /// All of them.
     package var all: some Sequence<Client> { places.lazy.compactMap(\.self) }
 

@@ -44,6 +44,11 @@ package final class ReplyStreams {
     /// Lets a client wait for its turn, once.
     func enqueue(_ client: Client) { rounds.add(client) }
 
+    /// Counts an event that waits for its readers, or for none any longer.
+    func count(_ count: Int, bytes: Int, of account: OwnerID) {
+        rounds.count(count, bytes: bytes, of: account)
+    }
+
     /// Counts what a reply has cost, beside its bytes.
     func charge(_ cost: Int) { rounds.charge(cost) }
 

@@ -11,6 +11,8 @@ package final class Subscriptions {
     private var byOwner: [OwnerID: ClientList] = [:]
     /// Operators who asked for all tasks.
     private var ofEverybody = ClientList()
+    /// What they are told where they are very many.
+    private var fanOut = FanOut()
     private var applicationsByOwner: [OwnerID: ClientList] = [:]
     /// Operators who asked for all applications.
     private var applicationsOfEverybody = ClientList()
@@ -71,10 +73,13 @@ package final class Subscriptions {
 
     /// Everybody who may be told of a task, those first who wait for just this one.
     private func all(of task: BackgroundTask) -> [Client] {
-        var all = clients(of: task.id)
-        if let own = byOwner[task.owner] { all += own.all }
-        all += ofEverybody.all
+        let all = followers(of: task).reduce(clients(of: task.id)) { $0 + $1.all }
         return all.filter { $0.eventStream?.includes(task) ?? true }
+    }
+
+    /// Who follows all tasks, this one included.
+    private func followers(of task: BackgroundTask) -> [ClientList] {
+        [byOwner[task.owner] ?? ClientList(), ofEverybody].filter { !$0.isEmpty }
     }
 
     private func clients(of id: TaskID) -> [Client] { byTask[id].map { Array($0.all) } ?? [] }
@@ -90,15 +95,15 @@ package final class Subscriptions {
             if happening == .attemptEnded { event.task.tellAttempts(of: record, at: core.now) }
             event.reason = event.task.attempts?.last?.reason ?? event.task.reason
             if kind == .status { event.text = event.task.status ?? "" }
-            publish(event, to: all(of: record.task))
+            publish(event, of: record.task)
         }
         if happening == .ended { publishEnd(of: record) }
     }
 
-    private func publish(_ event: Tasks.Event, to clients: [Client]) {
+    private func publish(_ event: Tasks.Event, of task: BackgroundTask) {
         // It is written once for all of them.
         var shared: SharedMessage?
-        for client in clients where !client.isClosed {
+        for client in clients(of: task.id) where !client.isClosed {
             guard let stream = client.eventStream else { continue }
             switch stream.subject {
             case .begun(let id):
@@ -111,13 +116,55 @@ package final class Subscriptions {
                 streams.write(output, for: client, of: stream)
             // The last one ends the call.
             case .task where event.kind == .ended: continue
-            case .task, .tasks:
+            case .task:
                 let message = shared ?? SharedMessage(event)
                 shared = message
                 streams.deliver(.event(message), to: client, of: stream)
-            case .applications: break
+            case .tasks, .applications: break
             }
         }
+        let followers = followers(of: task)
+        if !followers.isEmpty { tell(shared ?? SharedMessage(event), of: task, followers) }
+    }
+
+    // MARK: - Those who follow all tasks
+
+    /// So many are told of an event at once; where there are more, the others wait with those before them.
+    private static let toldAtOnce = 32
+    /// How many are told in a turn of what waits.
+    private static let toldPerTurn = 1024
+
+    private func tell(
+        _ message: SharedMessage, isOutput: Bool = false, of task: BackgroundTask,
+        _ followers: [ClientList]
+    ) {
+        let account = followers[0].all.first { _ in true }?.ownerUse.owner ?? task.owner
+        let event = FanOut.Event(
+            message: message, task: task, isOutput: isOutput, account: account,
+            followers: followers)
+        guard !fanOut.isEmpty || followers.reduce(0, { $0 + $1.count }) > Self.toldAtOnce else {
+            for client in followers.lazy.flatMap(\.all) { tell(client, event) }
+            return
+        }
+        fanOut.append(event)
+        streams.count(1, bytes: message.byteCount, of: account)
+    }
+
+    private func tell(_ client: Client, _ event: FanOut.Event) {
+        guard !client.isClosed, let stream = client.eventStream, case .tasks = stream.subject,
+            stream.includes(event.task), stream.tellsOutput || !event.isOutput
+        else { return }
+        streams.deliver(.event(event.message), to: client, of: stream)
+    }
+
+    /// Whether some are still to be told of an event.
+    var isTelling: Bool { !fanOut.isEmpty }
+
+    /// Goes on with what very many are told.
+    func tellMore() {
+        guard isTelling else { return }
+        let told = fanOut.tell(atMost: Self.toldPerTurn) { tell($0, $1) }
+        for event in told { streams.count(-1, bytes: -event.message.byteCount, of: event.account) }
     }
 
     /// A task has ended: the last reply to those who follow just this one.
@@ -168,10 +215,13 @@ package final class Subscriptions {
         guard let record = core.registry.record(task),
             areThere(for: task, of: record.task.owner)
         else { return }
-        let readers = all(of: record.task).compactMap { client in
+        let readers = clients(of: task).compactMap { client in
             client.eventStream.flatMap { $0.tellsOutput ? (client, $0) : nil }
         }
-        guard !readers.isEmpty else { return }
+        let followers = followers(of: record.task).filter { list in
+            list.all.contains { $0.eventStream?.tellsOutput == true }
+        }
+        guard !readers.isEmpty || !followers.isEmpty else { return }
         var event = Tasks.Event()
         event.kind = .output
         event.task = Tasks.Task(record, in: core.registry, at: core.now)
@@ -183,6 +233,7 @@ package final class Subscriptions {
             for (client, stream) in readers {
                 streams.deliver(.event(message), to: client, of: stream)
             }
+            if !followers.isEmpty { tell(message, isOutput: true, of: record.task, followers) }
         }
     }
 
@@ -195,9 +246,13 @@ package final class Subscriptions {
     /// Whether somebody who reads what a task prints has not been written what there is: then it is to wait in the
     /// task's pipe, where it costs nobody anything.
     func areReadersBehind(_ id: TaskID) -> Bool {
-        guard !streams.isEmpty, let task = core.registry.record(id)?.task else { return false }
+        guard !streams.isEmpty || isTelling, let task = core.registry.record(id)?.task else {
+            return false
+        }
         return all(of: task).contains { client in
-            if let stream = client.eventStream { return stream.tellsOutput && stream.isWaiting }
+            if let stream = client.eventStream {
+                return stream.tellsOutput && (stream.isWaiting || isTelling)
+            }
             return client.pager != nil && client.isIn(.replies)
         }
     }

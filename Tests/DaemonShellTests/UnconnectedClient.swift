@@ -5,6 +5,11 @@ import LinuxSystem
 import Testing
 import Varlink
 
+/// For connections on which nothing comes.
+private final class ClosesHere: DescriptorCloser {
+    func close(_ descriptor: consuming OwnedDescriptor, of user: UInt32, isOfDatagrams: Bool) {}
+}
+
 extension Client {
     /// Makes a client that counts for an account, at nobody's end.
     static func unconnected(countedFor account: UInt32, number: UInt64 = 1) throws -> Client {
@@ -15,7 +20,7 @@ extension Client {
         let core = Core(
             BackgroundTaskRegistry(limits: RegistryLimits(), profiles: [], identifiers: 1...2))
         let socket = StrangersSocket(
-            connection: OwnedDescriptor(ends[0]), closer: try CloserProcess.Maker())
+            connection: OwnedDescriptor(ends[0]), closer: ClosesHere())
         return Client(
             core, holder: HolderID(rawValue: number), socket: socket, credentials: credentials,
             isOperator: false, isServed: true, acceptedAt: 0,

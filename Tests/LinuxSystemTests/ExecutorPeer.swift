@@ -149,6 +149,10 @@ final class ExecutorPeer {
     }
 
     deinit {
+        // It reaps what descends from it as long as it is there, and this process does not.
+        resume()
+        _ = try? tree?.killLeftovers()
+        waitUntilReaped()
         if socket >= 0 { close(socket) }
         kill(processID, SIGKILL)
         waitpid(processID, nil, 0)
@@ -156,6 +160,17 @@ final class ExecutorPeer {
         try? tree?.remove()
         for name in ["ends", "ends.bad", "lock"] { unlink(stateFolder + "/" + name) }
         rmdir(stateFolder)
+    }
+
+    /// Waits until the executor has no child left but what closes for it.
+    private func waitUntilReaped() {
+        guard tree != nil else { return }
+        let path = "/proc/\(processID)/task/\(processID)/children"
+        for _ in 0..<500 {
+            guard let children = try? readText(path), children.split(separator: " ").count > 1
+            else { return }
+            poll(nil, 0, 20)
+        }
     }
 
     private static func withAddress(

@@ -35,9 +35,13 @@ struct order {
     char path[sizeof ((struct sockaddr_un *)0)->sun_path];
 };
 
-/// What is ordered of the maker, beside what is of closers.
+/// What is ordered of a closer, and of the maker.
 enum {
-    MAKE = 100,
+    CLOSE = 1,
+    /// That a descriptor has been closed by who has given it.
+    CLOSED,
+    TAKE,
+    MAKE,
     RELAY,
 };
 
@@ -160,9 +164,20 @@ static int receive_with(int socket, struct order *order) {
     }
 }
 
-int clx_closer_give(int closer, enum clx_closer_order order, uint64_t token, int descriptor) {
-    const struct order what = {.token = token, .kind = order};
-    return send_with(closer, &what, descriptor);
+int clx_closer_close(int closer, int descriptor) {
+    struct order order = {.kind = CLOSE};
+    const int error = send_with(closer, &order, descriptor);
+    if (error != 0) return error;
+    close(descriptor);
+    order.kind = CLOSED;
+    // Where there is no room for that, others follow, which say as much.
+    send(closer, &order, sizeof order, MSG_DONTWAIT | MSG_NOSIGNAL);
+    return 0;
+}
+
+int clx_closer_take(int closer, uint64_t token, int descriptor) {
+    const struct order order = {.token = token, .kind = TAKE};
+    return send_with(closer, &order, descriptor);
 }
 
 int clx_closer_answer(int closer, struct clx_closer_answer *answer) {
@@ -205,8 +220,10 @@ static void take(int closer, const struct order *order, int descriptor) {
     while (send(closer, &answer, sizeof answer, MSG_NOSIGNAL) < 0 && errno == EINTR) {}
 }
 
-static void empty(int descriptor) {
-    while (recv(descriptor, NULL, 0, MSG_DONTWAIT) >= 0 || errno == EINTR) {}
+/// Waits until what was given has been closed by who gave it: then that has sent something else, or is gone.
+static void wait_for_more(int socket) {
+    struct pollfd orders = {.fd = socket, .events = POLLIN};
+    while (poll(&orders, 1, -1) < 0 && errno == EINTR) {}
 }
 
 static _Noreturn void be_closer(int socket) {
@@ -217,8 +234,11 @@ static _Noreturn void be_closer(int socket) {
         struct order order;
         const int descriptor = count > 0 ? receive_with(socket, &order) : -1;
         if (descriptor < 0) _exit(0);
-        if (order.kind == CLX_CLOSER_TAKE) take(socket, &order, descriptor);
-        if (order.kind == CLX_CLOSER_EMPTY) empty(descriptor);
+        if (order.kind == TAKE) {
+            take(socket, &order, descriptor);
+        } else {
+            wait_for_more(socket);
+        }
         close(descriptor);
     }
 }

@@ -52,26 +52,19 @@ package final class CloserProcess {
     /// Readable where it has an answer, or has ended.
     package var descriptor: Int32 { socket.rawValue }
 
-    /// What it is to do with a descriptor.
-    package enum Order {
-        case close
-        /// Takes all that waits in a socket of datagrams, then closes it.
-        case empty
-        /// Takes one datagram of it, and answers with that under the token.
-        case take(token: UInt64)
+    /// Closes a descriptor, so that this process is not the last to do so.
+    ///
+    /// - Throws: EAGAIN where it has too much to do, EPIPE where it has ended; the descriptor is open then.
+    package func close(_ descriptor: Int32) throws(SystemError) {
+        let error = clx_closer_close(socket.rawValue, descriptor)
+        guard error == 0 else { throw SystemError(operation: "sendmsg", errno: error) }
     }
 
-    /// Gives it a second descriptor of a file; the first stays the caller's, to be closed.
+    /// Has one datagram of a socket taken, which is answered under the token.
     ///
-    /// - Throws: EAGAIN where it has too much to do, EPIPE where it has ended.
-    package func give(_ descriptor: Int32, _ order: Order) throws(SystemError) {
-        let (kind, token) =
-            switch order {
-            case .close: (CLX_CLOSER_CLOSE, UInt64(0))
-            case .empty: (CLX_CLOSER_EMPTY, UInt64(0))
-            case .take(let token): (CLX_CLOSER_TAKE, token)
-            }
-        let error = clx_closer_give(socket.rawValue, kind, token, descriptor)
+    /// - Throws: as ``close(_:)``.
+    package func take(_ socket: Int32, token: UInt64) throws(SystemError) {
+        let error = clx_closer_take(self.socket.rawValue, token, socket)
         guard error == 0 else { throw SystemError(operation: "sendmsg", errno: error) }
     }
 
@@ -111,9 +104,12 @@ package final class CloserProcess {
 
 extension CloserProcess.Maker: DescriptorCloser {
     /// With a process for each; where none can be made, it is closed here.
-    package func close(
-        _ descriptor: consuming OwnedDescriptor, of user: UInt32, isOfDatagrams: Bool
-    ) {
-        try? make().give(descriptor.rawValue, isOfDatagrams ? .empty : .close)
+    package func close(_ descriptor: consuming OwnedDescriptor, of user: UInt32) {
+        let number = descriptor.take()
+        do throws(SystemError) {
+            try make().close(number)
+        } catch {
+            _ = OwnedDescriptor(number)
+        }
     }
 }

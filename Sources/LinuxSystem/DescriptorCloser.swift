@@ -1,7 +1,5 @@
 /// Who closes what strangers have sent or filled, in another process than this: it may take as long as they like.
 package protocol DescriptorCloser: AnyObject {
     /// Closes a socket that has something of this user.
-    ///
-    /// - Parameter isOfDatagrams: what waits in it is taken before, since others may have the socket as well.
-    func close(_ descriptor: consuming OwnedDescriptor, of user: UInt32, isOfDatagrams: Bool)
+    func close(_ descriptor: consuming OwnedDescriptor, of user: UInt32)
 }

@@ -46,9 +46,9 @@ package final class StrangersSocket {
             guard isLaden() else { return }
             var (process, user, group): (pid_t, uid_t, gid_t) = (0, 0, 0)
             _ = clx_peer_credentials(rawValue, &process, &user, &group)
-            closer.close(socket, of: user, isOfDatagrams: false)
+            closer.close(socket, of: user)
         case .datagrams(let user):
-            if isLaden() { closer.close(socket, of: user, isOfDatagrams: true) }
+            if isLaden() { closer.close(socket, of: user) }
         }
     }
 

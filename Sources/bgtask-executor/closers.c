@@ -47,10 +47,11 @@ static void drop(int place) {
     memmove(closers + place, closers + place + 1, (size_t)(count - place) * sizeof closers[0]);
 }
 
-static int give_to_one_of(uint32_t user, int descriptor) {
+/// Closes it, with a closer of that user. Returns 0, or an errno and closes nothing.
+static int close_by_one_of(uint32_t user, int descriptor) {
     for (int i = 0; i < count; i++) {
         if (closers[i].user != user) continue;
-        const int error = clx_closer_give(closers[i].socket, CLX_CLOSER_CLOSE, 0, descriptor);
+        const int error = clx_closer_close(closers[i].socket, descriptor);
         // It has ended, having had nothing to do, or has all that it can hold.
         if (error != 0) drop(i);
         if (error == 0) move_to_front(i);
@@ -77,14 +78,14 @@ void closers_let_go(int kept, uint32_t user, bool is_shared) {
     if (kept < 0) return;
     // From here on nothing comes, so that the look is of all.
     if (!is_shared) shutdown(kept, SHUT_RDWR);
-    if (clx_socket_is_laden(kept) && give_to_one_of(user, kept) != 0) {
-        int error = make_one_of(user);
-        if (error == 0) error = give_to_one_of(user, kept);
-        if (error != 0) {
-            // To leave it open costs a descriptor; to close it here might cost all commands their limits.
-            fprintf(stderr, "bgtask-executor: a socket of user %u stays open: %s\n", user, strerror(error));
-            return;
-        }
+    if (!clx_socket_is_laden(kept)) {
+        close(kept);
+        return;
     }
-    close(kept);
+    if (close_by_one_of(user, kept) == 0) return;
+    int error = make_one_of(user);
+    if (error == 0) error = close_by_one_of(user, kept);
+    if (error == 0) return;
+    // To leave it open costs a descriptor; to close it here might cost all commands their limits.
+    fprintf(stderr, "bgtask-executor: a socket of user %u stays open: %s\n", user, strerror(error));
 }

@@ -7,7 +7,7 @@ import Varlink
 
 /// For connections on which nothing comes.
 private final class ClosesHere: DescriptorCloser {
-    func close(_ descriptor: consuming OwnedDescriptor, of user: UInt32, isOfDatagrams: Bool) {}
+    func close(_ descriptor: consuming OwnedDescriptor, of user: UInt32) {}
 }
 
 extension Client {

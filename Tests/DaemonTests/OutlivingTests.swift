@@ -303,7 +303,7 @@ struct OutlivingTests {
         let pair = try Pair(usesGroups: usesGroups)
         let client = try pair.daemon.connect()
         let id = try client.submit(script: Self.forEver) {
-            $0.budget = Tasks.Budget(ms: 30_000, grace: 1000)
+            $0.budget = Tasks.Budget(ms: 60_000, grace: 1000)
         }
         let other = try client.submit(script: Self.forEver) {
             $0.budget = Tasks.Budget(ms: 600_000, grace: 1000)
@@ -331,11 +331,11 @@ struct OutlivingTests {
         let gate = pair.daemon.folder.path + "/gate"
         let gated = "echo up; until [ -e \(gate) ]; do sleep 0.05; done; exit 7"
         let id = try client.submit(script: gated) {
-            $0.budget = Tasks.Budget(ms: 30_000, grace: 1000)
+            $0.budget = Tasks.Budget(ms: 60_000, grace: 1000)
         }
         // Its limit is later, and passes as well.
         let other = try client.submit(script: Self.forEver) {
-            $0.budget = Tasks.Budget(ms: 31_000, grace: 1000)
+            $0.budget = Tasks.Budget(ms: 61_000, grace: 1000)
         }
         for id in [id, other] { try pair.daemon.waitForOutput("up", of: id) }
         let process = try self.process(of: id, pair.daemon)

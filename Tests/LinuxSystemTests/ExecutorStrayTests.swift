@@ -280,6 +280,8 @@ extension LinuxTests {
         func hideout(name: String) throws {
             let service = try DelegatedGroup("service")
             let peer = try ExecutorPeer(service: .init(group: service.folder))
+            // The executor, and what closes for it.
+            let own = name == "executor" ? try service.processes(in: "/executor") : []
             let folder = "\(service.folder)/\(name)"
             let script = """
                 mkdir -p \(folder); echo $$ >\(folder)/cgroup.procs; (setsid sleep 1000 &)
@@ -291,7 +293,6 @@ extension LinuxTests {
             let started = try peer.wait(EXECUTOR_STARTED, of: 1)
             var text = ""
             try started.read(into: &text, until: "ready")
-            let own = name == "executor" ? ["\(peer.processID)"] : []
             #expect(try service.processes(in: "/" + name).count == own.count + 2)
             #expect(try peer.code(EXECUTOR_KILL, 1) == 0)
             _ = try peer.wait(EXECUTOR_GONE, of: 1)

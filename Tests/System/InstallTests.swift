@@ -69,6 +69,7 @@ extension SystemTests {
                     Type=notify
                     ExecStart=/usr/bin/bgtaskd --user --executor %t/bgtask-executor/socket
                     ExecReload=/usr/bin/bgtaskctl --user reload
+                    ExecStopPost=-/usr/libexec/bgtaskd/bgtask-executor --kill
                     """)
 
             let backtracer = "swift-backtrace=/usr/libexec/bgtaskd/swift-backtrace"
@@ -81,6 +82,7 @@ extension SystemTests {
                     Type=notify-reload
                     ExecStart=/usr/bin/bgtaskd --user --executor %t/bgtask-executor/socket
                     ExecReload=/usr/bin/bgtaskd --user --check-config --quiet
+                    ExecStopPost=-/usr/libexec/bgtaskd/bgtask-executor --kill
                     """)
             // What has no reload keeps its type, or systemd would send it SIGHUP.
             let executor = try Installation.shell(
@@ -89,8 +91,10 @@ extension SystemTests {
                 executor.line == """
                     Type=notify
                     ExecStart=/usr/libexec/bgtaskd/bgtask-executor - - 60
+                    ExecStopPost=-/usr/libexec/bgtaskd/bgtask-executor --kill
                     Type=notify
                     ExecStart=/usr/libexec/bgtaskd/bgtask-executor - %t/bgtask-executor 60
+                    ExecStopPost=-/usr/libexec/bgtaskd/bgtask-executor --kill
                     """)
         }
 

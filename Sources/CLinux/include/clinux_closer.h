@@ -30,15 +30,6 @@ ssize_t clx_receive_datagram(int socket, void *buffer, size_t capacity, uid_t *s
 /// no more than the first is seen. It is sure where nothing can be sent any more (shutdown(2)).
 bool clx_socket_is_laden(int socket);
 
-/// What a closer does with a descriptor, its own from then on.
-enum clx_closer_order {
-    CLX_CLOSER_CLOSE = 1,
-    /// Takes what waits in a socket of datagrams, which others may have as well, then closes it.
-    CLX_CLOSER_EMPTY,
-    /// Takes one datagram of it, and answers with that.
-    CLX_CLOSER_TAKE,
-};
-
 enum {
     /// Of the text of a datagram that a closer takes.
     CLX_CLOSER_TEXT_BYTES = 4096,
@@ -65,9 +56,12 @@ int clx_closer_make(int maker);
 /// socket, on which nothing but bytes comes; it hangs up where the process cannot connect, or somebody else listens there.
 int clx_closer_connect(int maker, uid_t user, const char *path);
 
-/// Gives a closer something. The descriptor stays the caller's, who closes it, with the closer as the other holder. Returns 0
-/// or an errno: EAGAIN where it has too much to do, EPIPE where it has ended.
-int clx_closer_give(int closer, enum clx_closer_order order, uint64_t token, int descriptor);
+/// Closes a descriptor, and has a closer be the last of the two that close it. Returns 0, or an errno and closes nothing: EAGAIN
+/// where it has too much to do, EPIPE where it has ended.
+int clx_closer_close(int closer, int descriptor);
+
+/// Has a closer take one datagram of a socket, and answer with that under the token. Returns 0 or an errno, as above.
+int clx_closer_take(int closer, uint64_t token, int descriptor);
 
 /// Takes an answer. Returns 1, 0 where none waits, or -1: EPIPE where it has ended.
 int clx_closer_answer(int closer, struct clx_closer_answer *answer);

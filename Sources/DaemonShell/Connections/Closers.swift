@@ -29,7 +29,7 @@ package final class Closers: DescriptorCloser {
 
         func take(_ descriptor: Int32, _ completion: @escaping Completion) throws(SystemError) {
             tokenLast += 1
-            try process.give(descriptor, .take(token: tokenLast))
+            try process.take(descriptor, token: tokenLast)
             completions[tokenLast] = completion
         }
 
@@ -50,7 +50,6 @@ package final class Closers: DescriptorCloser {
     private struct Waiting {
         let descriptor: Int32
         let user: UInt32
-        let isOfDatagrams: Bool
     }
 
     private let poll: DescriptorPoll
@@ -69,12 +68,9 @@ package final class Closers: DescriptorCloser {
     }
 
     /// Closes a socket that has something of this user. Where no process can be had for that, it stays open until one can.
-    package func close(
-        _ descriptor: consuming OwnedDescriptor, of user: UInt32, isOfDatagrams: Bool
-    ) {
+    package func close(_ descriptor: consuming OwnedDescriptor, of user: UInt32) {
         closeWaiting()
-        let socket = Waiting(
-            descriptor: descriptor.take(), user: user, isOfDatagrams: isOfDatagrams)
+        let socket = Waiting(descriptor: descriptor.take(), user: user)
         if !give(socket) { waiting.append(socket) }
     }
 
@@ -94,14 +90,12 @@ package final class Closers: DescriptorCloser {
     private func give(_ socket: Waiting) -> Bool {
         do throws(SystemError) {
             try withCloser(of: socket.user) { closer throws(SystemError) in
-                try closer.process.give(
-                    socket.descriptor, socket.isOfDatagrams ? .empty : .close)
+                try closer.process.close(socket.descriptor)
             }
         } catch {
             log.say(.descriptorsNotClosed, [.owner: "\(socket.user)", .reason: "\(error)"])
             return false
         }
-        _ = OwnedDescriptor(socket.descriptor)
         return true
     }
 

@@ -10,7 +10,7 @@ package final class CloserProcess {
     /// Makes them. It is forked early, while this process has little memory.
     package final class Maker {
         private let socket: OwnedDescriptor
-        private let processID: Int32
+        let processID: Int32
 
         /// - Throws: as of fork(2) and socketpair(2).
         package init() throws(SystemError) {

@@ -17,6 +17,9 @@ package final class ProcessHost {
     /// Makes this process a child subreaper (PR_SET_CHILD_SUBREAPER): processes become its children when their parents
     /// end. That is how those are found that an executor leaves which was a child of this process and was killed.
     ///
+    /// Those that make closers.
+    private var closers: Set<Int32> = []
+
     /// To be called in the process's first thread.
     package init() throws(SystemError) {
         watches = try WatchList()
@@ -72,7 +75,13 @@ package final class ProcessHost {
     /// Appends what has come about without anything being ready, such as that an executor was waited for in vain.
     package func takeHeld(into events: inout [ProcessEvent]) { executor?.takeHeld(&events) }
 
-    func hasChild(_ processID: Int32) -> Bool { children[processID] != nil }
+    func hasChild(_ processID: Int32) -> Bool {
+        children[processID] != nil || closers.contains(processID)
+    }
+
+    /// A child makes closers. Neither it nor what descends from it is an orphan, or killed at the end: it ends by itself when
+    /// it is let go of.
+    package func spare(_ maker: CloserProcess.Maker) { closers.insert(maker.processID) }
 
     /// Keeps a child until it is reaped.
     func enter(_ child: WatchedChild) { children[child.processID] = child }
@@ -80,6 +89,9 @@ package final class ProcessHost {
     /// Lets go of a child that was reaped.
     func leave(_ child: WatchedChild) { children[child.processID] = nil }
 
-    /// Kills whatever descends from this process; to be called at its end.
-    package func killAll() { _ = clx_descendants_kill(nil, 0, 8) }
+    /// Kills whatever else descends from this process; to be called at its end.
+    package func killAll() {
+        let spared = Array(closers)
+        _ = clx_descendants_kill(spared, spared.count, 8)
+    }
 }

@@ -347,11 +347,26 @@ static void fire_limit(struct command *command, uint64_t now) {
     if (command_kill(command) != 0) command->limit_at = now + RETRY_NS;
 }
 
+/// It may be over: the first count of who is left of it shows whether anything is due. Returns whether it is waited for.
+static bool waits_for_end(struct command *command, uint64_t now) {
+    enum { WAIT_NS = 10000000 };
+    if (command->waits == WAITS_NOT || command->was_killed || command->look_rounds > 0) return false;
+    const bool is_handler_due = command->handler_at != 0 && command->handler_at <= now;
+    const bool is_limit_due = command->limit_at != 0 && command->limit_at <= now;
+    if (is_handler_due) command->handler_at = now + WAIT_NS;
+    if (is_limit_due) command->limit_at = now + WAIT_NS;
+    return is_handler_due || is_limit_due;
+}
+
 int command_fire_due(uint64_t now) {
     for (struct command *command; (command = deadlines_first()) != NULL;) {
         const uint64_t due = deadline_of(command);
         // Rounded up, so that it is due by then.
         if (due > now) return due - now > 3600000000000 ? 3600000 : (int)((due - now + 999999) / 1000000);
+        if (waits_for_end(command, now)) {
+            deadlines_update(command);
+            continue;
+        }
         // A handler is never due after the limit. Where both are due, it fires first all the same: once for each budget.
         if (command->handler_at != 0 && command->handler_at <= now) {
             fire_handler(command, now);

@@ -54,17 +54,25 @@ package final class Closers: DescriptorCloser {
 
     private let poll: DescriptorPoll
     private let log: Logger
+    private let made: (CloserProcess.Maker) -> Void
     private var maker: CloserProcess.Maker?
     /// The one of each user that has room, and all that have not ended.
     private var current: [UInt32: Closer] = [:]
     private var all: [ObjectIdentifier: Closer] = [:]
     private var waiting: [Waiting] = []
 
-    /// - Parameter maker: `nil` where there is none yet.
-    package init(_ poll: DescriptorPoll, _ maker: CloserProcess.Maker?, _ log: Logger) {
+    /// - Parameters:
+    ///   - maker: `nil` where there is none yet.
+    ///   - made: gets this one and others that take its place.
+    package init(
+        _ poll: DescriptorPoll, _ maker: CloserProcess.Maker?, _ log: Logger,
+        made: @escaping (CloserProcess.Maker) -> Void = { _ in }
+    ) {
         self.poll = poll
         self.maker = maker
         self.log = log
+        self.made = made
+        if let maker { made(maker) }
     }
 
     /// Closes a socket that has something of this user. Where no process can be had for that, it stays open until one can.
@@ -150,6 +158,7 @@ package final class Closers: DescriptorCloser {
             } catch  where error.errno == EPIPE {}
         }
         let made = try CloserProcess.Maker()
+        self.made(made)
         maker = made
         return try body(made)
     }

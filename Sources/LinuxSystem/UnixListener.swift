@@ -111,6 +111,14 @@ package struct UnixListener: ~Copyable {
         }
     }
 
+    /// Lets nobody connect any more, where nobody else has the socket; who has connected can still be accepted.
+    package func refuseMore() {
+        if file != nil { shutdown(socket.rawValue, Int32(SHUT_RDWR)) }
+    }
+
+    /// Whether somebody else has the socket, and goes on with who waits there.
+    package var isInherited: Bool { file == nil }
+
     private static func makeSocket() throws(SystemError) -> OwnedDescriptor {
         let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
         return OwnedDescriptor(try systemCall("socket") { Glibc.socket(AF_UNIX, type, 0) })

@@ -58,6 +58,7 @@ final class ConnectionListener {
     func removeAll() {
         for socket in sockets {
             if let registration = socket.registration { parts.poll.remove(registration) }
+            socket.sendAway(parts.closers)
         }
         sockets = []
     }
@@ -167,6 +168,15 @@ private final class ListeningSocket: DescriptorHandler {
     var descriptor: Int32 { socket.descriptor }
 
     func accept() throws(SystemError) -> UnixListener.Acceptance { try socket.accept() }
+
+    /// Closes the connections of those who wait there, with what they have sent, where nobody else has the socket.
+    func sendAway(_ closers: Closers) {
+        guard !socket.isInherited else { return }
+        socket.refuseMore()
+        while case .connection(let descriptor)? = try? socket.accept() {
+            StrangersSocket(connection: descriptor, closer: closers).close()
+        }
+    }
 
     func ready(_ readiness: Readiness) { listener?.accept(on: self) }
 }

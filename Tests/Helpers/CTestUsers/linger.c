@@ -2,10 +2,13 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/close_range.h>
 #include <netinet/in.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /// A connection over the loopback device whose other end reads nothing. Returns 0 or an errno.
@@ -27,7 +30,8 @@ static int make_stuck(int ends[2]) {
     return 0;
 }
 
-int test_send_lingering(int socket, const void *bytes, size_t count, int flags) {
+/// Sends one, and keeps the other end of it open. Returns 0 or an errno.
+static int send_stuck(int socket, const void *bytes, size_t count, int flags) {
     int ends[2] = {-1, -1};
     int error = make_stuck(ends);
     union {
@@ -42,12 +46,46 @@ int test_send_lingering(int socket, const void *bytes, size_t count, int flags) 
     control.aligned.cmsg_len = CMSG_LEN(sizeof(int));
     memcpy(CMSG_DATA(&control.aligned), &ends[0], sizeof(int));
     if (error == 0 && sendmsg(socket, &message, flags | MSG_NOSIGNAL) < 0) error = errno;
-    if (error != 0) {
-        // The other end first, by which nothing lingers.
-        close(ends[1]);
-        ends[1] = -1;
-    }
+    // The other end first, by which nothing lingers.
+    if (error != 0) close(ends[1]);
     close(ends[0]);
+    return error;
+}
+
+/// Moves them to the lowest numbers, and closes all others.
+static void keep(int *descriptors, int count) {
+    for (int i = 0; i < count; i++) descriptors[i] = fcntl(descriptors[i], F_DUPFD, 64);
+    for (int i = 0; i < count; i++) descriptors[i] = dup2(descriptors[i], i);
+    close_range((unsigned)count, ~0U, 0);
+}
+
+/// In a process of its own: one that another thread starts meanwhile would have a copy, and wait for it at its execve(2).
+static _Noreturn void send_and_stay(int socket, int told, int end, const void *bytes, size_t count, int flags) {
+    int descriptors[] = {socket, told, end};
+    keep(descriptors, 3);
+    const int error = send_stuck(0, bytes, count, flags);
+    close(0);
+    char ignored;
+    if (write(1, &error, sizeof error) == sizeof error && error == 0) {
+        while (read(2, &ignored, 1) < 0 && errno == EINTR) {}
+    }
+    _exit(0);
+}
+
+int test_send_lingering(int socket, const void *bytes, size_t count, int flags) {
+    int told[2], end[2], error = 0;
+    if (pipe2(told, O_CLOEXEC) < 0 || pipe2(end, O_CLOEXEC) < 0) return -1;
+    const pid_t child = fork();
+    // Its child, so that nobody has to wait for that.
+    if (child == 0 && fork() == 0) send_and_stay(socket, told[1], end[0], bytes, count, flags);
+    if (child == 0) _exit(0);
+    close(told[1]);
+    close(end[0]);
+    waitpid(child, NULL, 0);
+    if (read(told[0], &error, sizeof error) != sizeof error) error = ECHILD;
+    close(told[0]);
+    if (error == 0) return end[1];
+    close(end[1]);
     errno = error;
-    return ends[1];
+    return -1;
 }

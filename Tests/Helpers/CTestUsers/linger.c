@@ -5,6 +5,8 @@
 #include <fcntl.h>
 #include <linux/close_range.h>
 #include <netinet/in.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -30,9 +32,8 @@ static int make_stuck(int ends[2]) {
     return 0;
 }
 
-/// Sends one, and keeps the other end of it open. Returns 0 or an errno.
-static int send_stuck(int socket, const void *bytes, size_t count, int flags) {
-    int ends[2] = {-1, -1};
+/// Sends one, and keeps both ends of it open. Returns 0 or an errno.
+static int send_stuck(int ends[2], int socket, const void *bytes, size_t count, int flags) {
     int error = make_stuck(ends);
     union {
         struct cmsghdr aligned;
@@ -45,10 +46,7 @@ static int send_stuck(int socket, const void *bytes, size_t count, int flags) {
     control.aligned.cmsg_type = SCM_RIGHTS;
     control.aligned.cmsg_len = CMSG_LEN(sizeof(int));
     memcpy(CMSG_DATA(&control.aligned), &ends[0], sizeof(int));
-    if (error == 0 && sendmsg(socket, &message, flags | MSG_NOSIGNAL) < 0) error = errno;
-    // The other end first, by which nothing lingers.
-    if (error != 0) close(ends[1]);
-    close(ends[0]);
+    if (error == 0 && sendmsg(socket, &message, flags | MSG_NOSIGNAL | MSG_DONTWAIT) < 0) error = errno;
     return error;
 }
 
@@ -63,13 +61,21 @@ static void keep(int *descriptors, int count) {
 static _Noreturn void send_and_stay(int socket, int told, int end, const void *bytes, size_t count, int flags) {
     int descriptors[] = {socket, told, end};
     keep(descriptors, 3);
-    const int error = send_stuck(0, bytes, count, flags);
+    int ends[2] = {-1, -1};
+    // Ended by SIGIO when the other end of that is closed, wherever it waits. A thread of dispatch blocks all signals.
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    fcntl(2, F_SETOWN, getpid());
+    fcntl(2, F_SETFL, O_ASYNC);
+    const int error = send_stuck(ends, 0, bytes, count, flags);
+    const bool is_told = write(1, &error, sizeof error) == sizeof error;
+    if (!is_told || error != 0) _exit(0);
     close(0);
-    char ignored;
-    if (write(1, &error, sizeof error) == sizeof error && error == 0) {
-        while (read(2, &ignored, 1) < 0 && errno == EINTR) {}
-    }
-    _exit(0);
+    close(1);
+    // Whoever has received it may have let go of it already: then this is the last, and lingers.
+    close(ends[0]);
+    for (;;) pause();
 }
 
 int test_send_lingering(int socket, const void *bytes, size_t count, int flags) {

@@ -1156,7 +1156,7 @@ package struct BackgroundTaskRegistry: ~Copyable, Sendable {
         let outcome = run.outcome(on: exit, of: table[slot], at: moment)
         guard advance(slot, on: .mainExited(outcome), &actions) else { return false }
         table[slot].stopClock(at: moment)
-        if table[slot].wasWarned(after: moment) {
+        if run.endedUnwarned(table[slot], at: moment) {
             table[slot].endedUnwarned(outcome, firedAt: run.handlerReports.toldAt)
         }
         noteChangedTimes(slot)

@@ -221,7 +221,10 @@ struct Clerk {
         _ = try call { try $0.cancel(id, by: caller, text: nil, at: $1, &$2) }
     }
 
+    /// The command of a task is over, after its handler has fired as often as that was ordered.
     mutating func exit(_ id: TaskID, _ exit: ProcessExit) {
+        let fires = history.count { $0 == .warn(id) }
+        if fires > 0, task(id)?.state == .expiring { warned(id, fires) }
         call { $0.mainExited(id, exit, at: $1, &$2) }
     }
 

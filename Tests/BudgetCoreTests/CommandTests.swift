@@ -159,6 +159,20 @@ struct CommandTests {
         #expect(task.used(at: clerk.now) == .seconds(7) && task.endedAt == exitedAt)
     }
 
+    @Test("what ended before its handler fired as ordered was not warned, and has not overrun")
+    func exitWithoutHandler() throws {
+        for limit in [Duration.seconds(8), .seconds(10)] {
+            var clerk = Self.clerk()
+            let id = try clerk.run(budget: Self.budget)
+            clerk.pass(limit)
+            #expect(clerk.history.contains(.warn(id)))
+            clerk.call { $0.mainExited(id, .status(7), at: $1, &$2) }
+            clerk.gone(id)
+            let task = try #require(clerk.task(id))
+            #expect(task.outcome == .failed && task.reason == nil && task.warnedAt == nil)
+        }
+    }
+
     @Test(
         "with the program that runs it a command is lost, and tried again where that is asked for")
     func lost() throws {

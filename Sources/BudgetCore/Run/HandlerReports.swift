@@ -30,6 +30,9 @@ struct HandlerReports: Equatable, Sendable {
     /// Whether nobody but the program that runs commands could know then what was due.
     func wasAlone(at moment: Instant) -> Bool { foundAt != .never && moment < foundAt }
 
+    /// Whether a fire was ordered here that has not happened yet, as far as was told.
+    var isOwed: Bool { owedSince != .never }
+
     /// The handler fires here, which was due since then.
     mutating func order(dueSince: Instant) {
         owedSince = dueSince
@@ -45,7 +48,7 @@ struct HandlerReports: Equatable, Sendable {
         guard count > told else { return .nothing }
         told = count
         toldAt = moment
-        guard owedSince != .never else { return .fired }
+        guard isOwed else { return .fired }
         guard moment >= owedSince else { return .late }
         owedSince = .never
         return .asOrdered

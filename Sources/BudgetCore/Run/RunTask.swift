@@ -71,13 +71,19 @@ package struct RunTask: Equatable, Sendable {
         on exit: ProcessExit, of task: BackgroundTask, at moment: Instant
     ) -> Outcome {
         let byItself = exit == .status(0) ? Outcome.completed : .failed
+        let isUnwarned = endedUnwarned(task, at: moment)
         switch phase.outcome {
         case .overrun? where exit == .signal(.kill): return .overrun
-        case .overrun?: return task.wasWarned(after: moment) ? byItself : .expired
+        case .overrun?: return isUnwarned ? byItself : .expired
         case .some(let outcome): return outcome
-        case nil:
-            return task.wasWarned(after: moment) ? byItself : task.outcomeInGrace ?? byItself
+        case nil: return isUnwarned ? byItself : task.outcomeInGrace ?? byItself
         }
+    }
+
+    /// Whether its command, which ended at that moment, was not told before that its time is up: its handler fired later, or
+    /// was ordered here and never fired.
+    func endedUnwarned(_ task: BackgroundTask, at moment: Instant) -> Bool {
+        handlerReports.isOwed || task.wasWarned(after: moment)
     }
 
     /// How long after an attempt that ends like this the next one may begin; `nil` where it is the last.

@@ -42,6 +42,12 @@ extension SystemTests {
             try Service.wait(for: "1", of: "NRestarts")
             #expect(try Service.call("run --wait -- sh -c 'exit 7'").status == 7)
             #expect(try Service.property("MainPID") != process)
+            // What the unit had run at its end would be frozen too, and be waited for.
+            let journal = try Box.execRaw(
+                "sh", "-c", "journalctl --sync; journalctl --output=cat --unit=\(Service.name)")
+            #expect(journal.output.contains("Watchdog timeout"), "\(journal)")
+            #expect(!journal.output.contains("'stop-post' timed out"), "\(journal)")
+            #expect(!journal.output.contains("Stop-post operation timed out"), "\(journal)")
             // The command is in another unit, and was never frozen.
             #expect(try Service.call("show \(id)").output.contains("running"))
             _ = try Service.call("cancel \(id)")

@@ -69,7 +69,6 @@ extension SystemTests {
                     Type=notify
                     ExecStart=/usr/bin/bgtaskd --user --executor %t/bgtask-executor/socket
                     ExecReload=/usr/bin/bgtaskctl --user reload
-                    ExecStopPost=-/usr/libexec/bgtaskd/bgtask-executor --kill
                     """)
 
             let backtracer = "swift-backtrace=/usr/libexec/bgtaskd/swift-backtrace"
@@ -82,7 +81,6 @@ extension SystemTests {
                     Type=notify-reload
                     ExecStart=/usr/bin/bgtaskd --user --executor %t/bgtask-executor/socket
                     ExecReload=/usr/bin/bgtaskd --user --check-config --quiet
-                    ExecStopPost=-/usr/libexec/bgtaskd/bgtask-executor --kill
                     """)
             // What has no reload keeps its type, or systemd would send it SIGHUP.
             let executor = try Installation.shell(

@@ -68,6 +68,7 @@ extension SystemTests {
                 let daemon = try Stage.process(of: Service.name)
                 let process = try SilentFileSystem.hang(
                     in: "/sys/fs/cgroup/bgtaskd.slice/\(Service.name)")
+                try Installation.succeed(Box.execRaw("kill", "-KILL", process))
                 if isKilled {
                     try kill(Service.name)
                 } else {
@@ -102,6 +103,23 @@ extension SystemTests {
             try kill(Stage.executor)
             try Stage.waitForEnd()
             #expect(try Stage.process(of: Stage.executor) == "0")
+        }
+
+        @Test("or can: without --executor nothing outlives a daemon that is killed")
+        func alone() throws {
+            try Stage.begin(
+                dropIn: """
+                    [Service]
+                    Restart=no
+                    ExecStart=
+                    ExecStart=\(Programs.path("bgtaskd")) --system
+                    """)
+            _ = try Stage.run()
+            let group = try Installation.shell("cat /proc/$(cat \(Stage.folder)/process)/cgroup")
+            #expect(group.output.contains("/\(Service.name)/"), "\(group)")
+            try kill(Service.name)
+            try Service.wait(for: "failed", of: "ActiveState")
+            try Stage.waitForEnd()
         }
 
         @Test("of a user holds up nothing of that user's daemon either")

@@ -5,14 +5,21 @@ import TestKit
 import Testing
 import Varlink
 
-/// Whoever lets go of the last reference to such a descriptor waits for ten minutes, in the kernel.
+/// Whoever lets go of such a descriptor waits in the kernel: for ten minutes, or for ever.
 @Suite(
     "A descriptor that lingers, sent to the daemon", .timeLimit(.minutes(10)),
     .enabled(if: geteuid() == 0, "only a daemon of root serves other users"))
 struct StrangersDescriptorTests {
-    /// Whether the kernel refuses descriptors where it is asked to, as Linux 6.16 and later do.
+    /// Whether the kernel can be asked to refuse descriptors (SO_PASSRIGHTS), as Linux 6.16 and later can.
     enum Kernel: CaseIterable {
-        case own, refusing
+        case asItIs, withoutRefusal
+
+        var refuses: Bool {
+            let socket = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+            defer { close(socket) }
+            var (passes, size): (Int32, socklen_t) = (0, 4)
+            return self == .asItIs && getsockopt(socket, SOL_SOCKET, 83, &passes, &size) == 0
+        }
     }
 
     /// Runs a program on a kernel that does not know SO_PASSRIGHTS, as far as the program can tell.
@@ -32,12 +39,17 @@ struct StrangersDescriptorTests {
     {
         try DaemonProcess(
             .supervisor, in: folder, arguments: ["--system"],
-            within: kernel == .own ? [] : ["/usr/bin/python3", "-c", withoutRefusal])
+            within: kernel == .asItIs ? [] : ["/usr/bin/python3", "-c", withoutRefusal])
     }
 
     /// What has been sent, and lingers until this is over.
     private final class Sent {
+        private let file: UnflushedFile?
         private var ends: [Int32] = []
+
+        init(_ lingering: Lingering) throws {
+            file = try lingering.file()
+        }
 
         deinit { for end in ends { close(end) } }
 
@@ -47,7 +59,7 @@ struct StrangersDescriptorTests {
         @discardableResult
         func send(_ text: String, over socket: Int32, flags: Int32 = 0) throws -> Bool {
             let bytes = Array(text.utf8)
-            let end = test_send_lingering(socket, bytes, bytes.count, flags)
+            let end = test_send_lingering(socket, file?.path, bytes, bytes.count, flags)
             if end >= 0 { ends.append(end) }
             guard end < 0 else { return true }
             guard errno == EPERM || errno == EPIPE || errno == ECONNRESET else {
@@ -90,20 +102,20 @@ struct StrangersDescriptorTests {
 
     @Test(
         "over a connection, it keeps nobody waiting, and neither an end nor the next start",
-        arguments: Kernel.allCases)
-    func calls(_ kernel: Kernel) throws {
+        arguments: Kernel.allCases, Lingering.possible)
+    func calls(_ kernel: Kernel, _ lingering: Lingering) throws {
         let folder = try TemporaryFolder.passable()
-        let sent = Sent()
+        let sent = try Sent(lingering)
         let first = try Self.daemon(kernel, in: folder)
         for way in Way.allCases {
             for _ in 1...3 {
                 let isSent = try attack(way, sent, first)
                 // The daemon may have hung up before.
-                if way != .refused, way != .thenClosed { #expect(isSent == (kernel == .refusing)) }
+                if way != .refused, way != .thenClosed { #expect(isSent == !kernel.refuses) }
             }
             #expect(try first.connect(as: .backup).ask(Tasks.Groups.self).groups.isEmpty)
         }
-        if kernel == .refusing { try first.waitForLog("a file descriptor came along") }
+        if !kernel.refuses { try first.waitForLog("a file descriptor came along") }
         try first.kill()
         let second = try Self.daemon(kernel, in: folder)
         for way in Way.allCases { _ = try attack(way, sent, second) }
@@ -112,9 +124,9 @@ struct StrangersDescriptorTests {
 
     @Test(
         "at the socket of a task, it keeps nobody waiting but that task",
-        arguments: Kernel.allCases)
-    func notices(_ kernel: Kernel) throws {
-        let sent = Sent()
+        arguments: Kernel.allCases, Lingering.possible)
+    func notices(_ kernel: Kernel, _ lingering: Lingering) throws {
+        let sent = try Sent(lingering)
         let daemon = try Self.daemon(kernel, in: .passable())
         let client = try daemon.connect(as: .games)
         let id = try client.submit(script: "echo $NOTIFY_SOCKET; exec sleep 1000")
@@ -151,7 +163,7 @@ struct StrangersDescriptorTests {
 
     @Test("a task's words that come with a descriptor are heard, and the descriptor is closed")
     func barrier() throws {
-        let daemon = try Self.daemon(.own, in: .passable())
+        let daemon = try Self.daemon(.asItIs, in: .passable())
         let client = try daemon.connect(as: .games)
         let id = try client.submit(script: "echo $NOTIFY_SOCKET; exec sleep 1000")
         let path = try daemon.noticePath(of: id, as: .games)

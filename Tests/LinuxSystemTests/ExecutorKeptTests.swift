@@ -2,23 +2,24 @@ import CExecutor
 import CTestUsers
 import Glibc
 import LinuxSystem
+import TestKit
 import Testing
 
 /// A user can fill the socket that is kept for a daemon, and whoever has it last and closes it waits for what is in it.
 @Suite("What bgtask-executor keeps of a user's")
 struct ExecutorKeptTests {
-    /// A socket to which a descriptor that lingers for ten minutes was sent, behind a message.
+    /// A socket to which a descriptor was sent, behind a message: one that lingers for ten minutes, or of a file.
     private final class Filled {
         let socket: Int32
         private let other: Int32
         private let lingering: Int32
 
-        init() throws {
+        init(_ file: UnflushedFile?) throws {
             var ends: [Int32] = [-1, -1]
             try #require(socketpair(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0, &ends) == 0)
             (socket, other) = (ends[0], ends[1])
             try #require(send(other, "a", 1, 0) == 1)
-            lingering = test_send_lingering(other, "b", 1, 0)
+            lingering = test_send_lingering(other, file?.path, "b", 1, 0)
             try #require(lingering >= 0)
         }
 
@@ -28,8 +29,10 @@ struct ExecutorKeptTests {
         deinit { for end in [other, lingering] { close(end) } }
     }
 
-    private func start(_ command: UInt64, _ peer: ExecutorPeer) throws -> Filled {
-        let filled = try Filled()
+    private func start(
+        _ command: UInt64, _ peer: ExecutorPeer, _ file: UnflushedFile?
+    ) throws -> Filled {
+        let filled = try Filled(file)
         let work = ExecutorWork("true").file()
         defer { close(work) }
         let code = try peer.code(EXECUTOR_START, command, descriptors: [work, filled.socket]) {
@@ -41,21 +44,27 @@ struct ExecutorKeptTests {
         return filled
     }
 
-    @Test("it is let go of by somebody else", arguments: ExecutorPeer.Home.possible)
-    func forgotten(_ home: ExecutorPeer.Home) throws {
+    @Test(
+        "it is let go of by somebody else",
+        arguments: ExecutorPeer.Home.possible, Lingering.possible)
+    func forgotten(_ home: ExecutorPeer.Home, _ lingering: Lingering) throws {
+        let file = try lingering.file()
         let peer = try ExecutorPeer(home)
-        let filled = try (1...3).map { try start(UInt64($0), peer) }
+        let filled = try (1...3).map { try start(UInt64($0), peer, file) }
         for command in 1...3 { #expect(try peer.forget(UInt64(command)) == 0) }
         // It has answered, and serves.
         #expect(try peer.list().count == 1)
         _ = try peer.startReady(4, ExecutorWork("echo", "ready"))
-        withExtendedLifetime(filled) {}
+        withExtendedLifetime((filled, file)) {}
     }
 
-    @Test("neither an end nor a new begin waits for it", arguments: [false, true])
-    func atTheEnd(again: Bool) throws {
+    @Test(
+        "neither an end nor a new begin waits for it", arguments: [false, true],
+        Lingering.possible)
+    func atTheEnd(again: Bool, _ lingering: Lingering) throws {
+        let file = try lingering.file()
         let peer = try ExecutorPeer()
-        let filled = try (1...3).map { try start(UInt64($0), peer) }
+        let filled = try (1...3).map { try start(UInt64($0), peer, file) }
         #expect(
             try peer.code(EXECUTOR_EXIT) { $0.flags = again ? EXECUTOR_AGAIN.rawValue : 0 } == 0)
         if again {
@@ -66,6 +75,6 @@ struct ExecutorKeptTests {
         } else {
             #expect(peer.end() == 0)
         }
-        withExtendedLifetime(filled) {}
+        withExtendedLifetime((filled, file)) {}
     }
 }

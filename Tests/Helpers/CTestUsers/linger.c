@@ -32,9 +32,15 @@ static int make_stuck(int ends[2]) {
     return 0;
 }
 
-/// Sends one, and keeps both ends of it open. Returns 0 or an errno.
-static int send_stuck(int ends[2], int socket, const void *bytes, size_t count, int flags) {
-    int error = make_stuck(ends);
+/// Sends one, or a file, and keeps both ends of it open. Returns 0 or an errno.
+static int send_stuck(
+    int ends[2], const char *file, int socket, const void *bytes, size_t count, int flags) {
+    int error = 0;
+    if (file == NULL) {
+        error = make_stuck(ends);
+    } else if ((ends[0] = open(file, O_RDONLY)) < 0) {
+        error = errno;
+    }
     union {
         struct cmsghdr aligned;
         char bytes[CMSG_SPACE(sizeof(int))];
@@ -58,7 +64,8 @@ static void keep(int *descriptors, int count) {
 }
 
 /// In a process of its own: one that another thread starts meanwhile would have a copy, and wait for it at its execve(2).
-static _Noreturn void send_and_stay(int socket, int told, int end, const void *bytes, size_t count, int flags) {
+static _Noreturn void send_and_stay(
+    int socket, int told, int end, const char *file, const void *bytes, size_t count, int flags) {
     int descriptors[] = {socket, told, end};
     keep(descriptors, 3);
     int ends[2] = {-1, -1};
@@ -68,7 +75,7 @@ static _Noreturn void send_and_stay(int socket, int told, int end, const void *b
     sigprocmask(SIG_SETMASK, &none, NULL);
     fcntl(2, F_SETOWN, getpid());
     fcntl(2, F_SETFL, O_ASYNC);
-    const int error = send_stuck(ends, 0, bytes, count, flags);
+    const int error = send_stuck(ends, file, 0, bytes, count, flags);
     const bool is_told = write(1, &error, sizeof error) == sizeof error;
     if (!is_told || error != 0) _exit(0);
     close(0);
@@ -78,16 +85,16 @@ static _Noreturn void send_and_stay(int socket, int told, int end, const void *b
     for (;;) pause();
 }
 
-int test_send_lingering(int socket, const void *bytes, size_t count, int flags) {
+int test_send_lingering(int socket, const char *file, const void *bytes, size_t count, int flags) {
     int told[2], end[2], error = 0;
     if (pipe2(told, O_CLOEXEC) < 0 || pipe2(end, O_CLOEXEC) < 0) return -1;
     const pid_t child = fork();
-    // Its child, so that nobody has to wait for that.
-    if (child == 0 && fork() == 0) send_and_stay(socket, told[1], end[0], bytes, count, flags);
+    // Its child, so that nobody has to wait for that; where there can be none, nothing is told.
+    if (child == 0 && fork() == 0) send_and_stay(socket, told[1], end[0], file, bytes, count, flags);
     if (child == 0) _exit(0);
     close(told[1]);
     close(end[0]);
-    waitpid(child, NULL, 0);
+    if (child > 0) waitpid(child, NULL, 0);
     if (read(told[0], &error, sizeof error) != sizeof error) error = ECHILD;
     close(told[0]);
     if (error == 0) return end[1];

@@ -15,9 +15,9 @@ int test_connect_as(const char *path, uid_t user, gid_t group, const gid_t *grou
 /// 253). Returns the reading end, which hangs up when the receiver has closed them all, or -1 with errno.
 int test_send_datagram(const char *path, const void *bytes, size_t count, size_t copies);
 
-/// Sends, over a connected Unix socket, a descriptor along with some bytes: of a TCP connection that lingers for ten
-/// minutes (SO_LINGER, socket(7)) in whoever has it last and closes it, or until the descriptor is closed that this
-/// returns. -1 with errno where it cannot be sent.
-int test_send_lingering(int socket, const void *bytes, size_t count, int flags);
+/// Sends, over a connected Unix socket, a descriptor along with some bytes: of a file, or where that is NULL of a TCP
+/// connection that lingers for ten minutes (SO_LINGER, socket(7)) in whoever has it last and closes it, or until the
+/// descriptor is closed that this returns. -1 with errno where it cannot be sent.
+int test_send_lingering(int socket, const char *file, const void *bytes, size_t count, int flags);
 
 #endif

@@ -58,14 +58,16 @@ final class HistoryPruner: @unchecked Sendable {
 
     /// Removes some of what is within the bounds, of those who have most the oldest.
     ///
-    /// - Parameter bytes: about how much is to go.
-    /// - Returns: the tasks that are gone; `nil` where nothing is left.
+    /// - Parameters:
+    ///   - bytes: about how much is to go.
+    ///   - bytesKept: what stays in any case.
+    /// - Returns: the tasks that are gone; `nil` where no more may go.
     func relieve(
-        of bytes: Int, _ bounds: HistoryBounds, rowsMax: Int
+        of bytes: Int, keeping bytesKept: Int, _ bounds: HistoryBounds, rowsMax: Int
     ) throws(StoreError) -> [TaskID]? {
         var tight = bounds
         tight.countMax = .max
-        tight.bytesMax = max(try countedBytes() - bytes, 0)
+        tight.bytesMax = max(try countedBytes() - bytes, bytesKept)
         return try remove(excess(over: tight, rowsMax: rowsMax))?.tasks
     }
 

@@ -243,7 +243,8 @@ package final class OutputDatabase {
     /// - Parameter bytes: about how much is to go.
     /// - Returns: of how many tasks it is gone.
     package func makeRoom(_ bytes: Int, _ accounts: Accounts) -> Int {
-        let wanted = max(shares.total - bytes, 0)
+        let kept = DiskSpace(of: connection.path)?.keptPast ?? 0
+        let wanted = max(shares.total - bytes, kept)
         var (count, rows) = (0, RowsAtOnce())
         try? checkpoint()
         while shares.total > wanted, let (owner, bytes) = shares.excess(over: wanted, accounts) {

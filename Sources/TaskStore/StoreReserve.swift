@@ -47,6 +47,9 @@ struct DiskSpace {
     /// What is left for who is not root.
     let left: Int
 
+    /// What of the past a full disk does not cost: who fills it for others is not to empty everybody's history.
+    var keptPast: Int { min(total / 64, 16_777_216) }
+
     /// `nil` where it does not say.
     init?(of path: String) {
         var status = statvfs()

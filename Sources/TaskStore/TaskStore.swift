@@ -336,9 +336,10 @@ package final class TaskStore: Sendable {
     /// most the oldest, and gives the room back to the file system. The reserve is to be given up before.
     ///
     /// - Parameter bytes: about how much is to go.
-    /// - Returns: the tasks that are gone; `nil` where nothing is left to let go, or nothing can be.
+    /// - Returns: the tasks that are gone; `nil` where no more may go, or nothing can.
     package func makeRoom(_ bytes: Int, _ bounds: HistoryBounds) -> [TaskID]? {
         guard !isInMemory else { return nil }
+        let kept = DiskSpace(of: connection.path)?.keptPast ?? 0
         return try? connection.exclusively { () throws(StoreError) -> [TaskID]? in
             var gone: [TaskID]?
             // What is in the log is brought into the database each time: the log has room for the next then.
@@ -347,7 +348,9 @@ package final class TaskStore: Sendable {
             var rows = RowsAtOnce()
             while let left = try? bytes - (before - pruner.countedBytes()), left > 0 {
                 do throws(StoreError) {
-                    guard let some = try pruner.relieve(of: left, bounds, rowsMax: rows.count)
+                    guard
+                        let some = try pruner.relieve(
+                            of: left, keeping: kept, bounds, rowsMax: rows.count)
                     else { break }
                     gone = (gone ?? []) + some
                     rows.fitted()

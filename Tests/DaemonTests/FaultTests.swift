@@ -113,13 +113,12 @@ struct FaultTests {
         try service.manager.status { $0.hasPrefix("0 running, 0 queued") }
         let last = try client.submit(["true"])
         #expect(try client.ended(last).outcome == .completed)
-        // What had ended while the disk was full was the past that it could let go of.
         try expectKept(
             in: service,
             [
                 (failing, .failed), (cancelled, .cancelled), (expiring, .expired),
                 (queued, .completed), (last, .completed),
-            ], orForgotten: [failing, cancelled, expiring])
+            ])
     }
 
     @Test(
@@ -240,20 +239,15 @@ struct FaultTests {
     }
 
     /// After kill -9 the daemon knows these ends and no others, and what was refused has never run.
-    ///
-    /// - Parameter forgettable: those of them that it may know no longer.
     private func expectKept(
-        in service: FaultyService, _ wanted: [(id: Int, outcome: Tasks.Outcome)],
-        orForgotten forgettable: Set<Int> = []
+        in service: FaultyService, _ wanted: [(id: Int, outcome: Tasks.Outcome)]
     ) throws {
         try service.daemon.kill()
         let next = try DaemonProcess(.supervisor, in: service.folder)
         let client = try next.connect()
         let listed = try client.ask(Tasks.List.self) { $0.ended = true }.tasks ?? []
-        let known = Set(listed.map(\.id))
-        let expected = wanted.filter { known.contains($0.id) || !forgettable.contains($0.id) }
-        #expect(listed.map(\.id) == expected.map(\.id).sorted())
-        for (id, outcome) in expected { #expect(try client.show(id).outcome == outcome) }
+        #expect(listed.map(\.id) == wanted.map(\.id).sorted())
+        for (id, outcome) in wanted { #expect(try client.show(id).outcome == outcome) }
         #expect(!Files.exists(service.folder.path + "/refused"))
     }
 }

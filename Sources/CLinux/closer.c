@@ -23,6 +23,8 @@ enum {
     IDLE_MS = 5000,
     /// The group of who has none.
     NOBODY = 65534,
+    /// How long a relay may be at one piece: who orders something of a manager waits for less.
+    RELAY_S = 10,
     /// Between two tries to fork.
     RETRY_MS = 50,
 };
@@ -146,22 +148,22 @@ static int send_with(int socket, const struct order *order, int descriptor) {
     return 0;
 }
 
-/// Waits for an order. Returns its descriptor, or -1 at the end.
-static int receive_with(int socket, struct order *order) {
-    for (;;) {
-        union control control;
-        struct iovec part = {.iov_base = order, .iov_len = sizeof *order};
-        struct msghdr message = {
-            .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};
-        const ssize_t length = recvmsg(socket, &message, 0);
-        if (length < 0 && errno == EINTR) continue;
-        if (length <= 0) return -1;
-        const struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-        if (length != sizeof *order || header == NULL || header->cmsg_type != SCM_RIGHTS) continue;
-        int descriptor;
-        memcpy(&descriptor, CMSG_DATA(header), sizeof descriptor);
-        return descriptor;
-    }
+enum { ENDED = -1, NOTHING = -2 };
+
+/// Takes an order. Returns its descriptor, NOTHING where it has none or `flags` say not to wait, or ENDED.
+static int receive_with(int socket, struct order *order, int flags) {
+    union control control;
+    struct iovec part = {.iov_base = order, .iov_len = sizeof *order};
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};
+    const ssize_t length = recvmsg(socket, &message, flags);
+    if (length < 0 && (errno == EINTR || errno == EAGAIN)) return NOTHING;
+    if (length <= 0) return ENDED;
+    const struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+    if (length != sizeof *order || header == NULL || header->cmsg_type != SCM_RIGHTS) return NOTHING;
+    int descriptor;
+    memcpy(&descriptor, CMSG_DATA(header), sizeof descriptor);
+    return descriptor;
 }
 
 int clx_closer_close(int closer, int descriptor) {
@@ -220,24 +222,29 @@ static void take(int closer, const struct order *order, int descriptor) {
     while (send(closer, &answer, sizeof answer, MSG_NOSIGNAL) < 0 && errno == EINTR) {}
 }
 
-/// Waits until what was given has been closed by who gave it: then that has sent something else, or is gone.
-static void wait_for_more(int socket) {
-    struct pollfd orders = {.fd = socket, .events = POLLIN};
+/// Waits until what was given has been closed by who gave it: then that has sent something else, or is gone. Where nothing more
+/// can be sent, it finds that out with the next that it gives.
+static void wait_for_more(int socket, bool is_ending) {
+    struct pollfd orders = {.fd = socket, .events = is_ending ? 0 : POLLIN};
     while (poll(&orders, 1, -1) < 0 && errno == EINTR) {}
 }
 
 static _Noreturn void be_closer(int socket) {
+    bool is_ending = false;
     for (;;) {
         struct pollfd orders = {.fd = socket, .events = POLLIN};
-        const int count = poll(&orders, 1, IDLE_MS);
-        if (count < 0 && errno == EINTR) continue;
+        const int count = is_ending ? 1 : poll(&orders, 1, IDLE_MS);
+        if (count < 0) continue;
+        // What was given in this moment is seen to, and nothing comes after that.
+        if (count == 0) is_ending = shutdown(socket, SHUT_RD) == 0;
         struct order order;
-        const int descriptor = count > 0 ? receive_with(socket, &order) : -1;
-        if (descriptor < 0) _exit(0);
+        const int descriptor = receive_with(socket, &order, MSG_DONTWAIT);
+        if (descriptor == NOTHING) continue;
+        if (descriptor == ENDED) _exit(0);
         if (order.kind == TAKE) {
             take(socket, &order, descriptor);
         } else {
-            wait_for_more(socket);
+            wait_for_more(socket, is_ending);
         }
         close(descriptor);
     }
@@ -261,16 +268,18 @@ static int connect_as(const struct order *order) {
     return fcntl(other, F_SETFL, 0) < 0 ? -1 : other;
 }
 
-/// Passes on what waits, bytes alone. Returns false at the end.
+/// Passes on what waits, bytes alone. Returns false at the end. A wait in here, also one of the kernel's for what came along,
+/// is the end of this process by SIGALRM.
 static bool pass_on(int from, int to) {
     static char bytes[65536];
+    alarm(RELAY_S);
     const ssize_t count = read(from, bytes, sizeof bytes);
-    if (count < 0 && errno == EINTR) return true;
     for (ssize_t sent = 0, more; sent < count; sent += more) {
         more = send(to, bytes + sent, (size_t)(count - sent), MSG_NOSIGNAL);
         if (more < 0 && errno != EINTR) return false;
         if (more < 0) more = 0;
     }
+    alarm(0);
     return count > 0;
 }
 
@@ -287,7 +296,8 @@ static _Noreturn void be_relay(int socket, const struct order *order) {
 static _Noreturn void be_maker(int socket) {
     part_with_parent(&socket);
     struct order order;
-    for (int closer; (closer = receive_with(socket, &order)) >= 0; close(closer)) {
+    for (int closer; (closer = receive_with(socket, &order, 0)) != ENDED; close(closer)) {
+        if (closer == NOTHING) continue;
         pid_t child;
         while ((child = _Fork()) < 0) poll(NULL, 0, RETRY_MS);
         if (child > 0) continue;

@@ -11,17 +11,14 @@ package final class CloserProcess {
     package final class Maker {
         private let socket: OwnedDescriptor
         let processID: Int32
+        /// Those of ``close(_:of:)``.
+        fileprivate var closers: [UInt32: CloserProcess] = [:]
 
         /// - Throws: as of fork(2) and socketpair(2).
         package init() throws(SystemError) {
             var processID: Int32 = 0
             socket = OwnedDescriptor(try systemCall("fork") { clx_closers_begin(&processID) })
             self.processID = processID
-        }
-
-        deinit {
-            // Where it has ended before; else it is reaped by who reaps this process's children.
-            waitpid(processID, nil, WNOHANG)
         }
 
         /// - Throws: EPIPE where it has ended; as of socketpair(2).
@@ -103,13 +100,11 @@ package final class CloserProcess {
 }
 
 extension CloserProcess.Maker: DescriptorCloser {
-    /// With a process for each; where none can be made, it is closed here.
+    /// For a process that is about to end: where no other can be made, it stays open until then.
     package func close(_ descriptor: consuming OwnedDescriptor, of user: UInt32) {
         let number = descriptor.take()
-        do throws(SystemError) {
-            try make().close(number)
-        } catch {
-            _ = OwnedDescriptor(number)
-        }
+        if let closer = closers[user], (try? closer.close(number)) != nil { return }
+        closers[user] = try? make()
+        try? closers[user]?.close(number)
     }
 }

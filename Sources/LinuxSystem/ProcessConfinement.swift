@@ -137,14 +137,20 @@ extension ProcessConfinement {
         }
         confinement.hasNoNewPrivileges = noNewPrivileges != 0
         confinement.capabilityBounds = bounds
-        let groups = try readText("cgroup", relativeTo: folder.rawValue)
+        let isFiltered = status.filterMode ?? 0 != 0
+        let commandGroup = own?.commandGroup
+        // A kernel without control groups has no such file.
+        let groups =
+            isFiltered || commandGroup != nil
+            ? try readText("cgroup", relativeTo: folder.rawValue)
+            : (try? readText("cgroup", relativeTo: folder.rawValue)) ?? ""
         confinement.unit = unit(in: groups)
-        if status.filterMode ?? 0 != 0 {
+        if isFiltered {
             confinement.filterCount = max(status.filterCount ?? 1, 1)
             confinement.commonFilterCount = confinement.filterCount
         }
         let group = unifiedGroup(in: groups).map { $0 == "/" ? "" : String($0) }
-        confinement.groupLimit = own?.commandGroup?.limit(ofGroup: group)
+        confinement.groupLimit = commandGroup?.limit(ofGroup: group)
         return confinement
     }
 

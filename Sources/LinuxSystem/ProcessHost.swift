@@ -13,13 +13,12 @@ package final class ProcessHost {
     private var children: [Int32: WatchedChild] = [:]
     private lazy var orphans = OrphanReaper(host: self)
     private var executor: ExecutorLink?
+    /// The one that makes closers.
+    private var maker: Int32?
 
     /// Makes this process a child subreaper (PR_SET_CHILD_SUBREAPER): processes become its children when their parents
     /// end. That is how those are found that an executor leaves which was a child of this process and was killed.
     ///
-    /// Those that make closers.
-    private var closers: Set<Int32> = []
-
     /// To be called in the process's first thread.
     package init() throws(SystemError) {
         watches = try WatchList()
@@ -76,12 +75,12 @@ package final class ProcessHost {
     package func takeHeld(into events: inout [ProcessEvent]) { executor?.takeHeld(&events) }
 
     func hasChild(_ processID: Int32) -> Bool {
-        children[processID] != nil || closers.contains(processID)
+        children[processID] != nil || processID == maker
     }
 
-    /// A child makes closers. Neither it nor what descends from it is an orphan, or killed at the end: it ends by itself when
-    /// it is let go of.
-    package func spare(_ maker: CloserProcess.Maker) { closers.insert(maker.processID) }
+    /// A child makes closers, in the place of any before. Neither it nor what descends from it is an orphan, or killed at the
+    /// end: it ends by itself when it is let go of.
+    package func spare(_ maker: CloserProcess.Maker) { self.maker = maker.processID }
 
     /// Keeps a child until it is reaped.
     func enter(_ child: WatchedChild) { children[child.processID] = child }
@@ -91,7 +90,7 @@ package final class ProcessHost {
 
     /// Kills whatever else descends from this process; to be called at its end.
     package func killAll() {
-        let spared = Array(closers)
+        let spared = maker.map { [$0] } ?? []
         _ = clx_descendants_kill(spared, spared.count, 8)
     }
 }

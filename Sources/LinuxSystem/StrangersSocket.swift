@@ -35,34 +35,28 @@ package final class StrangersSocket {
         close()
     }
 
-    /// Closes it, if it is open.
+    /// Closes it, if it is open. Nothing comes any more before the look, so that it is of all.
     package func close() {
         guard isOpen else { return }
-        isOpen = false
-        let socket = OwnedDescriptor(rawValue)
-        switch kind {
-        case .refusingStream: break
-        case .stream:
-            guard isLaden() else { return }
-            var (process, user, group): (pid_t, uid_t, gid_t) = (0, 0, 0)
-            _ = clx_peer_credentials(rawValue, &process, &user, &group)
-            closer.close(socket, of: user)
-        case .datagrams(let user):
-            if isLaden() { closer.close(socket, of: user) }
-        }
+        if case .refusingStream = kind {} else { shutdown(rawValue, Int32(SHUT_RDWR)) }
+        leave()
     }
 
-    /// Closes this descriptor of it alone, where another process has one and goes on with it.
+    /// Closes this descriptor of it alone, where another process may have one and go on with it.
     func leave() {
         guard isOpen else { return }
         isOpen = false
-        _ = OwnedDescriptor(rawValue)
+        let socket = OwnedDescriptor(rawValue)
+        if case .refusingStream = kind { return }
+        if clx_socket_is_laden(rawValue) { closer.close(socket, of: user) }
     }
 
-    /// Nothing comes any more from here on, so that the look is of all.
-    private func isLaden() -> Bool {
-        shutdown(rawValue, Int32(SHUT_RDWR))
-        return clx_socket_is_laden(rawValue)
+    /// Who sends.
+    private var user: UInt32 {
+        if case .datagrams(let user) = kind { return user }
+        var (process, user, group): (pid_t, uid_t, gid_t) = (0, 0, 0)
+        _ = clx_peer_credentials(rawValue, &process, &user, &group)
+        return user
     }
 
     /// What a look at the stream has found.

@@ -111,12 +111,16 @@ package struct UnixListener: ~Copyable {
         }
     }
 
-    /// Lets nobody connect any more, where nobody else has the socket; who has connected can still be accepted.
-    package func refuseMore() {
-        if file != nil { shutdown(socket.rawValue, Int32(SHUT_RDWR)) }
+    /// Closes the connections of those who wait here, with what they have sent. Where nobody else has the socket, nobody
+    /// connects any more.
+    package func sendAway(_ closer: any DescriptorCloser) {
+        if !isInherited { shutdown(socket.rawValue, Int32(SHUT_RDWR)) }
+        while case .connection(let descriptor)? = try? accept() {
+            StrangersSocket(connection: descriptor, closer: closer).close()
+        }
     }
 
-    /// Whether somebody else has the socket, and goes on with who waits there.
+    /// Whether somebody else has the socket, and may go on with who waits there.
     package var isInherited: Bool { file == nil }
 
     private static func makeSocket() throws(SystemError) -> OwnedDescriptor {

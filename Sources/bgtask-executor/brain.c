@@ -373,20 +373,21 @@ bool brain_is_there(void) {
     return connection.descriptor >= 0 && !is_over;
 }
 
-static int forget(struct command *command, uint32_t attempt) {
+/// `is_shared`: whether a daemon that is there may have what is kept of it.
+static int forget(struct command *command, uint32_t attempt, bool is_shared) {
     if (command->attempt != attempt) return ESTALE;
     if (!command_is_over(command)) return EBUSY;
     // A list does not wait for what is not there any more.
     has_been_listed(command);
     const bool was_restored = command->is_restored;
-    command_forget(command, brain_is_there());
+    command_forget(command, is_shared);
     if (was_restored) ends_forget_one();
     return 0;
 }
 
 /// Its owner has not come for it.
 static void give_up(struct command *command) {
-    forget(command, command->attempt);
+    forget(command, command->attempt, false);
 }
 
 static int start(const struct executor_record *order, const int *descriptors) {
@@ -431,7 +432,7 @@ static int obey(const struct executor_record *order, const int *descriptors, uin
     case EXECUTOR_KILL: return command_kill(command);
     case EXECUTOR_FREEZE: return freeze(command, true, number);
     case EXECUTOR_THAW: return freeze(command, false, number);
-    case EXECUTOR_FORGET: return forget(command, order->attempt);
+    case EXECUTOR_FORGET: return forget(command, order->attempt, brain_is_there());
     default: return ENOSYS;
     }
 }

@@ -26,6 +26,7 @@ static struct closer closers[CLOSERS_MAX];
 static int count;
 
 int closers_begin(void) {
+    if (maker >= 0) close(maker);
     maker = clx_closers_begin(&maker_pid);
     return maker < 0 ? errno : orphans_spare(maker_pid);
 }
@@ -61,11 +62,12 @@ static int close_by_one_of(uint32_t user, int descriptor) {
 }
 
 static int make_one_of(uint32_t user) {
-    int socket = clx_closer_make(maker);
-    if (socket < 0 && errno == EPIPE) {
-        // Somebody has ended the maker.
-        close(maker);
-        if (closers_begin() == 0) socket = clx_closer_make(maker);
+    int socket = maker < 0 ? -1 : clx_closer_make(maker);
+    if (maker < 0 || (socket < 0 && errno == EPIPE)) {
+        // Somebody has ended the maker, or it could not be made anew then.
+        const int error = closers_begin();
+        if (error != 0) return error;
+        socket = clx_closer_make(maker);
     }
     if (socket < 0) return errno;
     if (count == CLOSERS_MAX) drop(count - 1);

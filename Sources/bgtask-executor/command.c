@@ -349,8 +349,8 @@ static void fire_limit(struct command *command, uint64_t now) {
 
 /// It may be over: the first count of who is left of it shows whether anything is due. Returns whether it is waited for.
 static bool waits_for_end(struct command *command, uint64_t now) {
-    enum { WAIT_NS = 10000000 };
-    if (command->waits == WAITS_NOT || command->was_killed || command->look_rounds > 0) return false;
+    enum { WAIT_NS = 10000000, WAITS_MAX_NS = 100000000 };
+    if (command->waits == WAITS_NOT || command->was_killed || now - command->main.exited_at > WAITS_MAX_NS) return false;
     const bool is_handler_due = command->handler_at != 0 && command->handler_at <= now;
     const bool is_limit_due = command->limit_at != 0 && command->limit_at <= now;
     if (is_handler_due) command->handler_at = now + WAIT_NS;

@@ -15,8 +15,8 @@ enum {
     GROUPS_MAX = 64,
     PROCESSES_MAX = 64,
     DEPTH_MAX = 16,
-    /// Parents up to this process.
-    PARENTS_MAX = 64,
+    /// Of them and of their parents up to this process.
+    READS_MAX = 512,
     /// How often those that stand still are looked at, since some may be on their way to that.
     CHECKS_MAX = 4,
 };
@@ -24,15 +24,15 @@ enum {
 /// A check of all in a group and below.
 struct check {
     const struct command *command;
-    int groups, processes;
+    int groups, processes, reads;
     /// Some were gone before they were looked at.
     bool has_missed;
 };
 
 /// The child of this process that a process descends from, or -1; 0 where one of its parents is gone.
-static pid_t top_of(pid_t process) {
+static pid_t top_of(struct check *check, pid_t process) {
     const pid_t self = getpid();
-    for (int i = 0; i < PARENTS_MAX; i++) {
+    while (++check->reads <= READS_MAX) {
         struct clx_process now;
         if (!clx_process_read(process, &now)) return 0;
         if (now.parent == self) return process;
@@ -43,7 +43,7 @@ static pid_t top_of(pid_t process) {
 }
 
 static bool is_of(struct check *check, pid_t process) {
-    const pid_t top = ++check->processes > PROCESSES_MAX ? -1 : top_of(process);
+    const pid_t top = ++check->processes > PROCESSES_MAX ? -1 : top_of(check, process);
     if (top == 0) check->has_missed = true;
     return top == 0 || (top > 0 && strays_owner(process, top) == check->command);
 }
@@ -86,8 +86,7 @@ static bool are_all_its(struct check *check, int folder, int depth) {
     return are_its;
 }
 
-/// Those that stand still do not fork, so that all can be looked at. Nobody else comes there meanwhile, or a moment would be
-/// missed at which it does.
+/// Those that stand still do not fork, so that all can be looked at. Who enters the group after that is killed too.
 static bool stand_still_and_are_its(const struct command *command, int folder) {
     for (int i = 0; i < CHECKS_MAX; i++) {
         struct check check = {.command = command};
@@ -97,16 +96,14 @@ static bool stand_still_and_are_its(const struct command *command, int folder) {
     return false;
 }
 
-bool elsewhere_kill(const struct command *command, const char *path) {
+void elsewhere_kill(const struct command *command, const char *path) {
     const int folder = openat(groups_folder(), path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder < 0) return false;
+    if (folder < 0) return;
     struct check check = {.command = command};
-    bool are_killed = false;
     // Nobody else is to stand still either. The topmost group cannot.
     if (are_all_its(&check, folder, 0) && group_write(folder, "cgroup.freeze", "1") == 0) {
-        if (stand_still_and_are_its(command, folder)) are_killed = group_write(folder, "cgroup.kill", "1") == 0;
+        if (stand_still_and_are_its(command, folder)) group_write(folder, "cgroup.kill", "1");
         group_write(folder, "cgroup.freeze", "0");
     }
     close(folder);
-    return are_killed;
 }

@@ -44,8 +44,8 @@ int group_write(int folder, const char *name, const char *text);
 /// Has the memory and the processes of the groups in a folder counted, as far as the kernel does that there.
 void group_pass_controllers(int folder);
 
-/// Opens the folder that holds the groups, kills what an earlier executor left in them, and removes them. Returns 0 or an
-/// errno; EBUSY where something does not end.
+/// Opens the folder that holds the groups, kills what an earlier executor left in them, and removes them; what does not
+/// end stays. Returns 0 or an errno.
 int groups_open(const char *folder);
 
 /// Removes those that wait to be used again.

@@ -53,10 +53,10 @@ void notify_begin(void) {
     static const char *const names[] = {
         "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES"};
     take_address(getenv("NOTIFY_SOCKET"));
-    const bool is_watched = getenv("WATCHDOG_PID") == NULL || number_of("WATCHDOG_PID") == (uint64_t)getpid();
+    const bool is_for_this = getenv("WATCHDOG_PID") == NULL || number_of("WATCHDOG_PID") == (uint64_t)getpid();
     const uint64_t microseconds = number_of("WATCHDOG_USEC");
     // Half of it; more than a year is never.
-    if (is_watched && microseconds <= UINT64_C(1) << 45) watchdog_every = microseconds * 500;
+    if (is_for_this && microseconds <= UINT64_C(1) << 45) watchdog_every = microseconds * 500;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) unsetenv(names[i]);
 }
 
@@ -70,7 +70,6 @@ static bool say(const char *text) {
     close(notice);
     return sent >= 0;
 }
-
 
 void notify_stopping(uint64_t until) {
     const uint64_t now = loop_now();

@@ -94,6 +94,14 @@ static void take(struct orphan *orphan) {
     orphan->command = NULL;
 }
 
+/// Takes out one that is there.
+static void drop(struct orphan **place) {
+    struct orphan *orphan = *place;
+    take(orphan);
+    *place = orphan->next;
+    free(orphan);
+}
+
 int orphans_spare(pid_t child) {
     struct orphan *orphan = enter(child);
     if (orphan == NULL) return ENOMEM;
@@ -107,7 +115,8 @@ bool orphans_are_spared(pid_t child) {
 }
 
 void orphans_forget(struct command *command) {
-    while (command->orphans != NULL) take(command->orphans);
+    // Those that live on are looked at by the next count as nobody's: they may be elsewhere by then.
+    while (command->orphans != NULL) drop(place_of(command->orphans->pid));
     for (struct command **place = &waiting; *place != NULL; place = &(*place)->next_waiting) {
         if (*place != command) continue;
         *place = command->next_waiting;
@@ -133,7 +142,8 @@ static void wait_for_count(struct command *command, uint64_t milliseconds) {
     waiting = command;
 }
 
-bool orphans_are_in_doubt(const struct command *command) {
+/// Whether strays of a command come and go faster than they are found, or do not end.
+static bool are_in_doubt(const struct command *command) {
     return command->waits != WAITS_NOT && command->look_rounds > ROUNDS_MAX;
 }
 
@@ -141,7 +151,7 @@ bool orphans_are_in_doubt(const struct command *command) {
 static void stir(struct command *command) {
     command->was_stirred = true;
     // Beyond that it is looked for at times.
-    if (!orphans_are_in_doubt(command)) command->counts_at = 0;
+    if (!are_in_doubt(command)) command->counts_at = 0;
 }
 
 /// A child is over that was not known as a command's.
@@ -152,13 +162,18 @@ static void has_ended(pid_t child, enum place place, struct command *command, co
     if (place == PLACE_OUTSIDE) strays_kill_group(command, group);
 }
 
+/// Another count shows who was missed, or has left nevertheless.
+static void check_later(void) {
+    if (checks_at == 0) checks_at = counted_at + (uint64_t)CHECK_MS * 1000000;
+}
+
 void orphans_end(pid_t child) {
     struct orphan **place = place_of(child), *orphan = *place;
+    // The list is shorter from here on, and what has not been read of it yet is read at the wrong place.
+    if (is_counting && !is_read) check_later();
     if (orphan != NULL) {
         if (orphan->command != NULL) stir(orphan->command);
-        take(orphan);
-        *place = orphan->next;
-        free(orphan);
+        drop(place);
     } else if (waiting != NULL || children < 0) {
         char group[GROUP_NAME_BYTES];
         struct command *command;
@@ -200,7 +215,7 @@ static enum left_behind look_at_those_of(struct command *command) {
 
 /// How long a command waits for the next count, unless one of it ends before.
 static uint64_t pause_after(const struct command *command) {
-    if (orphans_are_in_doubt(command)) return ROUND_MS;
+    if (are_in_doubt(command)) return ROUND_MS;
     if (command->was_stirred) return 0;
     const int doublings = command->look_rounds < DOUBLINGS_MAX ? command->look_rounds : DOUBLINGS_MAX;
     return UINT64_C(1) << doublings;
@@ -215,7 +230,7 @@ static void conclude(struct command *command) {
     }
     command->look_rounds++;
     // Those whose parents live are no children of this process.
-    const bool is_rare = command->look_rounds <= LOOKS_MAX || orphans_are_in_doubt(command);
+    const bool is_rare = command->look_rounds <= LOOKS_MAX || are_in_doubt(command);
     if (left == LEFT_SOMEBODY && is_rare) strays_look();
     wait_for_count(command, pause_after(command));
 }
@@ -238,11 +253,6 @@ static void conclude_all(void) {
 /// Where there are many children, those need not wait whose users have nobody outside, as far as is known.
 static bool need_not_wait(const struct command *command) {
     return last_length > SHORT_BYTES && !command->was_killed && !strays_may_be_of(command->user);
-}
-
-/// The next count shows who has left nevertheless.
-static void check_later(void) {
-    if (checks_at == 0) checks_at = counted_at + (uint64_t)CHECK_MS * 1000000;
 }
 
 void orphans_settle(struct command *command) {

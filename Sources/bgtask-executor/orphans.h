@@ -26,9 +26,6 @@ bool orphans_are_spared(pid_t child);
 /// who has left it is there either; those are killed.
 void orphans_settle(struct command *command);
 
-/// Whether strays of a command come and go faster than they are found, or do not end.
-bool orphans_are_in_doubt(const struct command *command);
-
 /// A child that no command has started can be reaped, and is next.
 void orphans_end(pid_t child);
 

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -146,12 +147,25 @@ static struct command *command_of_group(const char *name) {
     return command == NULL || command_is_over(command) ? NULL : command;
 }
 
+/// Whether a process runs the program of this one, also one that was replaced since: a closer that is at work does, though
+/// who has made it has ended.
+static bool runs_own_program(pid_t process) {
+    static const char suffix[] = " (deleted)";
+    char path[64], own[PATH_MAX], other[PATH_MAX];
+    snprintf(path, sizeof path, "/proc/%d/exe", process);
+    const ssize_t own_length = readlink("/proc/self/exe", own, sizeof own);
+    ssize_t length = readlink(path, other, sizeof other);
+    const ssize_t without = length - (ssize_t)(sizeof suffix - 1);
+    if (without == own_length && memcmp(other + without, suffix, sizeof suffix - 1) == 0) length = without;
+    return own_length > 0 && length == own_length && memcmp(own, other, (size_t)length) == 0;
+}
+
 /// Whether a process in the group of this one belongs there: this one, what it has forked for itself, and a command whose
 /// program does not run yet.
 static bool is_own(pid_t process) {
     if (process == self || orphans_are_spared(process)) return true;
     const struct child *child = table_child(process);
-    return child != NULL && !child->has_started;
+    return child == NULL ? runs_own_program(process) : !child->has_started;
 }
 
 enum place strays_place(pid_t process, char group[GROUP_NAME_BYTES], struct command **command) {
@@ -448,8 +462,10 @@ void strays_kill_group(struct command *command, const char *group) {
     const uint64_t now = loop_now();
     if (!is_ending(command) || command->look_rounds < ROUNDS_BY_NUMBER || command->kills_group_at > now) return;
     if (!path_to(group, path)) return;
-    command->kills_group_at = now + GROUP_PAUSE_NS;
     elsewhere_kill(command, path);
+    // Most of the time is for others.
+    const uint64_t end = loop_now();
+    command->kills_group_at = end + GROUP_PAUSE_NS + (end - now) * 4;
 }
 
 void strays_kill(struct command *command, pid_t child, const char *group) {
@@ -485,7 +501,7 @@ static void drop_look(void) {
     look = LOOK_NONE;
 }
 
-/// How many commands wait to know whether they are over.
+/// A look is over: tells whether a command is.
 static void conclude(struct command *command) {
     command->passed_signals = 0;
     if (command->waits != WAITS_FOR_LOOK || command->waits_for > look_count) return;

@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "process.h"
+#include "strays.h"
+
 enum {
     PROCESSES_MAX = 1 << 16,
     /// Processes that are looked at together, which is what a turn does.
@@ -51,17 +54,6 @@ static int add(struct numbers *numbers, pid_t number) {
     return 0;
 }
 
-static int compare(const void *left, const void *right) {
-    const pid_t one = *(const pid_t *)left, other = *(const pid_t *)right;
-    return (one > other) - (one < other);
-}
-
-/// They have to be sorted.
-static bool contains(const struct numbers *numbers, pid_t number) {
-    if (numbers->count == 0) return false;
-    return bsearch(&number, numbers->all, numbers->count, sizeof number, compare) != NULL;
-}
-
 static int add_processes(int parent, const char *name, void *numbers) {
     const int folder = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder < 0) return errno;
@@ -97,23 +89,23 @@ static void treat(struct sweep *sweep, pid_t process, int pidfd) {
     }
 }
 
+/// Whether a process is in a group or below it.
+static bool is_in(const struct group *group, pid_t process) {
+    char name[GROUP_NAME_BYTES];
+    struct command *command;
+    return strays_place(process, name, &command) == PLACE_INSIDE && command == group->command;
+}
+
 /// Those of a batch that are in the group by the time that their pidfds are open: a number alone may be another process's by now.
-static int treat_some(struct sweep *sweep) {
+static void treat_some(struct sweep *sweep) {
     const size_t left = sweep->all.count - sweep->next_number, count = left < BATCH ? left : BATCH;
-    const pid_t *batch = sweep->all.all + sweep->next_number;
-    int pidfds[BATCH];
-    struct numbers now = {0};
-    for (size_t i = 0; i < count; i++) pidfds[i] = clx_pidfd_open(batch[i]);
-    const int error = list(sweep->group, &now);
-    if (now.count > 0) qsort(now.all, now.count, sizeof *now.all, compare);
     for (size_t i = 0; i < count; i++) {
-        if (pidfds[i] < 0) continue;
-        if (error == 0 && contains(&now, batch[i])) treat(sweep, batch[i], pidfds[i]);
-        close(pidfds[i]);
+        const pid_t process = sweep->all.all[sweep->next_number++];
+        const int pidfd = clx_pidfd_open(process);
+        if (pidfd < 0) continue;
+        if (is_in(sweep->group, process)) treat(sweep, process, pidfd);
+        close(pidfd);
     }
-    free(now.all);
-    sweep->next_number += count;
-    return error;
 }
 
 static int make_list(struct sweep *sweep, pid_t main, bool *had_main) {
@@ -132,7 +124,8 @@ static int make_list(struct sweep *sweep, pid_t main, bool *had_main) {
 static int go_on(struct sweep *sweep, pid_t main, bool *had_main) {
     // The list comes before the first signal: what is started in answer to that is not in it.
     const int error = sweep->is_listed ? 0 : make_list(sweep, main, had_main);
-    return error == 0 ? treat_some(sweep) : error;
+    if (error == 0) treat_some(sweep);
+    return error;
 }
 
 static bool is_done(const struct sweep *sweep) {

@@ -30,11 +30,14 @@ struct WaitingCallers {
     /// Closes their connections, by which they know that nobody answers.
     func sendAway() {
         // What they have sent is let go of by a process that the service manager does not wait for.
-        guard let closer = try? CloserProcess.Maker() else { return }
-        for socket in sockets {
-            while case .connection(let descriptor)? = try? socket.listener.accept() {
-                StrangersSocket(connection: descriptor, closer: closer).close()
-            }
+        let closer: any DescriptorCloser = (try? CloserProcess.Maker()) ?? LeftOpen()
+        for socket in sockets { socket.listener.sendAway(closer) }
+    }
+
+    /// Where there can be no such process, only those wait on who have sent a descriptor.
+    private final class LeftOpen: DescriptorCloser {
+        func close(_ descriptor: consuming OwnedDescriptor, of user: UInt32) {
+            _ = descriptor.take()
         }
     }
 }

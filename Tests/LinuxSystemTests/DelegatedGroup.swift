@@ -22,6 +22,13 @@ final class DelegatedGroup {
         try? group?.remove()
     }
 
+    /// Moves a process there.
+    func enter(_ process: String) throws {
+        let path = folder + "/cgroup.procs"
+        let file = OwnedDescriptor(try systemCall("open", path) { open(path, O_WRONLY) })
+        _ = try systemCall("write", path) { write(file.rawValue, process, process.utf8.count) }
+    }
+
     func processes(in below: String = "") throws -> [String] {
         try contents(of: folder + below + "/cgroup.procs").split(separator: "\n")
             .map(String.init)

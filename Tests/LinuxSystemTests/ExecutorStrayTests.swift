@@ -206,6 +206,38 @@ extension LinuxTests {
             _ = try peer.wait(EXECUTOR_GONE, of: 1)
         }
 
+        @Test(
+            "who was seen with a command, and leaves before its end, is not taken for seen after that"
+        )
+        func leavesLate() throws {
+            func start(
+                _ command: UInt64, _ user: LaunchRequest.User, _ work: ExecutorWork
+            ) throws -> (started: ExecutorPeer.Heard, text: String) {
+                var work = work
+                work.user = user.user
+                return try peer.startReady(command, work)
+            }
+            func count(_ command: UInt64) throws {
+                #expect(try peer.start(command, ExecutorWork("true")) == 0)
+                _ = try peer.wait(EXECUTOR_GONE, of: command)
+            }
+            let child = try builtProgram("process-test-child")
+            let script = "sh -c 'sleep 1000 & echo $!'; echo ready; exec sleep 1000"
+            let leaver = try start(1, OtherUser.backup, ExecutorWork(script: script))
+            // They are counted at this end, and at the next one it is known that there are many.
+            try count(2)
+            _ = try start(3, OtherUser.games, ExecutorWork(child, "orphans", "600", "0"))
+            try count(4)
+            let orphan = try #require(leaver.text.split(separator: "\n").first.map(String.init))
+            try elsewhere.enter(orphan)
+            kill(leaver.started.record.pid, SIGKILL)
+            _ = try peer.wait(EXECUTOR_GONE, of: 1)
+            let told = try peer.wait(EXECUTOR_LEFT, of: 0)
+            #expect("\(told.record.pid)" == orphan)
+            #expect(try peer.code(EXECUTOR_KILL, 3) == 0)
+            _ = try peer.wait(EXECUTOR_GONE, of: 3)
+        }
+
         /// Starts a command that has left, and is another process every so many milliseconds, beside one that makes looks at all
         /// processes slow.
         private func startHydra(_ milliseconds: Int) throws {

@@ -2,8 +2,8 @@
 //
 // The last reference to a file that was sent over a Unix socket (SCM_RIGHTS) goes where its message is received, or where
 // the socket is closed with the message in it. That may take as long as its sender likes, by a lingering TCP socket
-// (SO_LINGER, socket(7)) or a file system that does not answer, and a thread that waits there outlives SIGKILL, with its
-// process's locks. So sockets are looked at before they are read and before they are closed, and one that has something is
+// (SO_LINGER, socket(7)) or a file system that does not answer, and a thread that waits for the latter outlives SIGKILL, with
+// its process's locks. So sockets are looked at before they are read and before they are closed, and one that has something is
 // handed to a closer: a process that shares no memory, descriptors or locks with the one that has made it.
 #ifndef CLINUX_CLOSER_H
 #define CLINUX_CLOSER_H

@@ -79,7 +79,15 @@ package final class Closers: DescriptorCloser {
     package func close(_ descriptor: consuming OwnedDescriptor, of user: UInt32) {
         closeWaiting()
         let socket = Waiting(descriptor: descriptor.take(), user: user)
-        if !give(socket) { waiting.append(socket) }
+        do throws(SystemError) {
+            try give(socket)
+        } catch {
+            // Of a shortage it is said once.
+            if waiting.isEmpty {
+                log.say(.descriptorsNotClosed, [.owner: "\(socket.user)", .reason: "\(error)"])
+            }
+            waiting.append(socket)
+        }
     }
 
     /// Has one datagram of a socket taken, with the descriptors that came with it.
@@ -94,21 +102,15 @@ package final class Closers: DescriptorCloser {
         }
     }
 
-    /// - Returns: whether it was given, and closed here.
-    private func give(_ socket: Waiting) -> Bool {
-        do throws(SystemError) {
-            try withCloser(of: socket.user) { closer throws(SystemError) in
-                try closer.process.close(socket.descriptor)
-            }
-        } catch {
-            log.say(.descriptorsNotClosed, [.owner: "\(socket.user)", .reason: "\(error)"])
-            return false
+    /// Gives it to a process, and closes it here.
+    private func give(_ socket: Waiting) throws(SystemError) {
+        try withCloser(of: socket.user) { closer throws(SystemError) in
+            try closer.process.close(socket.descriptor)
         }
-        return true
     }
 
     private func closeWaiting() {
-        guard let next = waiting.last, give(next) else { return }
+        guard let next = waiting.last, (try? give(next)) != nil else { return }
         waiting.removeLast()
     }
 
@@ -139,6 +141,7 @@ package final class Closers: DescriptorCloser {
         all[ObjectIdentifier(closer)] = closer
         return closer
     }
+
     /// Connects to a socket of a user's, by a process with that user's rights that passes bytes on.
     ///
     /// - Throws: as ``CloserProcess/Maker/connect(to:as:)``.

@@ -169,13 +169,9 @@ private final class ListeningSocket: DescriptorHandler {
 
     func accept() throws(SystemError) -> UnixListener.Acceptance { try socket.accept() }
 
-    /// Closes the connections of those who wait there, with what they have sent, where nobody else has the socket.
+    /// Nobody waits there any more, unless somebody else has the socket.
     func sendAway(_ closers: Closers) {
-        guard !socket.isInherited else { return }
-        socket.refuseMore()
-        while case .connection(let descriptor)? = try? socket.accept() {
-            StrangersSocket(connection: descriptor, closer: closers).close()
-        }
+        if !socket.isInherited { socket.sendAway(closers) }
     }
 
     func ready(_ readiness: Readiness) { listener?.accept(on: self) }

@@ -150,13 +150,9 @@ package final class NotifySocketPool {
         resume(socket)
         guard !closing.contains(socket.number),
             read(socket, atMost: Self.messagesPerTurn) == .empty, freeCount < Self.freeMax
-        else { return close(socket) }
+        else { return forget(socket) }
         freeCount += 1
         free[socket.owner, default: []].append(socket)
-    }
-
-    private func close(_ socket: TaskNotifySocket) {
-        forget(socket)
     }
 
     private func forget(_ socket: TaskNotifySocket) {
@@ -247,7 +243,7 @@ package final class NotifySocketPool {
                 }
             } catch {
                 logDrop(.noticeDropped, "\(error)", of: socket.task, from: socket.owner)
-                close(socket)
+                forget(socket)
                 return .closed
             }
             if count >= countMin, Instant.measured() >= until { return .unread }
@@ -313,10 +309,13 @@ package final class NotifySocketPool {
     /// Takes the last words of a task of which no process is left: at least so many, and then what can be read in a
     /// moment.
     package func drain(_ socket: TaskNotifySocket) {
-        guard sockets[socket.number] === socket, !closing.contains(socket.number) else { return }
-        let end = read(
-            socket, atLeast: Self.messagesPerTurn, atMost: Self.messagesLeftMax,
-            until: Instant.measured() + Self.readTime)
+        guard sockets[socket.number] === socket else { return }
+        let end =
+            closing.contains(socket.number)
+            ? .descriptor
+            : read(
+                socket, atLeast: Self.messagesPerTurn, atMost: Self.messagesLeftMax,
+                until: Instant.measured() + Self.readTime)
         deliver(socket)
         guard end == .descriptor || end == .unread && socket.hasMessage else { return }
         let what = end == .unread ? "too many" : "one with descriptors"

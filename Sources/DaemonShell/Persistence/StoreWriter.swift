@@ -82,7 +82,7 @@ package struct StoreWriter: ~Copyable {
     package var isIdle: Bool { steps.isEmpty && inFlight.isEmpty }
 
     /// Whether the core has not been told of all that the store has told.
-    package var hasUntold: Bool { untold.writtenCount > 0 }
+    private var hasUntold: Bool { untold.writtenCount > 0 }
 
     /// Whether a failed disk is being looked at.
     package var isProbing: Bool { probe == .underWay }

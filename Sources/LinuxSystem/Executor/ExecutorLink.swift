@@ -251,13 +251,15 @@ package final class ExecutorLink: WatchOwner {
     /// Whether no process descends from an executor. It is the subreaper of all that do, and so one that lives would have a
     /// parent that lives, up to a child of its own.
     private func runsNothing(_ processID: Int32) -> Bool {
-        if let tree, (try? tree.isPopulated()) ?? true { return false }
         let path = "/proc/\(processID)/task/\(processID)/children"
         guard let children = try? readText(path) else { return false }
         let group = try? readText("/proc/\(processID)/cgroup")
         return children.split(separator: " ").compactMap { Int32($0) }.allSatisfy { child in
-            guard let stat = try? ProcessStat(of: child), stat.state != "Z" else { return true }
-            // What closes for it lives where it does. A command cannot go there, whatever it calls itself.
+            var process = clx_process()
+            guard clx_process_read(child, &process), !clx_process_is_dead(&process) else {
+                return true
+            }
+            // What closes for it lives where it does. No command but root's can go there, whatever it calls itself.
             let name = try? readText("/proc/\(child)/comm")
             return name == "bgtask-closer\n" && (try? readText("/proc/\(child)/cgroup")) == group
         }

@@ -26,11 +26,6 @@ struct ExecutorTree {
             relativeTo: folder.descriptor.rawValue)
     }
 
-    /// Whether a process of a command is in it.
-    func isPopulated() throws(SystemError) -> Bool {
-        try Cgroup(folder: path, name: name, makes: false).stateNow().isPopulated
-    }
-
     func name(ofGroup number: UInt64) -> String { "\(name)/command-\(number)" }
 
     func cgroup(_ number: UInt64) throws(SystemError) -> Cgroup {

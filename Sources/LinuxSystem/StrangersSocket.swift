@@ -14,6 +14,8 @@ package final class StrangersSocket {
         /// The kernel lets nobody send a descriptor.
         case refusingStream
         case stream
+        /// Another process may have it too.
+        case sharedStream(user: UInt32)
         case datagrams(user: UInt32)
     }
 
@@ -22,6 +24,15 @@ package final class StrangersSocket {
         rawValue = connection.take()
         self.closer = closer
         kind = clx_refuse_descriptors(rawValue) ? .refusingStream : .stream
+    }
+
+    /// The reading end of what processes of this user print; bgtask-executor has it too.
+    package init(
+        output: consuming OwnedDescriptor, of user: UInt32, closer: any DescriptorCloser
+    ) {
+        rawValue = output.take()
+        self.closer = closer
+        kind = clx_refuse_descriptors(rawValue) ? .refusingStream : .sharedStream(user: user)
     }
 
     /// A socket of datagrams of this user, with SO_PASSCRED. Descriptors come to it as well (sd_notify_barrier(3)).
@@ -38,7 +49,10 @@ package final class StrangersSocket {
     /// Closes it, if it is open. Nothing comes any more before the look, so that it is of all.
     package func close() {
         guard isOpen else { return }
-        if case .refusingStream = kind {} else { shutdown(rawValue, Int32(SHUT_RDWR)) }
+        switch kind {
+        case .refusingStream, .sharedStream: break
+        case .stream, .datagrams: shutdown(rawValue, Int32(SHUT_RDWR))
+        }
         leave()
     }
 
@@ -53,10 +67,13 @@ package final class StrangersSocket {
 
     /// Who sends.
     private var user: UInt32 {
-        if case .datagrams(let user) = kind { return user }
-        var (process, user, group): (pid_t, uid_t, gid_t) = (0, 0, 0)
-        _ = clx_peer_credentials(rawValue, &process, &user, &group)
-        return user
+        switch kind {
+        case .datagrams(let user), .sharedStream(let user): return user
+        case .stream, .refusingStream:
+            var (process, user, group): (pid_t, uid_t, gid_t) = (0, 0, 0)
+            _ = clx_peer_credentials(rawValue, &process, &user, &group)
+            return user
+        }
     }
 
     /// What a look at the stream has found.

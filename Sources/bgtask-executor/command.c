@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "closers.h"
@@ -48,15 +49,30 @@ long descriptors_max(void) {
     return all - (all / 4 < SPARE ? all / 4 : SPARE);
 }
 
+/// Makes the two ends of a stream of output: what is read, and what is written to.
+///
+/// Who has a pipe can hold the kernel's lock of it for as long as they like (splice(2) from what never comes), and whoever
+/// reads, asks or closes it waits for that, SIGKILL or not. So what another user's processes write to is a socket, whose
+/// reader shares nothing with them. As in a service of systemd, it cannot be opened by a path then.
+static int make_stream(const struct command *command, int ends[2]) {
+    if (!command->is_of_other_user) return pipe2(ends, O_CLOEXEC) < 0 ? errno : 0;
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0) return errno;
+    clx_refuse_descriptors(ends[0]);
+    // Nothing goes the other way.
+    shutdown(ends[0], SHUT_WR);
+    return 0;
+}
+
 static int open_output(struct command *command, const struct executor_work_header *header) {
     for (int i = 0; i < 2; i++) {
         int ends[2];
-        if (pipe2(ends, O_CLOEXEC) < 0) return errno;
+        const int error = make_stream(command, ends);
+        if (error != 0) return error;
         command->output[i] = ends[0];
         command->writing[i] = ends[1];
         // The kernel gives the lowest that is free. The others are for the daemon, for signals and for the limits.
         if (ends[0] >= descriptors_max() || ends[1] >= descriptors_max()) return EMFILE;
-        if (command->changes_user
+        if (command->changes_user && !command->is_of_other_user
             // To open /dev/stderr or /proc/self/fd/1, as scripts do, needs the right to open the pipe itself.
             && fchown(ends[1], header->user, header->group) < 0) return errno;
         if (fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0) return errno;
@@ -120,9 +136,14 @@ static struct command *make(const struct executor_record *order) {
     return command;
 }
 
-static void let_go_of_kept(struct command *command, bool is_shared) {
+/// Lets go of what processes of its user can send to.
+static void let_go_of_users(struct command *command, bool is_shared) {
     closers_let_go(command->kept, command->user, is_shared);
     command->kept = -1;
+    for (int i = 0; command->is_of_other_user && i < 2; i++) {
+        closers_let_go(command->output[i], command->user, is_shared);
+        command->output[i] = -1;
+    }
 }
 
 static void drop(struct command *command) {
@@ -142,6 +163,7 @@ static int start(struct command *command, int work, int input) {
     const struct executor_work_header *header = &command->work.read.header;
     command->changes_user = (header->flags & EXECUTOR_CHANGES_USER) != 0;
     command->user = command->changes_user ? header->user : geteuid();
+    command->is_of_other_user = command->user != geteuid();
     command->has_handler = header->handler_argument_count > 0;
     if (error == 0) error = open_output(command, header);
     return error == 0 ? home->begin(command, input) : error;
@@ -413,19 +435,19 @@ void command_drain_all(enum drain reason) {
 
 // MARK: - The end
 
-static bool is_kept_shared;
+static bool are_shared;
 
 static void let_go_of_one(struct command *command) {
-    let_go_of_kept(command, is_kept_shared);
+    let_go_of_users(command, are_shared);
 }
 
-void command_let_go_of_kept(bool is_shared) {
-    is_kept_shared = is_shared;
+void command_let_go_of_users(bool is_shared) {
+    are_shared = is_shared;
     command_each(let_go_of_one);
 }
 
 void command_forget(struct command *command, bool is_shared) {
-    let_go_of_kept(command, is_shared);
+    let_go_of_users(command, is_shared);
     table_leave(command);
     deadlines_remove(command);
     reports_drop(command);

@@ -134,6 +134,8 @@ struct command {
 
     uint64_t group_number;
     bool changes_user;
+    /// Than this process: what its processes have, this one does not touch.
+    bool is_of_other_user;
 
     // What its processes are looked for by that have left its group (strays.h).
     uint32_t user;
@@ -210,11 +212,11 @@ void command_strays_are_gone(struct command *command);
 /// Whether nothing of it is left but what there is to tell.
 bool command_is_over(const struct command *command);
 
-/// Lets go of a command that is over. `is_shared`: whether a daemon has what is kept for it, too.
+/// Lets go of a command that is over. `is_shared`: whether a daemon has what its user can send to, too.
 void command_forget(struct command *command, bool is_shared);
 
-/// Lets go of what is kept for commands, before this process ends.
-void command_let_go_of_kept(bool is_shared);
+/// Lets go of what users can send to, before this process ends.
+void command_let_go_of_users(bool is_shared);
 
 /// Fires what is due. Returns how many milliseconds are left to what is due next, or -1.
 int command_fire_due(uint64_t now);

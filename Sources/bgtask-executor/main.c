@@ -318,7 +318,7 @@ int main(int count, char **arguments) {
     if (error != 0) return complain("descriptor 3, its socket", error);
     notify_ready();
     run();
-    command_let_go_of_kept(brain_is_there());
+    command_let_go_of_users(brain_is_there());
     groups_end();
     error = ends_write();
     if (error != 0) return complain(state, error);

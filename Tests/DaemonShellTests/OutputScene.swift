@@ -22,7 +22,8 @@ final class OutputScene {
             level: .emergency)
         journal = AuditTrail(writer, scene.settings.limits)
         pump = OutputPump(
-            scene.core, scene.poll, scene.settings, scene.accounts, scene.subscriptions, journal,
+            scene.core, scene.poll, scene.closers, scene.settings, scene.accounts,
+            scene.subscriptions, journal,
             entries.map { entries in Logger(label: "test") { _ in entries } } ?? scene.log)
     }
 
@@ -30,7 +31,7 @@ final class OutputScene {
     func command(_ id: UInt64, _ share: OwnerOutput? = nil) throws -> Command {
         let id = TaskID(rawValue: id)
         let opened = pump.open(.task(id), of: OwnerID(rawValue: 1000))
-        let output = share.map { RunnerOutput(.task(id), $0) } ?? opened
+        let output = share.map { RunnerOutput(.task(id), of: OwnerID(rawValue: 1000), $0) } ?? opened
         let streams = try [OutputStream.stdout, .stderr].map { stream in
             var ends: [Int32] = [-1, -1]
             try #require(pipe(&ends) == 0)

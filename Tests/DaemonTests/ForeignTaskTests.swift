@@ -145,8 +145,9 @@ struct ForeignTaskTests {
         let descriptors = try Self.printed(["ls", "/proc/self/fd"], as: .games, daemon)
         #expect(descriptors == "0\n1\n2\n3\n")
         let opened = try Self.printed(
-            ["sh", "-c", "readlink /proc/self/fd/0; echo again > /dev/stdout"], as: .games, daemon)
-        #expect(opened == "/dev/null\nagain\n")
+            ["sh", "-c", "readlink /proc/self/fd/0; stat -Lc %F /proc/self/fd/1"],
+            as: .games, daemon)
+        #expect(opened == "/dev/null\nsocket\n")
         // After the name: state, parent, group, session, terminal (proc(5)).
         let script = "read line < /proc/$$/stat; echo $$ ${line##*)}"
         let fields = try Self.printed(["sh", "-c", script], as: .games, daemon).split(

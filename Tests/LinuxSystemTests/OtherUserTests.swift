@@ -81,16 +81,28 @@ extension LinuxTests {
             }
         }
 
-        @Test("a command can open its own output", arguments: Kind.available)
+        private static let opening = """
+            echo one > /dev/stderr; echo two > /proc/self/fd/1; echo three > /dev/fd/2
+            echo four > /dev/stdout
+            """
+
+        @Test("a command of one's own can open its output", arguments: Kind.available)
         func openOutput(kind: Kind) throws {
-            let script = """
-                echo one > /dev/stderr; echo two > /proc/self/fd/1; echo three > /dev/fd/2
-                echo four > /dev/stdout
-                """
             let outcome = try Harness(kind).run(
-                LaunchRequest(arguments: ["sh", "-c", script], user: OtherUser.games))
+                LaunchRequest(arguments: ["sh", "-c", Self.opening]))
             #expect(outcome.output == "two\nfour\n")
             #expect(outcome.error == "one\nthree\n")
+        }
+
+        @Test("that of another user has sockets, which none can open", arguments: Kind.available)
+        func socketOutput(kind: Kind) throws {
+            let outcome = try Harness(kind).run(
+                LaunchRequest(
+                    arguments: ["sh", "-c", "echo five; echo six >&2; " + Self.opening],
+                    user: OtherUser.games))
+            #expect(outcome.output == "five\n")
+            #expect(outcome.error.hasPrefix("six\n"))
+            #expect(outcome.error.contains("No such device or address"))
         }
 
         @Test("each command has a session keyring of its own", arguments: Kind.available)

@@ -3,7 +3,8 @@ internal import Glibc
 package import LinuxSystem
 internal import Systemd
 
-/// The reading end of one stream of the commands of a task or an application.
+/// The reading end of one stream of the commands of a task or an application: a pipe, or where it is another user's than this
+/// process's a socket, so that nothing is read, asked or closed here that a stranger can hold up.
 package final class OutputPipe: DescriptorHandler {
     /// Bytes read in one turn, so that a flood of one task leaves room for the rest.
     package static let readMax = 65_536
@@ -18,7 +19,7 @@ package final class OutputPipe: DescriptorHandler {
     let stream: OutputStream
     /// What it shares with the others of its owner.
     private let owner: OwnerOutput
-    private let descriptor: OwnedDescriptor
+    private let source: OutputSource
     private var registration: DescriptorPoll.Registration?
     private var ready: (OutputPipe) -> Void = { _ in }
     /// Whether nobody can write to it, when it was last looked at.
@@ -36,13 +37,13 @@ package final class OutputPipe: DescriptorHandler {
 
     init(
         number: UInt64, of output: RunnerOutput, stream: OutputStream,
-        _ descriptor: consuming OwnedDescriptor
+        _ source: OutputSource
     ) {
         self.number = number
         self.output = output
         owner = output.share
         self.stream = stream
-        self.descriptor = descriptor
+        self.source = source
     }
 
     // MARK: - When it is read
@@ -57,7 +58,7 @@ package final class OutputPipe: DescriptorHandler {
     func follow(in poll: DescriptorPoll, ready: @escaping (OutputPipe) -> Void) throws(SystemError)
     {
         self.ready = ready
-        registration = try poll.add(descriptor.rawValue, .input, self)
+        registration = try poll.add(source.descriptor, .input, self)
     }
 
     /// Whether it is read when there is something; one that is closed is not.
@@ -94,6 +95,8 @@ package final class OutputPipe: DescriptorHandler {
         case bytes([UInt8])
         case nothing
         case end
+        /// It cannot be read any more.
+        case failed(reason: String)
     }
 
     /// Reads what is there, up to so many bytes, without waiting.
@@ -101,25 +104,21 @@ package final class OutputPipe: DescriptorHandler {
         into buffer: UnsafeMutableRawBufferPointer, atMost countMax: Int = OutputPipe.readMax
     ) -> ReadResult {
         let room = UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(countMax))
-        while true {
-            let count = Glibc.read(descriptor.rawValue, room.baseAddress, room.count)
-            if count > 0 {
-                let complete = cutter.take(UnsafeRawBufferPointer(rebasing: room[..<count]))
-                rate.add(count)
-                owner.bytes.add(count)
-                return .bytes(complete)
-            }
-            if count == 0 { return .end }
-            if errno == EAGAIN { return .nothing }
-            if errno != EINTR { return .end }
+        switch source.receive(into: room) {
+        case .bytes(let count):
+            let complete = cutter.take(UnsafeRawBufferPointer(rebasing: room[..<count]))
+            rate.add(count)
+            owner.bytes.add(count)
+            return .bytes(complete)
+        case .nothing: return .nothing
+        case .end: return .end
+        case .failed(let errno): return .failed(reason: errorText(errno))
+        case .descriptor: return .failed(reason: "a file descriptor came along")
         }
     }
 
-    /// Bytes that wait in it now (FIONREAD, pipe(7)).
-    var waitingCount: Int {
-        var count: Int32 = 0
-        return ioctl(descriptor.rawValue, UInt(FIONREAD), &count) == 0 ? Int(count) : 0
-    }
+    /// Bytes that wait in it now.
+    var waitingCount: Int { source.waitingCount }
 
     /// What was read of a line that has no end yet.
     func takeRest() -> [UInt8] { cutter.takeRest() }

@@ -13,14 +13,16 @@ package enum Printer {
 /// The pipes of what a task or an application prints.
 package final class RunnerOutput {
     let printer: Printer
+    fileprivate let owner: OwnerID
     /// What it shares with the others of its owner's account.
     let share: OwnerOutput
     fileprivate var pipes: [OutputPipe] = []
     /// Whether its pipes are read: from its begin on, so that its story is told in order.
     fileprivate var isReading = false
 
-    package init(_ printer: Printer, _ share: OwnerOutput) {
+    package init(_ printer: Printer, of owner: OwnerID, _ share: OwnerOutput) {
         self.printer = printer
+        self.owner = owner
         self.share = share
     }
 
@@ -36,6 +38,7 @@ package final class OutputPump {
 
     private let core: Core
     private let poll: DescriptorPoll
+    private let closers: any DescriptorCloser
     private let settings: CurrentSettings
     private let accounts: AccountSource
     private let subscriptions: Subscriptions
@@ -55,12 +58,14 @@ package final class OutputPump {
     private var throttledUntil = Deadlines<UInt64>()
 
     package init(
-        _ core: Core, _ poll: DescriptorPoll, _ settings: CurrentSettings,
+        _ core: Core, _ poll: DescriptorPoll, _ closers: any DescriptorCloser,
+        _ settings: CurrentSettings,
         _ accounts: AccountSource, _ subscriptions: Subscriptions, _ journal: AuditTrail,
         _ log: Logger
     ) {
         self.core = core
         self.poll = poll
+        self.closers = closers
         self.settings = settings
         self.accounts = accounts
         self.subscriptions = subscriptions
@@ -94,7 +99,7 @@ package final class OutputPump {
             of: accounts.accounts.account(of: owner),
             bytesPerSecondMax: settings.limits.outputRatePerOwnerMax,
             linesPerSecondMax: settings.limits.logRatePerOwnerMax)
-        let output = RunnerOutput(printer, share)
+        let output = RunnerOutput(printer, of: owner, share)
         if let task = output.task { running[task] = output }
         return output
     }
@@ -104,7 +109,8 @@ package final class OutputPump {
         _ descriptor: consuming OwnedDescriptor, _ stream: OutputStream, to output: RunnerOutput
     ) throws(SystemError) {
         numberLast += 1
-        let pipe = OutputPipe(number: numberLast, of: output, stream: stream, descriptor)
+        let source = OutputSource(descriptor, of: output.owner.rawValue, closer: closers)
+        let pipe = OutputPipe(number: numberLast, of: output, stream: stream, source)
         output.pipes.append(pipe)
         if output.isReading { try follow(pipe) }
     }
@@ -225,6 +231,11 @@ package final class OutputPump {
             let behind = areReadersBehind(pipe) ? core.now + Self.readersShare : nil
             let until = [pipe.throttledUntil(core.now), behind].compactMap(\.self).max()
             if let until { throttle(pipe, until) }
+        case .failed(let reason):
+            if journal.takesEntry(about: pipe.output.owner, at: core.now) {
+                log.say(.outputNotRead, [.reason: reason, .owner: "\(pipe.output.owner)"])
+            }
+            fallthrough
         case .end:
             take(pipe.takeRest(), of: pipe)
             close(pipe)

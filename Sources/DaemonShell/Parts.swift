@@ -99,7 +99,8 @@ struct ProcessSide {
         let (journal, log) = (outfit.journal, outfit.log)
         users = try UserCache(core)
         output = OutputPump(
-            core, front.poll, front.closers, outfit.settings, accounts, front.subscriptions, journal,
+            core, front.poll, front.closers, outfit.settings, accounts, front.subscriptions,
+            journal,
             log)
         notify = NotifySocketPool(core, front.poll, front.closers, accounts, log)
         runners = ProcessRunner(

@@ -66,6 +66,7 @@ extension LaunchError {
         // The group takes no process: another command, of root, has made those around its own threaded.
         case .clone where errno == EOPNOTSUPP: .general
         case .executor where errno == ENOTCONN: .executor
+        case .executor where errno == EBUSY: .own
         case .prepare, .clone, .session, .limits, .user, .descriptors, .executor:
             SystemError(operation: "", errno: errno).isShortage ? .general : nil
         case .directory, .exec:

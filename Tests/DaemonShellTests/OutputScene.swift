@@ -31,7 +31,8 @@ final class OutputScene {
     func command(_ id: UInt64, _ share: OwnerOutput? = nil) throws -> Command {
         let id = TaskID(rawValue: id)
         let opened = pump.open(.task(id), of: OwnerID(rawValue: 1000))
-        let output = share.map { RunnerOutput(.task(id), of: OwnerID(rawValue: 1000), $0) } ?? opened
+        let output =
+            share.map { RunnerOutput(.task(id), of: OwnerID(rawValue: 1000), $0) } ?? opened
         let streams = try [OutputStream.stdout, .stderr].map { stream in
             var ends: [Int32] = [-1, -1]
             try #require(pipe(&ends) == 0)

@@ -138,6 +138,7 @@ final class ExecutorSync {
             case .answers:
                 log.say(.executorAnswers)
                 isThere()
+            case .caughtUp: isThere()
             case .limitKept(let command): log.say(.executorLetLimitPass, fields(of: command))
             case .killed(let executor):
                 log.say(.executorKilled, [.reason: "process \(executor.processID)"])

@@ -4,6 +4,8 @@ struct AwaitedOrders {
         case start
         case times
         case freezing(Bool)
+        case signal
+        case kill
 
         /// Whether its answer is to come soon, whatever the command does.
         var isUrgent: Bool { self == .start || self == .times }

@@ -66,8 +66,8 @@ package final class ExecutedCommand {
     private var isLimitTold = false
     /// Nothing was left of it when its executor let its limit pass.
     private var isLimitIdle = false
-    /// Signals that were ordered while no executor was there, in their order.
-    private var owed: [Int32] = []
+    /// Signals and more that the executor is still to be told of.
+    var owed = OwedOrders()
     /// Nobody wants to know any more; it is forgotten when it is over.
     private(set) var isAbandoned = false
     /// Its end is on disk: it may be forgotten once it is over.
@@ -141,8 +141,11 @@ package final class ExecutedCommand {
         times.answered(serial, isTaken: isTaken)
     }
 
-    /// The connection is another one: nobody knows which times have come.
-    func tellTimesAgain() { times.tellAgain() }
+    /// The connection is another one: nobody knows which orders have come.
+    func tellAgain() {
+        times.tellAgain()
+        owed.connectionIsNew()
+    }
 
     /// Whether the executor goes by the times that were set last.
     package var hasToldTimes: Bool { times.areInForce || phase.isOver }
@@ -152,7 +155,9 @@ package final class ExecutedCommand {
     /// - Returns: `nil`: how many get it is not known here.
     @discardableResult
     package func signal(_ number: Int32) -> Int? {
-        if !phase.isOver { link.signal(self, number) }
+        guard !phase.isOver else { return nil }
+        owed.want(signal: number)
+        link.tellOwed(of: self)
         return nil
     }
 
@@ -161,12 +166,17 @@ package final class ExecutedCommand {
     ///
     /// - Throws: EAGAIN while no executor is there.
     package func setFrozen(_ frozen: Bool) throws(SystemError) {
-        if !phase.isOver { try link.setFrozen(frozen, self) }
+        guard !phase.isOver else { return }
+        try link.expectFreezing(frozen)
+        owed.want(freeze: frozen)
+        link.tellOwed(of: self)
     }
 
     /// Orders the end of all its processes; `gone` tells when.
     package func kill() {
-        if !phase.isOver { link.kill(self) }
+        guard !phase.isOver else { return }
+        owed.wantKill()
+        link.tellOwed(of: self)
     }
 
     /// When it is to be at its end, and was not told to be; 0: never.
@@ -206,19 +216,6 @@ package final class ExecutedCommand {
 
     /// Nobody wants to know of it any more.
     func abandon() { isAbandoned = true }
-
-    /// A signal is to be sent once an executor is there.
-    func owe(_ number: Int32) {
-        if number == SIGCONT { owed.removeAll { $0 == SIGSTOP } }
-        if number == SIGSTOP { owed.removeAll { $0 == SIGCONT } }
-        if !owed.contains(number) { owed.append(number) }
-    }
-
-    /// Takes the signals that are owed.
-    func takeOwed() -> [Int32] {
-        defer { owed = [] }
-        return owed
-    }
 
     /// What its caller knows of its end is on disk.
     func endIsStored() { isToBeForgotten = true }

@@ -29,6 +29,8 @@ extension ExecutorLink {
         case silent
         /// It answers again.
         case answers
+        /// It has taken the orders of which there were too many.
+        case caughtUp
         /// It has let the limit of a command pass, which was killed without it.
         case limitKept(command: UInt64)
         /// It was silent for too long while nothing of it ran, and was killed.

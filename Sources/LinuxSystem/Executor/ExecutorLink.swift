@@ -54,6 +54,8 @@ package final class ExecutorLink: WatchOwner {
     /// Whether what is listed was started by an earlier daemon.
     private var executorIsFirst = true
     private var awaited = AwaitedOrders()
+    /// A start was refused since too many orders wait.
+    private var isBehind = false
     private var silence = ExecutorSilence()
     private var limits = OverdueLimits()
     private var renewal = ExecutorRenewal()
@@ -317,6 +319,7 @@ package final class ExecutorLink: WatchOwner {
     private func sendLast() {
         guard let connection else { return }
         let until = MonotonicClock.now() + Self.closingMax
+        for command in commands.values { tellOwed(of: command, isLast: true) }
         do throws(SystemError) {
             try connection.sendHeld()
             while connection.waitingCount > 0, MonotonicClock.now() < until {
@@ -376,10 +379,11 @@ package final class ExecutorLink: WatchOwner {
         else { throw unavailable("is not connected", ENOTCONN) }
         guard !silence.isLong else { throw unavailable("does not answer", ENOTCONN) }
         guard connection.waitingCount < Self.waitingMax else {
-            throw unavailable("is behind with its orders")
+            isBehind = true
+            throw unavailable("is behind with its orders", ENOTCONN)
         }
         guard commands[command.identifier] == nil else {
-            throw unavailable("has the command before it still")
+            throw unavailable("has the command before it still", EBUSY)
         }
         let descriptors = OutgoingDescriptors()
         descriptors.add(
@@ -414,7 +418,7 @@ package final class ExecutorLink: WatchOwner {
         silence.ordered(at: MonotonicClock.now())
     }
 
-    /// - Parameter errno: ENOTCONN until `News.found` or `News.answers`.
+    /// - Parameter errno: ENOTCONN until `News.found`, `News.answers` or `News.caughtUp`.
     private func unavailable(_ what: String, _ errno: Int32 = EAGAIN) -> LaunchError {
         LaunchError(stage: .executor, errno: errno, subject: "bgtask-executor \(what)")
     }
@@ -442,22 +446,40 @@ package final class ExecutorLink: WatchOwner {
         if awaited.areUrgent { silence.ordered(at: MonotonicClock.now()) }
     }
 
-    func signal(_ command: ExecutedCommand, _ number: Int32) {
-        guard isReady else { return command.owe(number) }
-        order(EXECUTOR_SIGNAL, command) { $0.number = UInt32(number) }
+    /// Tells the executor what may be told now of what it is owed of a command; the rest goes when that is answered, or when
+    /// an executor is there.
+    ///
+    /// - Parameter isLast: all of it goes, since no answer is waited for.
+    func tellOwed(of command: ExecutedCommand, isLast: Bool = false) {
+        guard isReady, !command.phase.isOver else { return }
+        while let owed = command.owed.next(isLast: isLast) {
+            let serial = nextSerial()
+            switch owed {
+            case .signal(let number):
+                awaited.add(.signal, of: command.identifier, serial: serial)
+                order(EXECUTOR_SIGNAL, command, serial: serial) { $0.number = UInt32(number) }
+            case .freezing(let isFrozen):
+                awaited.add(.freezing(isFrozen), of: command.identifier, serial: serial)
+                order(isFrozen ? EXECUTOR_FREEZE : EXECUTOR_THAW, command, serial: serial)
+            case .kill:
+                awaited.add(.kill, of: command.identifier, serial: serial)
+                order(EXECUTOR_KILL, command, serial: serial)
+            }
+        }
     }
 
-    func kill(_ command: ExecutedCommand) { order(EXECUTOR_KILL, command) }
+    private func answered(_ kind: OwedOrders.Kind, _ command: ExecutedCommand) {
+        command.owed.answered(kind)
+        tellOwed(of: command)
+    }
 
-    func setFrozen(_ frozen: Bool, _ command: ExecutedCommand) throws(SystemError) {
+    /// - Throws: EAGAIN while no executor is there, which would be told too late.
+    func expectFreezing(_ isFrozen: Bool) throws(SystemError) {
         guard isReady else {
             throw SystemError(
-                operation: frozen ? "freeze" : "thaw", errno: EAGAIN,
+                operation: isFrozen ? "freeze" : "thaw", errno: EAGAIN,
                 detail: "bgtask-executor is not connected; try again")
         }
-        let serial = nextSerial()
-        awaited.add(.freezing(frozen), of: command.identifier, serial: serial)
-        order(frozen ? EXECUTOR_FREEZE : EXECUTOR_THAW, command, serial: serial)
     }
 
     /// Nobody wants to know of a command any more.
@@ -525,6 +547,10 @@ package final class ExecutorLink: WatchOwner {
         do throws(SystemError) {
             // Where the other end is gone, what it said last is there to be read.
             try? connection.sendWaiting()
+            if isBehind, connection.waitingCount == 0 {
+                isBehind = false
+                news.append(.caughtUp)
+            }
             try receiveAll(connection, &events)
         } catch {
             lose(error)
@@ -616,10 +642,10 @@ package final class ExecutorLink: WatchOwner {
         absence.end()
         loseCommands(but: known)
         for command in commands.values where !command.phase.isOver {
-            command.tellTimesAgain()
+            command.tellAgain()
             changed[command.identifier] = command
-            if command.isAbandoned { command.kill() }
-            for number in command.takeOwed() { signal(command, number) }
+            if command.isAbandoned { command.owed.wantKill() }
+            tellOwed(of: command)
         }
         for command in unwanted { discard(command) }
         unwanted = []
@@ -680,6 +706,9 @@ package final class ExecutorLink: WatchOwner {
                 default: command.refused(freeze: frozen, answer.code)
                 }
             if let what { emit(what, of: command, &events) }
+            answered(.freezing, command)
+        case .signal: answered(.signal, command)
+        case .kill: answered(.kill, command)
         case .times:
             let isTaken = answer.code != EAGAIN
             guard command.timesAnswered(answer.serial, isTaken: isTaken), isTaken else { return }

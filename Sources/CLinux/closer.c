@@ -284,7 +284,10 @@ static bool pass_on(int from, int to) {
 }
 
 static _Noreturn void be_relay(int socket, const struct order *order) {
+    // The way to the user's socket may lead through a file system of the user's.
+    alarm(RELAY_S);
     struct pollfd ends[] = {{.fd = socket, .events = POLLIN}, {.fd = connect_as(order), .events = POLLIN}};
+    alarm(0);
     while (ends[1].fd >= 0) {
         if (poll(ends, 2, -1) < 0 && errno != EINTR) break;
         if (ends[0].revents != 0 && !pass_on(ends[0].fd, ends[1].fd)) break;

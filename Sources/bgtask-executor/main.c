@@ -12,11 +12,11 @@
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "CLinux.h"
 #include "brain.h"
+#include "children.h"
 #include "closers.h"
 #include "command.h"
 #include "delegation.h"
@@ -26,6 +26,7 @@
 #include "loop.h"
 #include "notify.h"
 #include "orphans.h"
+#include "reaping.h"
 #include "strays.h"
 #include "supervised.h"
 #include "sweep.h"
@@ -36,7 +37,6 @@ enum {
     EXIT_SYSTEM = 71,
     /// The descriptor of the connection, or of the socket that the daemon connects to.
     SOCKET = 3,
-    REAPING_NS = 1000000,
 };
 
 static void accept_brain(struct source *source, uint32_t events);
@@ -61,34 +61,6 @@ static void accept_brain(struct source *source, uint32_t events) {
     if (!is_ours || brain_connect(socket) != 0) close(socket);
 }
 
-/// Whether a child may have ended that nobody has reaped. There may be some of before, where the program has run itself anew.
-static bool may_have_ended = true;
-/// The kernel goes through all children for each that has, and most of the time is for others.
-static uint64_t reaps_at;
-
-/// Reaps what commands left to this process, which is their subreaper, and those of the commands that come in between.
-static void reap_orphans(void) {
-    const uint64_t begin = loop_now();
-    if (!may_have_ended || begin < reaps_at) return;
-    while (may_have_ended && loop_now() < begin + REAPING_NS) {
-        siginfo_t child = {0};
-        may_have_ended = waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT) == 0 && child.si_pid != 0;
-        if (!may_have_ended || command_reap(child.si_pid)) continue;
-        struct clx_exit end;
-        // It can be looked at as long as it is not reaped.
-        orphans_end(child.si_pid);
-        clx_reap(child.si_pid, &end);
-    }
-    const uint64_t spent = loop_now() - begin;
-    reaps_at = spent < REAPING_NS / 8 ? 0 : begin + spent * 4;
-}
-
-static int milliseconds_to_reaping(void) {
-    if (!may_have_ended) return -1;
-    const uint64_t now = loop_now();
-    return reaps_at > now ? (int)((reaps_at - now + 999999) / 1000000) : 0;
-}
-
 static void take_signals(struct source *source, uint32_t events) {
     (void)events;
     // One of each that is watched, and room for one more, so that one read takes all.
@@ -100,7 +72,7 @@ static void take_signals(struct source *source, uint32_t events) {
             brain_start_no_more();
         }
     }
-    may_have_ended = true;
+    reaping_note();
 }
 
 /// Ends the commands of a daemon that does not come back, or where this process is to end.
@@ -183,7 +155,7 @@ static int open_homes(const char *tree) {
     if (strcmp(tree, "none") != 0) {
         home_choose(&home_in_group);
         const int error = groups_open(tree);
-        orphans_begin();
+        children_begin();
         return error == 0 ? strays_begin(groups_folder()) : error;
     }
     home_choose(&home_below_supervisor);
@@ -266,8 +238,8 @@ static void run(void) {
         wait = earlier(wait, until_done);
         const int next = earlier(wait, notify_turn(command_count(), command_living_count() > 0));
         // More orphans than one turn takes may be waiting.
-        loop_turn(earlier(next, milliseconds_to_reaping()));
-        reap_orphans();
+        loop_turn(earlier(next, reaping_wait()));
+        reaping_turn();
     }
 }
 

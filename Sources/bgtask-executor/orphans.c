@@ -1,11 +1,10 @@
 #include "orphans.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "children.h"
 #include "loop.h"
 #include "process.h"
 #include "strays.h"
@@ -15,8 +14,6 @@ enum {
     /// How long one turn counts, and how many orphans of one command it looks at.
     TURN_NS = 1000000,
     LOOKS_PER_TURN = 64,
-    /// Room in the list of children, for one read of it at least.
-    LIST_BYTES = 4096,
     /// How often a command's strays are looked for without a pause, first among all processes and then among the children.
     LOOKS_MAX = 8,
     ROUNDS_MAX = 64,
@@ -43,16 +40,10 @@ struct orphan {
 
 static struct orphan *chains[1 << 12];
 
-/// The list of the children of this process, or -1.
-static int children = -1;
-
 /// Counts begin with 1. One that begins now sees all that there is.
 static uint64_t count_number;
 static bool is_counting;
-/// The list, as far as it has been read, and gone through.
-static char *list;
-static size_t list_length, list_capacity, list_at;
-static bool is_read;
+static struct children list;
 /// How long it was in all, the last time.
 static size_t last_length;
 /// When the next count may begin, when the last one has, and when one is due that nobody waits for, or 0.
@@ -124,13 +115,6 @@ void orphans_forget(struct command *command) {
     }
 }
 
-void orphans_begin(void) {
-    char path[64];
-    snprintf(path, sizeof path, "/proc/self/task/%d/children", getpid());
-    // A kernel without CONFIG_PROC_CHILDREN has no such file: looks at all processes tell.
-    children = open(path, O_RDONLY | O_CLOEXEC);
-}
-
 // MARK: - Who waits
 
 static void wait_for_count(struct command *command, uint64_t milliseconds) {
@@ -170,11 +154,11 @@ static void check_later(void) {
 void orphans_end(pid_t child) {
     struct orphan **place = place_of(child), *orphan = *place;
     // The list is shorter from here on, and what has not been read of it yet is read at the wrong place.
-    if (is_counting && !is_read) check_later();
+    if (is_counting && !list.is_read) check_later();
     if (orphan != NULL) {
         if (orphan->command != NULL) stir(orphan->command);
         drop(place);
-    } else if (waiting != NULL || children < 0) {
+    } else if (waiting != NULL || !children_are_listed()) {
         char group[GROUP_NAME_BYTES];
         struct command *command;
         const enum place where = strays_place(child, group, &command);
@@ -261,7 +245,7 @@ void orphans_settle(struct command *command) {
         return;
     }
     command->look_rounds = 0;
-    if (children < 0) {
+    if (!children_are_listed()) {
         strays_settle(command);
         return;
     }
@@ -298,28 +282,11 @@ static bool note(pid_t child) {
     return true;
 }
 
-/// Reads on in the list, whose numbers each have a space behind them. Returns 0 or an errno.
+/// Returns 0 or an errno.
 static int read_on(void) {
-    if (list_capacity - list_length < LIST_BYTES) {
-        char *larger = realloc(list, list_capacity * 2 + LIST_BYTES);
-        if (larger == NULL) return ENOMEM;
-        list = larger;
-        list_capacity = list_capacity * 2 + LIST_BYTES;
-    }
-    const ssize_t more = pread(children, list + list_length, list_capacity - list_length, (off_t)list_length);
-    if (more < 0) return errno;
-    list_length += (size_t)more;
-    is_read = more == 0;
-    if (is_read) last_length = list_length;
-    return 0;
-}
-
-/// The next number of the list, or 0 at its end.
-static pid_t next_child(void) {
-    pid_t pid = 0;
-    while (list_at < list_length && list[list_at] != ' ') pid = pid * 10 + (list[list_at++] - '0');
-    if (list_at < list_length) list_at++;
-    return pid;
+    const int error = children_read_on(&list);
+    if (error == 0 && list.is_read) last_length = list.length;
+    return error;
 }
 
 static void fail(void) {
@@ -350,11 +317,10 @@ static void begin_count(void) {
     counted_at = begin;
     is_counting = true;
     count_number++;
-    list_at = list_length = 0;
-    is_read = false;
+    children_restart(&list);
     // Who becomes a child is put at the end of the list, and nobody is taken out of it in the middle of a turn. So it is read whole
     // for those that wait.
-    while (!is_read && waiting != NULL) {
+    while (!list.is_read && waiting != NULL) {
         if (read_on() != 0) return fail();
     }
     const uint64_t end = loop_now();
@@ -366,11 +332,11 @@ static void begin_count(void) {
 
 static void count_some(void) {
     const uint64_t end = loop_now() + TURN_NS;
-    for (pid_t child; (child = next_child()) != 0;) {
+    for (pid_t child; (child = children_next(&list)) != 0;) {
         if (!note(child)) return fail();
         if (loop_now() >= end) return;
     }
-    if (!is_read) {
+    if (!list.is_read) {
         if (read_on() != 0) fail();
         return;
     }

@@ -12,9 +12,6 @@
 
 #include "command.h"
 
-/// Opens the list of the children of this process.
-void orphans_begin(void);
-
 /// A child that this process has forked for itself, which lives where it does, is no orphan. It may be reaped like one.
 /// Returns 0 or ENOMEM.
 int orphans_spare(pid_t child);

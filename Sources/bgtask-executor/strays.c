@@ -348,10 +348,12 @@ static struct left left_of(const struct seen *seen, const char *group) {
 static void kill_unowned(const struct seen *seen, const char *group) {
     const struct seen *before = find(&known, seen->pid);
     const bool is_new = before == NULL || before->start_time != seen->start_time;
-    const struct left left = left_of(seen, group);
-    remember_leaver(left.user);
     send(seen, SIGKILL);
     has_dying = true;
+    // It has left nothing: its command is over.
+    if (is_within(group, tree_name)) return;
+    const struct left left = left_of(seen, group);
+    remember_leaver(left.user);
     if (!is_new || untold_count == UNTOLD_MAX) return;
     untold[(untold_first + untold_count++) % UNTOLD_MAX] = report_left(NULL, &left);
 }

@@ -1,0 +1,94 @@
+#include "reaping.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/wait.h>
+
+#include "CLinux.h"
+#include "children.h"
+#include "command.h"
+#include "loop.h"
+#include "orphans.h"
+
+enum {
+    /// What one turn takes; and how long the kernel is asked for one after the other, which is too little to rest after.
+    TURN_NS = 1000000,
+    SHORT_NS = TURN_NS / 8,
+    /// A list of some hundreds, above which one pass through all costs less than to ask the kernel for any that has ended: it goes
+    /// through all of them for each.
+    LONG_BYTES = 2048,
+};
+
+/// Whether a child may have ended that nobody has reaped. There may be some of before, where the program has run itself anew.
+static bool may_have_ended = true;
+/// Most of the time is for others.
+static uint64_t rests_until;
+
+/// The pass under way, if any.
+static struct children list;
+static bool is_passing;
+
+void reaping_note(void) {
+    may_have_ended = true;
+}
+
+/// The number of one that has ended, or 0. It can be looked at as long as it is not reaped.
+static pid_t ended(idtype_t type, pid_t child) {
+    siginfo_t end = {0};
+    return waitid(type, (id_t)child, &end, WEXITED | WNOHANG | WNOWAIT) == 0 ? end.si_pid : 0;
+}
+
+static void reap(pid_t child) {
+    struct clx_exit end;
+    if (command_reap(child)) return;
+    orphans_end(child);
+    clx_reap(child, &end);
+}
+
+/// Begins with a pass through all children; what ends from here on may be missed by it, and is told of by another SIGCHLD.
+static bool begin_pass(void) {
+    may_have_ended = false;
+    children_restart(&list);
+    // Whole, since what is reaped is taken out of it.
+    while (!list.is_read) {
+        if (children_read_on(&list) == 0) continue;
+        may_have_ended = true;
+        return false;
+    }
+    return true;
+}
+
+static void pass_on(uint64_t until) {
+    for (pid_t child; (child = children_next(&list)) != 0;) {
+        if (ended(P_PID, child) != 0) reap(child);
+        if (loop_now() >= until) return;
+    }
+    is_passing = false;
+}
+
+static void reap_any(uint64_t until) {
+    do {
+        const pid_t child = ended(P_ALL, 0);
+        may_have_ended = child != 0;
+        if (!may_have_ended) return;
+        reap(child);
+    } while (loop_now() < until);
+    // There are many that have ended, or many through whom the kernel goes.
+    if (children_are_listed()) is_passing = begin_pass();
+}
+
+void reaping_turn(void) {
+    const uint64_t begin = loop_now();
+    if ((!may_have_ended && !is_passing) || begin < rests_until) return;
+    if (!is_passing && list.length > LONG_BYTES) is_passing = begin_pass();
+    if (!is_passing) reap_any(begin + SHORT_NS);
+    if (is_passing) pass_on(begin + TURN_NS);
+    const uint64_t spent = loop_now() - begin;
+    rests_until = spent < SHORT_NS ? 0 : begin + spent * 4;
+}
+
+int reaping_wait(void) {
+    if (!may_have_ended && !is_passing) return -1;
+    const uint64_t now = loop_now();
+    return rests_until > now ? (int)((rests_until - now + 999999) / 1000000) : 0;
+}

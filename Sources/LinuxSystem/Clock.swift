@@ -41,7 +41,7 @@ package struct SleepClock: Sendable {
     }
 }
 
-private func nanoseconds(_ clock: clockid_t) -> Int64 {
+func nanoseconds(_ clock: clockid_t) -> Int64 {
     var time = timespec()
     // Fails on an unknown clock only.
     clock_gettime(clock, &time)

@@ -9,10 +9,11 @@ package final class StrangersSocket {
     private let closer: any DescriptorCloser
     private let kind: Kind
     private var isOpen = true
+    private var cost = CallCost()
 
     private enum Kind {
-        /// The kernel lets nobody send a descriptor.
-        case refusingStream
+        /// The kernel lets nobody send a descriptor. `nil`: the peer's user.
+        case refusingStream(user: UInt32?)
         case stream
         /// Another process may have it too.
         case sharedStream(user: UInt32)
@@ -23,7 +24,7 @@ package final class StrangersSocket {
     package init(connection: consuming OwnedDescriptor, closer: any DescriptorCloser) {
         rawValue = connection.take()
         self.closer = closer
-        kind = clx_refuse_descriptors(rawValue) ? .refusingStream : .stream
+        kind = clx_refuse_descriptors(rawValue) ? .refusingStream(user: nil) : .stream
     }
 
     /// The reading end of what processes of this user print; bgtask-executor has it too.
@@ -32,7 +33,9 @@ package final class StrangersSocket {
     ) {
         rawValue = output.take()
         self.closer = closer
-        kind = clx_refuse_descriptors(rawValue) ? .refusingStream : .sharedStream(user: user)
+        kind =
+            clx_refuse_descriptors(rawValue)
+            ? .refusingStream(user: user) : .sharedStream(user: user)
     }
 
     /// A socket of datagrams of this user, with SO_PASSCRED. Descriptors come to it as well (sd_notify_barrier(3)).
@@ -51,6 +54,8 @@ package final class StrangersSocket {
         guard isOpen else { return }
         switch kind {
         case .refusingStream, .sharedStream: break
+        // It would wake all that poll.
+        case .stream where cost.isTooMuch: break
         case .stream, .datagrams: shutdown(rawValue, Int32(SHUT_RDWR))
         }
         leave()
@@ -61,15 +66,18 @@ package final class StrangersSocket {
         guard isOpen else { return }
         isOpen = false
         let socket = OwnedDescriptor(rawValue)
-        if case .refusingStream = kind { return }
-        if clx_socket_is_laden(rawValue) { closer.close(socket, of: user) }
+        if !cost.isTooMuch {
+            if case .refusingStream = kind { return }
+            guard clx_socket_is_laden(rawValue) else { return }
+        }
+        closer.close(socket, of: user)
     }
 
     /// Who sends.
     private var user: UInt32 {
         switch kind {
-        case .datagrams(let user), .sharedStream(let user): return user
-        case .stream, .refusingStream:
+        case .datagrams(let user), .sharedStream(let user), .refusingStream(let user?): return user
+        case .stream, .refusingStream(nil):
             var (process, user, group): (pid_t, uid_t, gid_t) = (0, 0, 0)
             _ = clx_peer_credentials(rawValue, &process, &user, &group)
             return user
@@ -86,25 +94,40 @@ package final class StrangersSocket {
         case failed(errno: Int32)
         /// A descriptor is among what waits, and nothing can be read any more.
         case descriptor
+        /// Each call costs too much, since so many poll its other end, and no more is made.
+        case pollers
+    }
+
+    /// Sends what there is room for, without waiting.
+    ///
+    /// - Returns: how many bytes were sent, or -1 and the errno; EPIPE where each call costs too much.
+    package func send(_ bytes: UnsafeRawBufferPointer) -> (count: Int, errno: Int32) {
+        guard !cost.isTooMuch else { return (-1, EPIPE) }
+        let socket = rawValue
+        return cost.count {
+            Glibc.send(socket, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
+        }
     }
 
     /// Reads of a connection what there is room for, without waiting.
     package func receive(into buffer: UnsafeMutableRawBufferPointer) -> Receipt {
-        while true {
+        while !cost.isTooMuch {
             var hasDescriptor = false
-            let count: Int
-            if case .refusingStream = kind {
-                count = recv(rawValue, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT))
-            } else {
-                count = clx_receive_stream(
-                    rawValue, buffer.baseAddress, buffer.count, &hasDescriptor)
+            let (socket, kind) = (rawValue, kind)
+            let (count, fault) = cost.count {
+                if case .refusingStream = kind {
+                    return recv(socket, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT))
+                }
+                return clx_receive_stream(
+                    socket, buffer.baseAddress, buffer.count, &hasDescriptor)
             }
             if hasDescriptor { return .descriptor }
             if count > 0 { return .bytes(count) }
             if count == 0 { return .end }
-            if errno == EAGAIN { return .nothing }
-            if errno != EINTR { return .failed(errno: errno) }
+            if fault == EAGAIN { return .nothing }
+            if fault != EINTR { return .failed(errno: fault) }
         }
+        return .pollers
     }
 
     /// Takes one datagram, without waiting for one. With a descriptor it stays where it is.

@@ -323,6 +323,7 @@ package final class Client {
             isInputAtEnd = true
             isClosed = true
         case .descriptor: throw .descriptor
+        case .pollers: throw .pollers
         }
     }
 
@@ -332,15 +333,12 @@ package final class Client {
     /// Sends what the socket takes.
     package func send() {
         while connection.pendingOutputCount > 0 {
-            let socket = socket.rawValue
-            let count = connection.withPendingOutput { bytes in
-                Glibc.send(socket, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
-            }
+            let (count, fault) = connection.withPendingOutput { socket.send($0) }
             if count > 0 {
                 connection.sent(count)
-            } else if errno == EAGAIN {
+            } else if fault == EAGAIN {
                 return
-            } else if errno != EINTR {
+            } else if fault != EINTR {
                 isClosed = true
                 return
             }

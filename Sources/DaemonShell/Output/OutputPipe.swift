@@ -114,6 +114,7 @@ package final class OutputPipe: DescriptorHandler {
         case .end: return .end
         case .failed(let errno): return .failed(reason: errorText(errno))
         case .descriptor: return .failed(reason: "a file descriptor came along")
+        case .pollers: return .failed(reason: "too many poll what it is written to")
         }
     }
 

@@ -67,7 +67,7 @@ package final class ExecutedCommand {
     /// Nothing was left of it when its executor let its limit pass.
     private var isLimitIdle = false
     /// Signals and more that the executor is still to be told of.
-    var owed = OwedOrders()
+    private var owed = OwedOrders()
     /// Nobody wants to know any more; it is forgotten when it is over.
     private(set) var isAbandoned = false
     /// Its end is on disk: it may be forgotten once it is over.
@@ -216,6 +216,12 @@ package final class ExecutedCommand {
 
     /// Nobody wants to know of it any more.
     func abandon() { isAbandoned = true }
+
+    /// Takes what the executor is to be told now of what it is owed; see ``OwedOrders/next(isLast:)``.
+    func nextOwed(isLast: Bool) -> OwedOrders.Order? { owed.next(isLast: isLast) }
+
+    /// An order of this kind is answered.
+    func owedAnswered(_ kind: OwedOrders.Kind) { owed.answered(kind) }
 
     /// What its caller knows of its end is on disk.
     func endIsStored() { isToBeForgotten = true }

@@ -452,7 +452,7 @@ package final class ExecutorLink: WatchOwner {
     /// - Parameter isLast: all of it goes, since no answer is waited for.
     func tellOwed(of command: ExecutedCommand, isLast: Bool = false) {
         guard isReady, !command.phase.isOver else { return }
-        while let owed = command.owed.next(isLast: isLast) {
+        while let owed = command.nextOwed(isLast: isLast) {
             let serial = nextSerial()
             switch owed {
             case .signal(let number):
@@ -469,7 +469,7 @@ package final class ExecutorLink: WatchOwner {
     }
 
     private func answered(_ kind: OwedOrders.Kind, _ command: ExecutedCommand) {
-        command.owed.answered(kind)
+        command.owedAnswered(kind)
         tellOwed(of: command)
     }
 
@@ -644,7 +644,7 @@ package final class ExecutorLink: WatchOwner {
         for command in commands.values where !command.phase.isOver {
             command.tellAgain()
             changed[command.identifier] = command
-            if command.isAbandoned { command.owed.wantKill() }
+            if command.isAbandoned { command.kill() }
             tellOwed(of: command)
         }
         for command in unwanted { discard(command) }

@@ -19,6 +19,8 @@ package enum ProtocolViolation: Error, Sendable, Equatable, CustomStringConverti
     case unexpectedContinues
     /// A file descriptor came along, for which the protocol has no use.
     case descriptor
+    /// So many poll its other end that each message costs this end too much.
+    case pollers
 
     /// One sentence, for a log entry.
     package var description: String {
@@ -32,6 +34,7 @@ package enum ProtocolViolation: Error, Sendable, Equatable, CustomStringConverti
         case .unexpectedReply: "a reply that no call waits for"
         case .unexpectedContinues: "more than one reply to a call that did not ask for more"
         case .descriptor: "a file descriptor came along"
+        case .pollers: "so many poll its other end that each message takes too long"
         }
     }
 }

@@ -166,8 +166,8 @@ static int receive_with(int socket, struct order *order, int flags) {
     return descriptor;
 }
 
-int clx_closer_close(int closer, int descriptor) {
-    struct order order = {.kind = CLOSE};
+int clx_closer_close(int closer, uint64_t token, int descriptor) {
+    struct order order = {.token = token, .kind = CLOSE};
     const int error = send_with(closer, &order, descriptor);
     if (error != 0) return error;
     close(descriptor);
@@ -211,15 +211,20 @@ static void part_with_parent(int *socket) {
     if (close_range(1, ~0U, 0) < 0) _exit(1);
 }
 
+static struct clx_closer_answer answer;
+
+static void tell(int closer, const struct order *order) {
+    answer.token = order->token;
+    while (send(closer, &answer, sizeof answer, MSG_NOSIGNAL) < 0 && errno == EINTR) {}
+}
+
 static void take(int closer, const struct order *order, int descriptor) {
-    static struct clx_closer_answer answer;
     bool has_descriptor;
     uid_t sender;
-    answer.token = order->token;
     // Back from here, all that came with it has been let go of.
     answer.length = receive_datagram(descriptor, answer.text, sizeof answer.text, &sender, &has_descriptor, 0);
     answer.sender = sender;
-    while (send(closer, &answer, sizeof answer, MSG_NOSIGNAL) < 0 && errno == EINTR) {}
+    tell(closer, order);
 }
 
 /// Waits until what was given has been closed by who gave it: then that has sent something else, or is gone. Where nothing more
@@ -247,6 +252,9 @@ static _Noreturn void be_closer(int socket) {
             wait_for_more(socket, is_ending);
         }
         close(descriptor);
+        if (order.kind != CLOSE || order.token == 0) continue;
+        answer.length = -1;
+        tell(socket, &order);
     }
 }
 

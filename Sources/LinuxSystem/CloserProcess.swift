@@ -51,9 +51,10 @@ package final class CloserProcess {
 
     /// Closes a descriptor, so that this process is not the last to do so.
     ///
+    /// - Parameter token: under which it is answered, with nothing, when it is closed; 0: it is not.
     /// - Throws: EAGAIN where it has too much to do, EPIPE where it has ended; the descriptor is open then.
-    package func close(_ descriptor: Int32) throws(SystemError) {
-        let error = clx_closer_close(socket.rawValue, descriptor)
+    package func close(_ descriptor: Int32, token: UInt64 = 0) throws(SystemError) {
+        let error = clx_closer_close(socket.rawValue, token, descriptor)
         guard error == 0 else { throw SystemError(operation: "sendmsg", errno: error) }
     }
 

@@ -52,7 +52,7 @@ static void drop(int place) {
 static int close_by_one_of(uint32_t user, int descriptor) {
     for (int i = 0; i < count; i++) {
         if (closers[i].user != user) continue;
-        const int error = clx_closer_close(closers[i].socket, descriptor);
+        const int error = clx_closer_close(closers[i].socket, 0, descriptor);
         // It has ended, having had nothing to do, or has all that it can hold.
         if (error != 0) drop(i);
         if (error == 0) move_to_front(i);

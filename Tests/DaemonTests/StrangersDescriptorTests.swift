@@ -147,6 +147,34 @@ struct StrangersDescriptorTests {
         #expect(try daemon.stop() == .status(0))
     }
 
+    @Test("of a user who has sent hundreds that stay no more sockets are made, and commands run on")
+    func crowd() throws {
+        let sent = try Sent(.connection)
+        let daemon = try Self.daemon(.asItIs, in: .passable())
+        let client = try daemon.connect(as: .games)
+        var isRefused = false
+        for _ in 0..<300 where !isRefused {
+            let id = try client.submit(script: "echo $NOTIFY_SOCKET; exec sleep 1000")
+            let path = try daemon.noticePath(of: id, as: .games)
+            isRefused = path.isEmpty
+            if !isRefused {
+                let socket = try Self.datagramSocket(to: path)
+                defer { close(socket) }
+                for _ in 1...2 { try sent.send("STATUS=stuck", over: socket) }
+            }
+            _ = try client.ask(Tasks.Cancel.self) { $0.id = id }
+            _ = try client.ended(id)
+        }
+        #expect(isRefused)
+        let id = try client.submit(script: "echo up: $NOTIFY_SOCKET")
+        #expect(try client.ended(id).outcome == .completed)
+        #expect(try daemon.text(of: id, as: .games) == "up:\n")
+        let other = try daemon.connect(as: .backup)
+        let next = try other.submit(script: "systemd-notify --status=here")
+        #expect(try other.ended(next).status == "here")
+        #expect(try daemon.stop() == .status(0))
+    }
+
     private static func datagramSocket(to path: String) throws -> Int32 {
         let socket = Glibc.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_un()

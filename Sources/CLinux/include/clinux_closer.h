@@ -57,8 +57,8 @@ int clx_closer_make(int maker);
 int clx_closer_connect(int maker, uid_t user, const char *path);
 
 /// Closes a descriptor, and has a closer be the last of the two that close it. Returns 0, or an errno and closes nothing: EAGAIN
-/// where it has too much to do, EPIPE where it has ended.
-int clx_closer_close(int closer, int descriptor);
+/// where it has too much to do, EPIPE where it has ended. It is answered under the token when it is closed, unless that is 0.
+int clx_closer_close(int closer, uint64_t token, int descriptor);
 
 /// Has a closer take one datagram of a socket, and answer with that under the token. Returns 0 or an errno, as above.
 int clx_closer_take(int closer, uint64_t token, int descriptor);

@@ -15,7 +15,8 @@ package final class Closers: DescriptorCloser {
         let user: UInt32
         private unowned let owner: Closers
         private var registration: DescriptorPoll.Registration?
-        private var completions: [UInt64: Completion] = [:]
+        /// Of what it takes; and of what it closes, which nobody waits for.
+        private var completions: [UInt64: Completion?] = [:]
         private var tokenLast: UInt64 = 0
 
         init(_ process: CloserProcess, of user: UInt32, owner: Closers) throws(SystemError) {
@@ -27,14 +28,23 @@ package final class Closers: DescriptorCloser {
 
         func ready(_ readiness: Readiness) { owner.ready(self) }
 
+        /// How much it was given and has not done.
+        var openCount: Int { completions.count }
+
+        func close(_ descriptor: Int32) throws(SystemError) {
+            tokenLast += 1
+            try process.close(descriptor, token: tokenLast)
+            completions.updateValue(nil, forKey: tokenLast)
+        }
+
         func take(_ descriptor: Int32, _ completion: @escaping Completion) throws(SystemError) {
             tokenLast += 1
             try process.take(descriptor, token: tokenLast)
-            completions[tokenLast] = completion
+            completions.updateValue(completion, forKey: tokenLast)
         }
 
         func takeCompletion(_ token: UInt64) -> Completion? {
-            completions.removeValue(forKey: token)
+            completions.removeValue(forKey: token) ?? nil
         }
 
         /// - Returns: those that have no answer, and never will.
@@ -42,7 +52,7 @@ package final class Closers: DescriptorCloser {
             if let registration { owner.poll.remove(registration) }
             registration = nil
             defer { completions = [:] }
-            return completions.keys.sorted().compactMap { completions[$0] }
+            return completions.keys.sorted().compactMap { completions[$0] ?? nil }
         }
     }
 
@@ -90,6 +100,15 @@ package final class Closers: DescriptorCloser {
         }
     }
 
+    /// Whether this user has sent so much that could not be let go of yet that no more sockets should be made for it: all
+    /// that waits there counts for this process's user in the kernel, which makes a user with many sockets on their way wait
+    /// for others'.
+    package func isCrowded(by user: UInt32) -> Bool {
+        all.values.reduce(0) { $0 + ($1.user == user ? $1.openCount : 0) } >= Self.openMax
+    }
+
+    private static let openMax = 256
+
     /// Has one datagram of a socket taken, with the descriptors that came with it.
     ///
     /// - Throws: where no process can be had for that.
@@ -105,7 +124,7 @@ package final class Closers: DescriptorCloser {
     /// Gives it to a process, and closes it here.
     private func give(_ socket: Waiting) throws(SystemError) {
         try withCloser(of: socket.user) { closer throws(SystemError) in
-            try closer.process.close(socket.descriptor)
+            try closer.close(socket.descriptor)
         }
     }
 

@@ -77,6 +77,11 @@ package final class NotifySocketPool {
     /// A socket for a task; `nil` where it can have none.
     package func take(for task: TaskID, of owner: OwnerID) -> TaskNotifySocket? {
         guard folder != nil else { return nil }
+        guard !closers.isCrowded(by: owner.rawValue) else {
+            let reason = "too many that had descriptors sent to them are still to be closed"
+            logDrop(.noticeSocketNotMade, reason, of: task, from: owner)
+            return nil
+        }
         do throws(SystemError) {
             var socket = takeFree(of: owner)
             if socket == nil { socket = try make(of: owner) }

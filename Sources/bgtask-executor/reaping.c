@@ -14,6 +14,8 @@ enum {
     /// What one turn takes; and how long the kernel is asked for one after the other, which is too little to rest after.
     TURN_NS = 1000000,
     SHORT_NS = TURN_NS / 8,
+    /// What one that has ended takes, about: less than it took to fork it, so that no rest is due for that.
+    REAPING_NS = 20000,
     /// A list of some hundreds, above which one pass through all costs less than to ask the kernel for any that has ended: it goes
     /// through all of them for each.
     LONG_BYTES = 2048,
@@ -21,8 +23,10 @@ enum {
 
 /// Whether a child may have ended that nobody has reaped. There may be some of before, where the program has run itself anew.
 static bool may_have_ended = true;
-/// Most of the time is for others.
+/// Most of the time that goes into those who live is for others.
 static uint64_t rests_until;
+/// How many were reaped in this turn.
+static uint64_t count;
 
 /// The pass under way, if any.
 static struct children list;
@@ -40,6 +44,7 @@ static pid_t ended(idtype_t type, pid_t child) {
 
 static void reap(pid_t child) {
     struct clx_exit end;
+    count++;
     if (command_reap(child)) return;
     orphans_end(child);
     clx_reap(child, &end);
@@ -80,11 +85,12 @@ static void reap_any(uint64_t until) {
 void reaping_turn(void) {
     const uint64_t begin = loop_now();
     if ((!may_have_ended && !is_passing) || begin < rests_until) return;
+    count = 0;
     if (!is_passing && list.length > LONG_BYTES) is_passing = begin_pass();
     if (!is_passing) reap_any(begin + SHORT_NS);
     if (is_passing) pass_on(begin + TURN_NS);
-    const uint64_t spent = loop_now() - begin;
-    rests_until = spent < SHORT_NS ? 0 : begin + spent * 4;
+    const uint64_t end = loop_now(), spent = end - begin, paid = count * REAPING_NS;
+    rests_until = spent < paid + SHORT_NS ? 0 : end + (spent - paid) * 3;
 }
 
 int reaping_wait(void) {

@@ -60,17 +60,11 @@ struct NotifyHandOverTests {
         let number = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
         try #require(number >= 0)
         defer { close(number) }
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
         let bytes = Array(text.utf8)
-        return withUnsafePointer(to: address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                sendto(
-                    number, bytes, bytes.count, Int32(MSG_DONTWAIT), $0,
-                    socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        } == bytes.count
+        let count = withSocketAddress(path) {
+            sendto(number, bytes, bytes.count, Int32(MSG_DONTWAIT), $0, $1)
+        }
+        return count == bytes.count
     }
 
     /// Reads what the tasks have said.

@@ -19,15 +19,8 @@ final class ExecutorProcess {
         let number = UInt64.random(in: 0...UInt64.max)
         groupFolder = DaemonProcess.groupParent + "/bgtask-executor-test-\(number)"
         listener = Glibc.socket(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
         let path = folder.path + "/socket"
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-        let result = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(listener, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
+        let result = withSocketAddress(path) { bind(listener, $0, $1) }
         guard result == 0, listen(listener, 16) == 0 else {
             throw Child.CannotStart(program: path, errno: errno)
         }

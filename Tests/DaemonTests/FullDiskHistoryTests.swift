@@ -25,6 +25,16 @@ struct FullDiskHistoryTests {
         return try DaemonProcess(.supervisor, in: folder, arguments: ["--system"])
     }
 
+    /// A disk with a daemon of everybody, one of whose users has a task that has ended.
+    private func begin() throws -> (SmallDisk, DaemonProcess, own: VarlinkClient, ended: Int) {
+        let disk = try SmallDisk(megabytes: 24)
+        let daemon = try start(in: disk.folder)
+        let own = try daemon.connect(as: .backup)
+        let ended = try own.submit(["true"])
+        #expect(try own.ended(ended).outcome == .completed)
+        return (disk, daemon, own, ended)
+    }
+
     /// Submits a command that does not start, and takes some bytes.
     private func submitLater(_ client: VarlinkClient, bytes: Int = 0) throws(ClientError) -> Int {
         try client.submit(["true"]) {
@@ -35,11 +45,7 @@ struct FullDiskHistoryTests {
 
     @Test("inputs of one user that come and go leave room for all submissions of another")
     func inputs() throws {
-        let disk = try SmallDisk(megabytes: 24)
-        let daemon = try start(in: disk.folder)
-        let own = try daemon.connect(as: .backup)
-        let ended = try own.submit(["true"])
-        #expect(try own.ended(ended).outcome == .completed)
+        let (disk, daemon, own, ended) = try begin()
         let heavy = try daemon.connect(as: .games)
         for _ in 0..<20 {
             let id = try heavy.submit(["true"]) {
@@ -52,15 +58,12 @@ struct FullDiskHistoryTests {
         #expect(!daemon.log.contains("tasks cannot be stored"), "\(daemon.log)")
         #expect(try own.ask(Tasks.History.self).tasks?.map(\.id) == [ended])
         try expectKept(ids, daemon)
+        withExtendedLifetime(disk) {}
     }
 
     @Test("on a disk that others have filled the oldest of who has most goes, and no other")
     func filled() throws {
-        let disk = try SmallDisk(megabytes: 24)
-        let daemon = try start(in: disk.folder)
-        let own = try daemon.connect(as: .backup)
-        let ended = try own.submit(["true"])
-        #expect(try own.ended(ended).outcome == .completed)
+        let (disk, daemon, own, ended) = try begin()
         let heavy = try daemon.connect(as: .games)
         var left: [Int] = []
         for number in 0..<40 {

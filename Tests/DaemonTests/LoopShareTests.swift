@@ -1,6 +1,7 @@
 import Glibc
 import JSON
 import TaskAPI
+import TestKit
 import Testing
 import Varlink
 
@@ -8,11 +9,9 @@ import Varlink
 /// and order, and not in time.
 @Suite("What one user's work takes of the loop", .serialized)
 struct LoopShareTests {
-    /// Reads that the daemon has made since its start (proc_pid_io(5)).
+    /// Reads that the daemon has made since its start.
     private static func readCount(_ daemon: DaemonProcess) throws -> Int {
-        let lines = Files.text("/proc/\(daemon.processID)/io").split(separator: "\n")
-        let line = try #require(lines.first { $0.hasPrefix("syscr:") })
-        return try #require(Int(line.split(separator: " ").last ?? ""))
+        try #require(ProcessStat.readCount(Files.text("/proc/\(daemon.processID)/io")))
     }
 
     @Test(

@@ -1,4 +1,5 @@
 import Glibc
+import TestKit
 
 /// The service manager's end of sd_notify(3), in a test.
 final class NotifySocket {
@@ -13,14 +14,7 @@ final class NotifySocket {
         path = folder.path + "/notify"
         descriptor = socket(
             AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-        let bound = withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
+        let bound = withSocketAddress(path) { bind(descriptor, $0, $1) }
         guard bound == 0 else { throw Child.CannotStart(program: path, errno: errno) }
     }
 

@@ -1,5 +1,6 @@
 import Glibc
 import JSON
+import TestKit
 import Varlink
 
 /// A connection on which a test sends what no client would.
@@ -17,16 +18,7 @@ final class RawConnection {
     /// - Returns: the connected socket, which is the caller's to close.
     static func connect(to path: String) throws -> Int32 {
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &address.sun_path) {
-            $0.copyBytes(from: path.utf8)
-        }
-        let result = withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
+        let result = withSocketAddress(path) { Glibc.connect(descriptor, $0, $1) }
         guard result == 0 else {
             defer { close(descriptor) }
             throw NeverHappened(description: "connect: \(errno)")

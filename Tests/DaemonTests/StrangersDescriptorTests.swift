@@ -177,14 +177,7 @@ struct StrangersDescriptorTests {
 
     private static func datagramSocket(to path: String) throws -> Int32 {
         let socket = Glibc.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-        let result = withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(socket, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
+        let result = withSocketAddress(path) { connect(socket, $0, $1) }
         guard result == 0 else { throw NeverHappened(description: "connect: \(errno)") }
         return socket
     }

@@ -1,6 +1,7 @@
 import CExecutor
 import Glibc
 import LinuxSystem
+import TestKit
 import Testing
 
 /// The other end of a bgtask-executor: gives it orders, and hears what it tells.
@@ -117,7 +118,7 @@ final class ExecutorPeer {
         unlink(path)
         let listener = Glibc.socket(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue), 0)
         defer { close(listener) }
-        try Self.withAddress(path) { address, length in
+        try withSocketAddress(path) { address, length in
             try #require(bind(listener, address, length) == 0 && listen(listener, 4) == 0)
         }
         return try spawn(patience: patience, socket: listener)
@@ -173,19 +174,6 @@ final class ExecutorPeer {
         }
     }
 
-    private static func withAddress(
-        _ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) throws -> Void
-    ) throws {
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-        try withUnsafePointer(to: &address) { pointer in
-            try pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                try body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
-    }
-
     // MARK: - The connection
 
     func connect() throws {
@@ -198,7 +186,7 @@ final class ExecutorPeer {
     /// Connects, and says nothing.
     func dial() throws {
         socket = Glibc.socket(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue), 0)
-        try Self.withAddress(folder.path + "/socket") { address, length in
+        try withSocketAddress(folder.path + "/socket") { address, length in
             try #require(Glibc.connect(socket, address, length) == 0)
         }
     }

@@ -48,11 +48,7 @@ extension LinuxTests {
             let peer = try ExecutorPeer(home)
             let (root, own) = try start(peer)
             #expect(try peer.code(EXECUTOR_SIGNAL, 1) { $0.number = UInt32(SIGSTOP) } == 0)
-            let deadline = MonotonicClock.now() + Harness.millisecondsMax * 1_000_000
-            while state(own) != UInt8(ascii: "T"), MonotonicClock.now() < deadline {
-                poll(nil, 0, 1)
-            }
-            #expect(state(own) == UInt8(ascii: "T"))
+            try waitUntil { state(own) == UInt8(ascii: "T") }
             #expect(state(root) != UInt8(ascii: "T"))
             #expect(try peer.code(EXECUTOR_SIGNAL, 1) { $0.number = UInt32(SIGCONT) } == 0)
             #expect(try peer.code(EXECUTOR_SIGNAL, 1) { $0.number = UInt32(SIGUSR1) } == 0)
@@ -79,8 +75,7 @@ extension LinuxTests {
             #expect(state(own) != UInt8(ascii: "T") && state(root) != UInt8(ascii: "T"))
             #expect(try !peer.list().contains { $0.has(EXECUTOR_IS_FROZEN) })
             kill(root, SIGKILL)
-            let deadline = MonotonicClock.now() + Harness.millisecondsMax * 1_000_000
-            while isAlive(root), MonotonicClock.now() < deadline { poll(nil, 0, 1) }
+            try waitUntil { !isAlive(root) }
             #expect(try peer.code(EXECUTOR_FREEZE, 1) == 0)
             #expect(try peer.wait(EXECUTOR_FROZEN, of: 1).has(EXECUTOR_IS_FROZEN))
             #expect(try peer.code(EXECUTOR_KILL, 1) == 0)

@@ -2,6 +2,7 @@ import CExecutor
 import CLinux
 import Glibc
 import LinuxSystem
+import TestKit
 import Testing
 
 extension LinuxTests {
@@ -163,11 +164,9 @@ extension LinuxTests {
             #expect(try left().isEmpty)
         }
 
-        /// How often the executor has read something (proc_pid_io(5)).
+        /// How often the executor has read something.
         private func reads() throws -> Int {
-            let lines = try contents(of: "/proc/\(peer.processID)/io").split(separator: "\n")
-            let line = try #require(lines.first { $0.hasPrefix("syscr:") })
-            return try #require(line.split(separator: " ").last.flatMap { Int($0) })
+            try #require(ProcessStat.readCount(contents(of: "/proc/\(peer.processID)/io")))
         }
 
         @Test("what others leave behind is not gone through at each end, and none waits for it")

@@ -279,3 +279,12 @@ func contents(of path: String) throws -> String {
 
 /// Whether the tests are built with a sanitizer (`make sanitize`).
 let isSanitized = getenv("BGTASK_SANITIZED") != nil
+
+/// Waits, with a bound, until something is so.
+func waitUntil(_ isSo: () -> Bool) throws {
+    let deadline = MonotonicClock.now() + Harness.millisecondsMax * 1_000_000
+    while !isSo() {
+        guard MonotonicClock.now() < deadline else { throw TimedOut(events: []) }
+        poll(nil, 0, 1)
+    }
+}

@@ -76,11 +76,9 @@ extension LinuxTests {
             #expect(status.capabilityBounds != nil)
         }
 
-        /// How often this thread has read something (proc_pid_io(5)).
+        /// How often this thread has read something.
         private func reads() throws -> Int {
-            let lines = try contents(of: "/proc/thread-self/io").split(separator: "\n")
-            let line = try #require(lines.first { $0.hasPrefix("syscr:") })
-            return try #require(line.split(separator: " ").last.flatMap { Int($0) })
+            try #require(ProcessStat.readCount(contents(of: "/proc/thread-self/io")))
         }
 
         @Test("of the threads that a tracer keeps as zombies only some are looked at")

@@ -1,5 +1,6 @@
 import Glibc
 import LinuxSystem
+import TestKit
 import Testing
 
 extension LinuxTests {
@@ -14,14 +15,7 @@ extension LinuxTests {
 
         private func connection(to path: String) throws -> OwnedDescriptor {
             let client = OwnedDescriptor(socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0))
-            var address = sockaddr_un()
-            address.sun_family = sa_family_t(AF_UNIX)
-            withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-            let result = withUnsafePointer(to: &address) { pointer in
-                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    connect(client.rawValue, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-                }
-            }
+            let result = withSocketAddress(path) { connect(client.rawValue, $0, $1) }
             guard result == 0 else { throw SystemError(operation: "connect", errno: errno) }
             return client
         }
@@ -97,14 +91,7 @@ extension LinuxTests {
         @Test("a stale socket is replaced, a served one and other files are left alone")
         func stale() throws {
             let first = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-            var address = sockaddr_un()
-            address.sun_family = sa_family_t(AF_UNIX)
-            withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-            withUnsafePointer(to: &address) { pointer in
-                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    _ = bind(first, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-                }
-            }
+            #expect(withSocketAddress(path) { bind(first, $0, $1) } == 0)
             close(first)
             do {
                 let listener = try UnixListener(path: path, mode: 0o600)

@@ -173,12 +173,3 @@ private func waitForAnswers(
     #expect(answers.count == count)
     return answers
 }
-
-/// Waits, with a bound, until something is so.
-private func waitUntil(_ isSo: () -> Bool) throws {
-    let deadline = MonotonicClock.now() + Harness.millisecondsMax * 1_000_000
-    while !isSo() {
-        guard MonotonicClock.now() < deadline else { throw TimedOut(events: []) }
-        poll(nil, 0, 1)
-    }
-}

@@ -18,6 +18,12 @@ package enum ProcessStat {
         return user + system
     }
 
+    /// How often it has read something, of what /proc/PID/io says (proc_pid_io(5)).
+    package static func readCount(_ io: String) -> Int? {
+        let line = io.split(separator: "\n").first { $0.hasPrefix("syscr:") }
+        return line?.split(separator: " ").last.flatMap { Int($0) }
+    }
+
     /// Whether it runs or will run: neither a zombie, nor on the way there. A control group is empty, and a descriptor
     /// closed, a moment before a process is a zombie.
     package static func isAlive(_ text: String) -> Bool {

@@ -98,6 +98,9 @@ package final class StrangersSocket {
         case pollers
     }
 
+    /// Whether each call costs too much, since so many poll its other end.
+    package var hasTooManyPollers: Bool { cost.isTooMuch }
+
     /// Sends what there is room for, without waiting.
     ///
     /// - Returns: how many bytes were sent, or -1 and the errno; EPIPE where each call costs too much.

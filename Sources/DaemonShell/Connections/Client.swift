@@ -327,6 +327,9 @@ package final class Client {
         }
     }
 
+    /// Whether so many poll the other end that nothing more is sent or read.
+    var hasTooManyPollers: Bool { socket.hasTooManyPollers }
+
     /// Closes the connection, at the daemon's end.
     func hangUp() { socket.close() }
 

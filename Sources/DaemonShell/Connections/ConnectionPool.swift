@@ -192,7 +192,9 @@ package final class ConnectionPool {
 
     /// Sends what is there for a client; then others may mark it again.
     func send(_ client: Client) {
-        if !client.isClosed { client.send() }
+        guard !client.isClosed else { return }
+        client.send()
+        if client.hasTooManyPollers { refuse(client, .pollers) }
     }
 
     /// A client's part of the turn is done: it waits for what it can do next, or is closed.

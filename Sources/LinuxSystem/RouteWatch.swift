@@ -62,7 +62,8 @@ package final class RouteWatch {
         for _ in 0..<Self.datagramsPerCall {
             switch try socket.receive() {
             case .nothing: if try !ask() { return }
-            case .lost: isStale = true
+            // The end of a reading may be among what is lost.
+            case .lost: askAgain()
             case .datagram(let bytes): try take(bytes)
             }
         }
@@ -120,10 +121,12 @@ package final class RouteWatch {
         switch Int(message.header.nlmsg_type) {
         case Int(NLMSG_ERROR), Int(NLMSG_DONE):
             let code = message.payload.value(Int32.self) ?? 0
-            guard code >= 0 else {
-                throw SystemError(operation: "RTM_GETROUTE", errno: 0 &- code)
+            switch 0 &- code {
+            // The socket was full of notices, or of the reading before.
+            case ENOBUFS, EBUSY: return askAgain()
+            case ...0: return finish(reading)
+            case let errno: throw SystemError(operation: "RTM_GETROUTE", errno: errno)
             }
-            return finish(reading)
         case Int(RTM_NEWROUTE):
             if reading.found == .none, let route = RouteMessage(message.payload), route.isDefault {
                 reading.found = way(out: route)
@@ -131,6 +134,12 @@ package final class RouteWatch {
         default: break
         }
         self.reading = reading
+    }
+
+    /// Nothing more is expected of the reading under way.
+    private func askAgain() {
+        reading = nil
+        isStale = true
     }
 
     private func finish(_ ended: Reading) {

@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 
 /// What a command prints comes from it: a pipe, or a socket of another user's processes. Non-blocking.

@@ -56,7 +56,8 @@ struct FrontEnd {
 
     init(_ core: Core, _ outfit: Outfit, _ accounts: AccountSource) throws(SystemError) {
         poll = try DescriptorPoll()
-        closers = Closers(poll, outfit.closers, outfit.log) { [host = outfit.host] in host.spare($0)
+        closers = Closers(poll, outfit.closers, accounts, outfit.log) {
+            [host = outfit.host] in host.spare($0)
         }
         refusals = RefusalLog(core, accounts, outfit.log)
         pool = ConnectionPool(core, poll, outfit.settings, accounts, refusals, outfit.log)

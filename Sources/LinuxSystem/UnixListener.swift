@@ -34,7 +34,7 @@ package struct UnixListener: ~Copyable {
         path: String,
         mode: UInt32,
         folderMode: UInt32 = 0o755,
-        backlog: Int32 = 4096
+        backlog: Int32 = UnixListener.backlogMax
     ) throws(SystemError) {
         let address = try UnixAddress(path: path)
         if let slash = path.lastIndex(of: "/"), slash != path.startIndex {
@@ -115,10 +115,14 @@ package struct UnixListener: ~Copyable {
     /// connects any more.
     package func sendAway(_ closer: any DescriptorCloser) {
         if !isInherited { shutdown(socket.rawValue, Int32(SHUT_RDWR)) }
-        while case .connection(let descriptor)? = try? accept() {
+        // No more than can wait: others may go on connecting to one that is inherited.
+        for _ in 0...UnixListener.backlogMax {
+            guard case .connection(let descriptor)? = try? accept() else { return }
             StrangersSocket(connection: descriptor, closer: closer).close()
         }
     }
+
+    package static let backlogMax: Int32 = 4096
 
     /// Whether somebody else has the socket, and may go on with who waits there.
     package var isInherited: Bool { file == nil }

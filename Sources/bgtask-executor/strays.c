@@ -155,9 +155,10 @@ static bool runs_own_program(pid_t process) {
     snprintf(path, sizeof path, "/proc/%d/exe", process);
     const ssize_t own_length = readlink("/proc/self/exe", own, sizeof own);
     ssize_t length = readlink(path, other, sizeof other);
-    const ssize_t without = length - (ssize_t)(sizeof suffix - 1);
-    if (without == own_length && memcmp(other + without, suffix, sizeof suffix - 1) == 0) length = without;
-    return own_length > 0 && length == own_length && memcmp(own, other, (size_t)length) == 0;
+    if (own_length <= 0 || length < own_length) return false;
+    const size_t rest = (size_t)(length - own_length);
+    if (rest == sizeof suffix - 1 && memcmp(other + own_length, suffix, rest) == 0) length = own_length;
+    return length == own_length && memcmp(own, other, (size_t)length) == 0;
 }
 
 /// Whether a process in the group of this one belongs there: this one, what it has forked for itself, and a command whose

@@ -42,8 +42,8 @@ final class Scene {
                 read: { [clock] in (clock.seconds * 1_000_000_000, 0) },
                 timeOfDay: { WallTime(microseconds: 1_800_000_000_000_000) }))
         poll = try DescriptorPoll()
-        closers = Closers(poll, nil, log)
         accounts = try AccountSource(path: nil)
+        closers = Closers(poll, nil, accounts, log)
         refusals = RefusalLog(core, accounts, log)
         pool = ConnectionPool(core, poll, settings, accounts, refusals, log)
         let origins = OriginSearch(core, RunningApplications(), withAncestors: false)

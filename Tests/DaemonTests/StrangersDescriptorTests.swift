@@ -35,10 +35,11 @@ struct StrangersDescriptorTests {
         os.execv(sys.argv[1], sys.argv[1:])
         """
 
-    private static func daemon(_ kernel: Kernel, in folder: TemporaryFolder) throws -> DaemonProcess
-    {
+    private static func daemon(
+        _ kernel: Kernel, in folder: TemporaryFolder, environment: [String] = []
+    ) throws -> DaemonProcess {
         try DaemonProcess(
-            .supervisor, in: folder, arguments: ["--system"],
+            .supervisor, in: folder, arguments: ["--system"], environment: environment,
             within: kernel == .asItIs ? [] : ["/usr/bin/python3", "-c", withoutRefusal])
     }
 
@@ -145,6 +146,33 @@ struct StrangersDescriptorTests {
         let last = try client.submit(script: "exit 3")
         #expect(try client.ended(last).outcome == .failed)
         #expect(try daemon.stop() == .status(0))
+    }
+
+    @Test("from subordinate users, they are closed by one process, not by one for each")
+    func subordinates() throws {
+        let folder = try TemporaryFolder.passable()
+        let file = folder.path + "/subuid"
+        try Files.write("\(TestUser.games.name):200000:1000\n", to: file)
+        let sent = try Sent(.connection)
+        let daemon = try Self.daemon(
+            .withoutRefusal, in: folder, environment: ["BGTASKD_SUBUID_FILE=\(file)"])
+        for number in UInt32(0)..<20 {
+            let socket = try TestUser.nameless(200_000 + number).connect(to: daemon.socketPath)
+            let connection = RawConnection(adopting: socket)
+            #expect(try sent.send("{", over: socket))
+            _ = try connection.readToEnd()
+        }
+        let makers = Self.children(of: Int(daemon.processID)).filter {
+            Files.text("/proc/\($0)/comm") == "bgtask-closer\n"
+        }
+        #expect(makers.count == 1)
+        #expect(makers.flatMap(Self.children).count == 1)
+    }
+
+    private static func children(of process: Int) -> [Int] {
+        Files.text("/proc/\(process)/task/\(process)/children").split(separator: " ").compactMap {
+            Int($0)
+        }
     }
 
     @Test("of a user who has sent hundreds that stay no more sockets are made, and commands run on")

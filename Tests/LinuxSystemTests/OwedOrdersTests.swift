@@ -49,8 +49,11 @@ struct OwedOrdersTests {
         var owed = OwedOrders()
         for number in [SIGUSR1, SIGUSR2, SIGHUP] { owed.want(signal: number) }
         #expect(owed.next() == .signal(SIGUSR1))
+        owed.want(freeze: true)
         owed.connectionIsNew()
+        // A freeze that has failed for who asked would stop what goes on.
         #expect(owed.next() == .signal(SIGUSR2))
+        #expect(owed.next() == nil)
         #expect(owed.next(isLast: true) == .signal(SIGHUP))
         #expect(owed.next(isLast: true) == nil)
     }

@@ -1,10 +1,11 @@
+internal import BudgetCore
 internal import Glibc
 package import LinuxSystem
 package import Logging
 internal import Systemd
 
-/// Has what strangers have sent let go of by processes of their own, one after the other for each user: whoever sends what
-/// cannot be let go of makes nobody else wait.
+/// Has what strangers have sent let go of by processes of their own, one after the other for each account: whoever sends
+/// what cannot be let go of makes nobody else wait, and has no more processes by its subordinate uids.
 package final class Closers: DescriptorCloser {
     /// Called with what was taken; `nil` where nobody knows what became of it. The text of a message is in the buffer.
     package typealias Completion = (NotifySocket.Receipt?, UnsafeMutableRawBufferPointer) -> Void
@@ -12,16 +13,16 @@ package final class Closers: DescriptorCloser {
     /// One process, and what it takes for somebody.
     private final class Closer: DescriptorHandler {
         let process: CloserProcess
-        let user: UInt32
+        let account: OwnerID
         private unowned let owner: Closers
         private var registration: DescriptorPoll.Registration?
         /// Of what it takes; and of what it closes, which nobody waits for.
         private var completions: [UInt64: Completion?] = [:]
         private var tokenLast: UInt64 = 0
 
-        init(_ process: CloserProcess, of user: UInt32, owner: Closers) throws(SystemError) {
+        init(_ process: CloserProcess, of account: OwnerID, owner: Closers) throws(SystemError) {
             self.process = process
-            self.user = user
+            self.account = account
             self.owner = owner
             registration = try owner.poll.add(process.descriptor, .input, self)
         }
@@ -66,8 +67,9 @@ package final class Closers: DescriptorCloser {
     private let log: Logger
     private let made: (CloserProcess.Maker) -> Void
     private var maker: CloserProcess.Maker?
-    /// The one of each user that has room, and all that have not ended.
-    private var current: [UInt32: Closer] = [:]
+    private let accounts: AccountSource
+    /// The one of each account that has room, and all that have not ended.
+    private var current: [OwnerID: Closer] = [:]
     private var all: [ObjectIdentifier: Closer] = [:]
     private var waiting: [Waiting] = []
 
@@ -75,11 +77,13 @@ package final class Closers: DescriptorCloser {
     ///   - maker: `nil` where there is none yet.
     ///   - made: gets this one and others that take its place.
     package init(
-        _ poll: DescriptorPoll, _ maker: CloserProcess.Maker?, _ log: Logger,
+        _ poll: DescriptorPoll, _ maker: CloserProcess.Maker?, _ accounts: AccountSource,
+        _ log: Logger,
         made: @escaping (CloserProcess.Maker) -> Void = { _ in }
     ) {
         self.poll = poll
         self.maker = maker
+        self.accounts = accounts
         self.log = log
         self.made = made
         if let maker { made(maker) }
@@ -104,7 +108,13 @@ package final class Closers: DescriptorCloser {
     /// that waits there counts for this process's user in the kernel, which makes a user with many sockets on their way wait
     /// for others'.
     package func isCrowded(by user: UInt32) -> Bool {
-        all.values.reduce(0) { $0 + ($1.user == user ? $1.openCount : 0) } >= Self.openMax
+        let account = account(of: user)
+        return all.values.reduce(0) { $0 + ($1.account == account ? $1.openCount : 0) }
+            >= Self.openMax
+    }
+
+    private func account(of user: UInt32) -> OwnerID {
+        accounts.accounts.account(of: OwnerID(rawValue: user))
     }
 
     private static let openMax = 256
@@ -135,28 +145,29 @@ package final class Closers: DescriptorCloser {
 
     // MARK: - The processes
 
-    /// Has something done with a process of this user: with a new one where the last has ended, or has all that it can hold.
+    /// Has something done with a process of this user's account: with a new one where the last has ended, or has all that it can hold.
     private func withCloser(
         of user: UInt32, _ body: (Closer) throws(SystemError) -> Void
     ) throws(SystemError) {
-        if let closer = current[user] {
+        let account = account(of: user)
+        if let closer = current[account] {
             do throws(SystemError) {
                 return try body(closer)
             } catch  where error.errno == EPIPE {
                 end(closer)
             } catch  where error.errno == EAGAIN {
                 // It goes on with what it has, and ends then.
-                current[user] = nil
+                current[account] = nil
             }
         }
-        let closer = try make(of: user)
+        let closer = try make(of: account)
         try body(closer)
     }
 
-    private func make(of user: UInt32) throws(SystemError) -> Closer {
+    private func make(of account: OwnerID) throws(SystemError) -> Closer {
         let process = try withMaker { maker throws(SystemError) in try maker.make() }
-        let closer = try Closer(process, of: user, owner: self)
-        current[user] = closer
+        let closer = try Closer(process, of: account, owner: self)
+        current[account] = closer
         all[ObjectIdentifier(closer)] = closer
         return closer
     }
@@ -196,7 +207,7 @@ package final class Closers: DescriptorCloser {
     }
 
     private func end(_ closer: Closer) {
-        if current[closer.user] === closer { current[closer.user] = nil }
+        if current[closer.account] === closer { current[closer.account] = nil }
         all[ObjectIdentifier(closer)] = nil
         for completion in closer.end() { completion(nil, poll.buffer) }
     }

@@ -69,6 +69,10 @@ package struct OwedOrders {
     /// An order of this kind is answered.
     package mutating func answered(_ kind: Kind) { underWay.remove(kind) }
 
-    /// The connection is another one, on which nothing is answered that was sent before.
-    package mutating func connectionIsNew() { underWay = [] }
+    /// The connection is another one, on which nothing is answered that was sent before. Who waited for a freeze was told that
+    /// it has failed, so that none is sent any more.
+    package mutating func connectionIsNew() {
+        underWay = []
+        freeze = nil
+    }
 }

@@ -12,7 +12,8 @@ struct NetlinkSocket: ~Copyable {
     /// What came.
     enum Reception {
         case nothing
-        /// Messages found no room, or did not fit: what they said has to be read anew.
+        /// Messages found no room, or did not fit: what they said has to be read anew. What comes after this is whole
+        /// until it is told again.
         case lost
         /// Empty where it is not from the kernel.
         case datagram(ArraySlice<UInt8>)
@@ -58,8 +59,26 @@ struct NetlinkSocket: ~Copyable {
         }
     }
 
-    /// Takes one datagram, without waiting for one.
+    /// Takes one datagram, without waiting for one; all that is there where something is lost.
     mutating func receive() throws(SystemError) -> Reception {
+        do throws(SystemError) {
+            return try receiveNext()
+        } catch {
+            guard error.errno == ENOBUFS else { throw error }
+        }
+        // From the moment that it says so until all is taken, the kernel drops whatever else comes, without a word
+        // (NETLINK_S_CONGESTED in net/netlink/af_netlink.c).
+        while true {
+            do throws(SystemError) {
+                if case .nothing = try receiveNext() { return .lost }
+            } catch {
+                guard error.errno == ENOBUFS else { throw error }
+            }
+        }
+    }
+
+    /// - Throws: ENOBUFS where messages found no room.
+    private mutating func receiveNext() throws(SystemError) -> Reception {
         let descriptor = descriptor
         var sender = sockaddr_nl()
         var length = Self.addressLength
@@ -75,11 +94,8 @@ struct NetlinkSocket: ~Copyable {
                 }
             }
         } catch {
-            switch error.errno {
-            case EAGAIN: return .nothing
-            case ENOBUFS: return .lost
-            default: throw error
-            }
+            guard error.errno == EAGAIN else { throw error }
+            return .nothing
         }
         guard sender.nl_pid == 0 else { return .datagram([]) }
         return count > buffer.count ? .lost : .datagram(buffer.prefix(count))

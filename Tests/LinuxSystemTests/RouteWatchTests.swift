@@ -1,5 +1,6 @@
 import Glibc
 import LinuxSystem
+import TestKit
 import Testing
 
 extension LinuxTests {
@@ -13,12 +14,12 @@ extension LinuxTests {
             private let output: OwnedDescriptor
             private var text = ""
 
-            init(_ arguments: String...) throws {
+            init(_ arguments: String..., mode: String = "routes") throws {
                 harness = try Harness(.supervisor)
                 task = try harness.makeTask()
                 let program = try builtProgram("process-test-daemon")
                 var process = try task.start(
-                    LaunchRequest(arguments: arguments + [program, "routes"]))
+                    LaunchRequest(arguments: arguments + [program, mode]))
                 output = process.takeStandardOutput()
             }
 
@@ -39,9 +40,27 @@ extension LinuxTests {
                 text = ""
             }
 
-            /// Waits for a state after however many others.
+            private func process() throws -> pid_t {
+                try harness.waitFor { harness.startedProcessID != nil }
+                return try #require(harness.startedProcessID)
+            }
+
+            private func isStopped() throws -> Bool {
+                try ProcessStat.fields(contents(of: "/proc/\(process())/stat")).first == "T"
+            }
+
+            func waitUntilStopped() throws {
+                try harness.waitFor { try isStopped() }
+            }
+
+            func goOn() throws {
+                kill(try process(), SIGCONT)
+            }
+
+            /// Waits for a state after however many others; who stops meanwhile goes on.
             func expectAtLast(_ state: String) throws {
                 try harness.waitFor {
+                    if try isStopped() { try goOn() }
                     text += try readAvailable(output)
                     return text.split(separator: "\n").last.map(String.init) == state
                 }
@@ -50,10 +69,8 @@ extension LinuxTests {
 
             /// Runs commands inside; their events are in the way of nobody.
             func run(_ script: String) throws {
-                try harness.waitFor { harness.startedProcessID != nil }
-                let process = try #require(harness.startedProcessID)
                 let outcome = try harness.run(
-                    "nsenter", "--target", "\(process)", "--net", "sh", "-ec", script)
+                    "nsenter", "--target", "\(process())", "--net", "sh", "-ec", script)
                 #expect(outcome.exit == .status(0), "\(script): \(outcome.error)")
             }
 
@@ -148,6 +165,15 @@ extension LinuxTests {
             try namespace.expect("out")
         }
 
+        /// Lines of a script: so many changes twice.
+        private static func changes(_ count: Int) -> String {
+            """
+            for n in $(seq 1 \(count)); do
+                echo route add default via 192.0.2.1; echo route delete default
+            done | ip -batch -
+            """
+        }
+
         @Test("a thousand changes at once end in what is so")
         func burst() throws {
             let namespace = try Namespace("unshare", "--net")
@@ -155,9 +181,26 @@ extension LinuxTests {
             try namespace.wire()
             try namespace.run(
                 """
-                for n in $(seq 1 500); do
-                    echo route add default via 192.0.2.1; echo route delete default
-                done | ip -batch -
+                \(Self.changes(500))
+                ip route add default via 192.0.2.1 table 5
+                """)
+            try namespace.expectAtLast("out")
+            try namespace.run("ip route delete default table 5")
+            try namespace.expectAtLast("none")
+        }
+
+        @Test("more changes than the kernel keeps, in the middle of an answer, end in what is so")
+        func burstIntoAnswer() throws {
+            let namespace = try Namespace("unshare", "--net", mode: "routes-by-parts")
+            try namespace.waitUntilStopped()
+            try namespace.wire()
+            // More than it takes at once, so that it asks before it has come to the end.
+            try namespace.run(Self.changes(20))
+            try namespace.goOn()
+            try namespace.waitUntilStopped()
+            try namespace.run(
+                """
+                \(Self.changes(2000))
                 ip route add default via 192.0.2.1 table 5
                 """)
             try namespace.expectAtLast("out")

@@ -6,6 +6,7 @@
 //                                                  and "started" on standard error
 //   routes                                         prints the interface of the default route, or
 //                                                  "none", and again when that changes
+//   routes-by-parts                                the same, and stops (SIGSTOP) after each part that it takes
 //   uevents                                        prints "ready" where uevents can be had
 import Glibc
 import LinuxSystem
@@ -112,13 +113,14 @@ func pass(_ pipe: Int32) {
     }
 }
 
-func routes() throws {
+func routes(stops: Bool) throws {
     let routes = try RouteWatch()
     var told = RouteWatch.State.unknown
     while true {
         var ready = pollfd(fd: routes.descriptor, events: Int16(POLLIN), revents: 0)
         poll(&ready, 1, -1)
         try routes.read()
+        if stops { raise(SIGSTOP) }
         guard routes.state != told else { continue }
         told = routes.state
         if case .through(let interface) = told { print(interface ?? "?") } else { print(told) }
@@ -136,7 +138,8 @@ do {
     switch arguments.first {
     case "hold": try hold(arguments.dropFirst())
     case "as": try runAs(arguments.dropFirst())
-    case "routes": try routes()
+    case "routes": try routes(stops: false)
+    case "routes-by-parts": try routes(stops: true)
     case "uevents": try uevents()
     default: exit(64)
     }

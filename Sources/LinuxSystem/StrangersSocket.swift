@@ -9,7 +9,7 @@ package final class StrangersSocket {
     private let closer: any DescriptorCloser
     private let kind: Kind
     private var isOpen = true
-    private var cost = CallCost()
+    private var (sending, receiving) = (CallCost(), CallCost())
 
     private enum Kind {
         /// The kernel lets nobody send a descriptor. `nil`: the peer's user.
@@ -55,7 +55,7 @@ package final class StrangersSocket {
         switch kind {
         case .refusingStream, .sharedStream: break
         // It would wake all that poll.
-        case .stream where cost.isTooMuch: break
+        case .stream where hasTooManyPollers: break
         case .stream, .datagrams: shutdown(rawValue, Int32(SHUT_RDWR))
         }
         leave()
@@ -66,7 +66,7 @@ package final class StrangersSocket {
         guard isOpen else { return }
         isOpen = false
         let socket = OwnedDescriptor(rawValue)
-        if !cost.isTooMuch {
+        if !hasTooManyPollers {
             if case .refusingStream = kind { return }
             guard clx_socket_is_laden(rawValue) else { return }
         }
@@ -99,25 +99,25 @@ package final class StrangersSocket {
     }
 
     /// Whether each call costs too much, since so many poll its other end.
-    package var hasTooManyPollers: Bool { cost.isTooMuch }
+    package var hasTooManyPollers: Bool { sending.isTooMuch || receiving.isTooMuch }
 
     /// Sends what there is room for, without waiting.
     ///
     /// - Returns: how many bytes were sent, or -1 and the errno; EPIPE where each call costs too much.
     package func send(_ bytes: UnsafeRawBufferPointer) -> (count: Int, errno: Int32) {
-        guard !cost.isTooMuch else { return (-1, EPIPE) }
+        guard !hasTooManyPollers else { return (-1, EPIPE) }
         let socket = rawValue
-        return cost.count {
+        return sending.count {
             Glibc.send(socket, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
         }
     }
 
     /// Reads of a connection what there is room for, without waiting.
     package func receive(into buffer: UnsafeMutableRawBufferPointer) -> Receipt {
-        while !cost.isTooMuch {
+        while !hasTooManyPollers {
             var hasDescriptor = false
             let (socket, kind) = (rawValue, kind)
-            let (count, fault) = cost.count {
+            let (count, fault) = receiving.count {
                 if case .refusingStream = kind {
                     return recv(socket, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT))
                 }

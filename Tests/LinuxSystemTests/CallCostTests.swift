@@ -6,27 +6,39 @@ import Testing
 struct CallCostTests {
     private static let (slow, quick): (Int64, Int64) = (6_000_000, 4_000_000)
 
-    @Test("some slow calls are nothing, as long as there are others", arguments: [10, 100])
-    func seldom(others: Int) {
+    private static func took(
+        _ nanoseconds: Int64, _ cost: inout CallCost, bytes: Int = 1, own: Int64 = 20_000
+    ) {
+        cost.took(nanoseconds, bytes: bytes) { own }
+    }
+
+    @Test("slow calls are nothing, as long as others are between", arguments: 1...3)
+    func seldom(slow: Int) {
         var cost = CallCost()
         for _ in 0..<1000 {
-            cost.took(Self.slow)
-            for _ in 0..<others { cost.took(Self.quick) }
+            for _ in 0..<slow { Self.took(Self.slow, &cost) }
+            Self.took(Self.quick, &cost)
             #expect(!cost.isTooMuch)
         }
     }
 
-    @Test("one after the other they are too much, and with a few others between", arguments: 0...5)
-    func often(others: Int) {
+    @Test("one after the other they are too much")
+    func often() {
         var cost = CallCost()
-        var calls = 0
-        while !cost.isTooMuch, calls < 100 {
-            cost.took(Self.slow)
-            calls += 1
-            if cost.isTooMuch { break }
-            for _ in 0..<others { cost.took(Self.quick) }
+        for calls in 1...4 {
+            Self.took(Self.slow, &cost)
+            #expect(cost.isTooMuch == (calls == 4))
         }
-        #expect(cost.isTooMuch && (3...6).contains(calls))
+    }
+
+    @Test("what takes long on a machine where all does, or copies much, is nothing")
+    func notTheirs() {
+        var cost = CallCost()
+        for _ in 0..<100 {
+            Self.took(Self.slow, &cost, own: Self.slow / 4)
+            Self.took(Self.slow, &cost, bytes: 100_000)
+        }
+        #expect(!cost.isTooMuch)
     }
 
     @Test("a call's answer and its error come back")

@@ -17,7 +17,7 @@ COCKPIT_TOOLS := .build/cockpit
 
 SWIFT_FILES := $(wildcard Package.swift Sources Tests Examples Benchmarks)
 
-.PHONY: build stripped build-tests completions install uninstall files sizes deb test test-all test-rest test-python
+.PHONY: build stripped build-tests debug-tests completions install uninstall files sizes deb test test-all test-rest test-python
 .PHONY: test-metrics test-cockpit test-long demo
 .PHONY: fuzz fuzz-live sanitize torture torture-vm bench microbenchmark instruction-counts format lint deps test-deps
 
@@ -195,7 +195,7 @@ SIDE_BY_SIDE := $(MAKE) --no-print-directory --jobs --keep-going --output-sync=t
 # FILTER=NAME runs the tests whose identifier matches, on the debug build, which a change makes anew the fastest.
 test: test-deps $(VARLINK_ENV)/ready
 ifdef FILTER
-	$(SWIFT) build --build-tests
+	@$(MAKE) --no-print-directory debug-tests
 	$(DEBUG_RUN) --filter '$(FILTER)'
 else
 	@mkdir -p .build && rm -f $(BGTASK_TIMES)
@@ -214,7 +214,7 @@ test-rest: test-deps $(VARLINK_ENV)/ready $(VM)/version $(DEBIAN)/trixie/complet
 	@rm -rf $(DEB)
 	@if .ci/deps packages $(DEB_TOOLS); then $(TIMED) package $(MAKE) --no-print-directory deb; \
 	else echo 'no Debian package is made; its tests are skipped, or fail in CI'; fi
-	@$(TIMED) debug-build $(SWIFT) build --build-tests
+	@$(TIMED) debug-build $(MAKE) --no-print-directory debug-tests
 	@$(TIMED) tests $(SIDE_BY_SIDE) $(LONG_RUNS:%=run-%); status=$$?; $(TABLE); exit $$status
 
 # The programs and all tests.
@@ -222,6 +222,11 @@ build-tests: deps
 	$(SWIFT) build -c release --build-tests
 	@$(MAKE) --no-print-directory stripped
 	@config/strip .build/release $(BUILD)/test systemd-probe
+
+# The same as a debug build, whose programs are tested where they are.
+debug-tests: deps
+	$(SWIFT) build --build-tests
+	@$(MAKE) --no-print-directory completions BUILD=.build/debug
 
 # It computes, and lets those before that wait for others.
 run-parts:
@@ -380,6 +385,7 @@ sanitize: test-deps $(VARLINK_ENV)/ready
 	    build=".build/$$sanitizer"; \
 	    $(SWIFT) build --build-tests --sanitize=$$sanitizer --scratch-path $$build || exit 1; \
 	    for program in $(UNSANITIZED); do cp .build/debug/$$program $$build/debug/ || exit 1; done; \
+	    $(MAKE) --no-print-directory completions BUILD=$$build/debug || exit 1; \
 	    for only in '--filter ^LinuxSystemTests' '--skip ^LinuxSystemTests'; do \
 	        $(SWIFT) test --skip-build --disable-xctest --sanitize=$$sanitizer \
 	            --scratch-path $$build $$only || exit 1; \

@@ -115,7 +115,8 @@ def check_task(findings, task, count, all_ended):
     if outcome is None and all_ended:
         findings.add("tasks have not ended", f"{number} ({task['state']})")
     if outcome is not None and outcome not in ENDED_WELL:
-        findings.add("tasks ended as none should", f"{number} ({outcome}: {task.get('reason')})")
+        how = f"{outcome}: {task.get('reason')}, {task.get('exit')}, attempt {task.get('attempt', 1)}"
+        findings.add("tasks ended as none should", f"{number} {kind_of(task['command'][3])} ({how})")
     if outcome == "completed" and count == 0:
         findings.add("tasks completed without having run", number)
 

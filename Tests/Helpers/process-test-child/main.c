@@ -108,7 +108,8 @@ static int make_orphans(int count, int pause_ms) {
     }
 }
 
-/// Goes to a group, says so, and is another process after every so many milliseconds, whatever signal it gets.
+/// Goes to a group, becomes user `games`, says so, and is another process after every so many milliseconds, whatever
+/// signal it gets. No more than 4000 of these wait for somebody to reap them: the numbers are for all tests.
 static int hydra(const char *group, int pause_ms) {
     char path[4096];
     snprintf(path, sizeof path, "%s/cgroup.procs", group);
@@ -117,6 +118,8 @@ static int hydra(const char *group, int pause_ms) {
     close(file);
     signal(SIGTERM, SIG_IGN);
     signal(SIGHUP, SIG_IGN);
+    const struct rlimit processes = {.rlim_cur = 4000, .rlim_max = 4000};
+    if (setrlimit(RLIMIT_NPROC, &processes) < 0 || setresuid(5, 5, 5) < 0) return 1;
     puts("ready");
     fflush(stdout);
     for (;;) {

@@ -83,7 +83,7 @@ package struct RegistryLimits: Equatable, Sendable {
     package var followersToldAtOnce = 1024
     /// How many tasks that wait in vain for others are on their way to their ends at once: what they take of a turn, and
     /// of a commit, others wait for.
-    package var vainEndsAtOnce = 128
+    package var vainEndsAtOnce = 24
     /// The age at which a task is named in the log, once.
     package var warnAfter: Duration {
         get { .nanoseconds(warnAfterNanoseconds) }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "clinux_calls.h"
+#include "clinux_waits.h"
 
 struct directory_entry {
     uint64_t inode;
@@ -65,6 +66,7 @@ static bool parse_status(char *text, struct clx_process *process, long *threads)
 }
 
 static bool read_status(const char *path, struct clx_process *process, long *threads) {
+    clx_waits_begin();
     char text[1024];
     int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0) return false;
@@ -219,6 +221,7 @@ int clx_process_signal(const struct clx_process *process, int number) {
 bool clx_user_may_signal(uid_t user, pid_t pid) {
     char path[64], text[1024];
     if (user == 0) return true;
+    clx_waits_begin();
     snprintf(path, sizeof path, "/proc/%d/status", pid);
     const int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0) return false;

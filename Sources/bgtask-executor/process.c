@@ -18,6 +18,7 @@ static int open_file(pid_t process, const char *name) {
 
 /// Reads a file to its end, as far as it fits. Returns its length, or -1.
 static long read_all(pid_t process, const char *name, char *text, size_t capacity) {
+    clx_waits_begin();
     const int file = open_file(process, name);
     if (file < 0) return -1;
     size_t length = 0;
@@ -43,9 +44,12 @@ bool process_group(pid_t process, char name[GROUP_NAME_BYTES]) {
         if (*end == '\0') break;
         *end = '\0';
         if (strncmp(line, "0::", 3) != 0) continue;
-        // A group that is removed while a process ends in it.
-        char *deleted = strstr(line, " (deleted)");
-        if (deleted != NULL) *deleted = '\0';
+        // A group that is removed while a process ends in it. Its name may have the same words in it.
+        static const char deleted[] = " (deleted)";
+        const size_t length = strlen(line);
+        if (length >= sizeof deleted && strcmp(end - (sizeof deleted - 1), deleted) == 0) {
+            line[length - (sizeof deleted - 1)] = '\0';
+        }
         if (strlen(line + 3) >= GROUP_NAME_BYTES) break;
         strcpy(name, line + 3);
         return true;

@@ -11,5 +11,6 @@
 #include "clinux_spawn.h"
 #include "clinux_strings.h"
 #include "clinux_thread.h"
+#include "clinux_waits.h"
 
 #endif

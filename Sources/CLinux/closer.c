@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -73,11 +74,36 @@ bool clx_refuse_descriptors(int socket) {
     return !has_descriptor;
 }
 
-ssize_t clx_receive_stream(int socket, void *buffer, size_t capacity, bool *has_descriptor) {
+/// A pipe that has room for a page and no more.
+static int make_narrow_pipe(int ends[2]) {
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0) return -1;
+    if (fcntl(ends[1], F_SETPIPE_SZ, 1) >= 0) return 0;
+    const int error = errno;
+    close(ends[0]);
+    close(ends[1]);
+    errno = error;
+    return -1;
+}
+
+ssize_t clx_receive_message(int socket, void *buffer, size_t capacity) {
+    // Made at the first need, and there for good.
+    static _Thread_local int ends[2] = {-1, -1};
+    if (ends[0] < 0) {
+        int made[2];
+        if (make_narrow_pipe(made) < 0) return -1;
+        memcpy(ends, made, sizeof ends);
+    }
+    const ssize_t count = splice(socket, NULL, ends[1], NULL, capacity, SPLICE_F_NONBLOCK);
+    return count <= 0 ? count : read(ends[0], buffer, (size_t)count);
+}
+
+ssize_t clx_receive_stream(int socket, void *buffer, size_t capacity, bool is_bounded, bool *has_descriptor) {
     // All that waits is looked through for a descriptor, and what is read is no more than was looked at.
     const ssize_t count = peek(socket, buffer, capacity, has_descriptor);
     if (*has_descriptor) return 0;
-    return count <= 0 ? count : recv(socket, buffer, (size_t)count, MSG_DONTWAIT);
+    if (count <= 0) return count;
+    return is_bounded ? clx_receive_message(socket, buffer, (size_t)count)
+                      : recv(socket, buffer, (size_t)count, MSG_DONTWAIT);
 }
 
 /// Without waiting for one. `flags` are MSG_PEEK or 0.
@@ -116,13 +142,15 @@ ssize_t clx_receive_datagram(int socket, void *buffer, size_t capacity, uid_t *s
     return recv(socket, NULL, 0, MSG_DONTWAIT) < 0 ? -1 : count;
 }
 
-bool clx_socket_is_laden(int socket) {
+bool clx_socket_is_laden(int socket, bool is_shared) {
     int type = 0;
     socklen_t size = sizeof type;
     getsockopt(socket, SOL_SOCKET, SO_TYPE, &type, &size);
     bool has_descriptor;
     const bool has_message = peek(socket, NULL, 0, &has_descriptor) >= 0;
-    return has_descriptor || (type == SOCK_DGRAM && has_message);
+    int unread = 0;
+    ioctl(socket, FIONREAD, &unread);
+    return has_descriptor || (unread > 0 && !is_shared) || (type == SOCK_DGRAM && has_message);
 }
 
 // MARK: - Orders

@@ -2,4 +2,12 @@
 package protocol DescriptorCloser: AnyObject {
     /// Closes a socket that has something of this user.
     func close(_ descriptor: consuming OwnedDescriptor, of user: UInt32)
+
+    /// What calls on the sockets of this user's account have cost.
+    func cost(of user: UInt32) -> CallCost
+}
+
+extension DescriptorCloser {
+    /// That of each socket alone.
+    package func cost(of user: UInt32) -> CallCost { CallCost() }
 }

@@ -8,41 +8,62 @@ package final class StrangersSocket {
     package let rawValue: Int32
     private let closer: any DescriptorCloser
     private let kind: Kind
+    /// Another process may have it too.
+    private let isShared: Bool
     private var isOpen = true
-    private var (sending, receiving) = (CallCost(), CallCost())
+    /// Who sends.
+    private let user: UInt32
+    /// `nil` where that is who runs this program.
+    private let cost: CallCost?
+    /// A call on it has cost too much.
+    private var wasSlow = false
 
     private enum Kind {
-        /// The kernel lets nobody send a descriptor. `nil`: the peer's user.
-        case refusingStream(user: UInt32?)
+        /// The kernel lets nobody send a descriptor.
+        case refusingStream
         case stream
-        /// Another process may have it too.
-        case sharedStream(user: UInt32)
-        case datagrams(user: UInt32)
+        case datagrams
+
+        static func of(_ socket: Int32) -> Kind {
+            clx_refuse_descriptors(socket) ? .refusingStream : .stream
+        }
+    }
+
+    private init(
+        _ descriptor: consuming OwnedDescriptor, _ kind: Kind, isShared: Bool = false,
+        of user: UInt32, _ closer: any DescriptorCloser
+    ) {
+        rawValue = descriptor.take()
+        self.closer = closer
+        self.kind = kind
+        self.isShared = isShared
+        self.user = user
+        cost = user == geteuid() ? nil : closer.cost(of: user)
     }
 
     /// A connection that was accepted.
-    package init(connection: consuming OwnedDescriptor, closer: any DescriptorCloser) {
-        rawValue = connection.take()
-        self.closer = closer
-        kind = clx_refuse_descriptors(rawValue) ? .refusingStream(user: nil) : .stream
+    package convenience init(
+        connection: consuming OwnedDescriptor, closer: any DescriptorCloser
+    ) {
+        let kind = Kind.of(connection.rawValue)
+        var (process, user, group): (pid_t, uid_t, gid_t) = (0, 0, 0)
+        _ = clx_peer_credentials(connection.rawValue, &process, &user, &group)
+        self.init(connection, kind, of: user, closer)
     }
 
     /// The reading end of what processes of this user print; bgtask-executor has it too.
-    package init(
+    package convenience init(
         output: consuming OwnedDescriptor, of user: UInt32, closer: any DescriptorCloser
     ) {
-        rawValue = output.take()
-        self.closer = closer
-        kind =
-            clx_refuse_descriptors(rawValue)
-            ? .refusingStream(user: user) : .sharedStream(user: user)
+        let kind = Kind.of(output.rawValue)
+        self.init(output, kind, isShared: true, of: user, closer)
     }
 
     /// A socket of datagrams of this user, with SO_PASSCRED. Descriptors come to it as well (sd_notify_barrier(3)).
-    init(datagrams: consuming OwnedDescriptor, user: UInt32, closer: any DescriptorCloser) {
-        rawValue = datagrams.take()
-        self.closer = closer
-        kind = .datagrams(user: user)
+    convenience init(
+        datagrams: consuming OwnedDescriptor, user: UInt32, closer: any DescriptorCloser
+    ) {
+        self.init(datagrams, .datagrams, of: user, closer)
     }
 
     deinit {
@@ -52,12 +73,8 @@ package final class StrangersSocket {
     /// Closes it, if it is open. Nothing comes any more before the look, so that it is of all.
     package func close() {
         guard isOpen else { return }
-        switch kind {
-        case .refusingStream, .sharedStream: break
         // It would wake all that poll.
-        case .stream where hasTooManyPollers: break
-        case .stream, .datagrams: shutdown(rawValue, Int32(SHUT_RDWR))
-        }
+        if !isShared, !hasTooManyPollers { shutdown(rawValue, Int32(SHUT_RDWR)) }
         leave()
     }
 
@@ -66,22 +83,8 @@ package final class StrangersSocket {
         guard isOpen else { return }
         isOpen = false
         let socket = OwnedDescriptor(rawValue)
-        if !hasTooManyPollers {
-            if case .refusingStream = kind { return }
-            guard clx_socket_is_laden(rawValue) else { return }
-        }
+        guard wasSlow || clx_socket_is_laden(rawValue, isShared) else { return }
         closer.close(socket, of: user)
-    }
-
-    /// Who sends.
-    private var user: UInt32 {
-        switch kind {
-        case .datagrams(let user), .sharedStream(let user), .refusingStream(let user?): return user
-        case .stream, .refusingStream(nil):
-            var (process, user, group): (pid_t, uid_t, gid_t) = (0, 0, 0)
-            _ = clx_peer_credentials(rawValue, &process, &user, &group)
-            return user
-        }
     }
 
     /// What a look at the stream has found.
@@ -94,62 +97,100 @@ package final class StrangersSocket {
         case failed(errno: Int32)
         /// A descriptor is among what waits, and nothing can be read any more.
         case descriptor
-        /// Each call costs too much, since so many poll its other end, and no more is made.
+        /// So many poll its other end that its account has cost too much, and no more calls are made.
         case pollers
     }
 
-    /// Whether each call costs too much, since so many poll its other end.
-    package var hasTooManyPollers: Bool { sending.isTooMuch || receiving.isTooMuch }
+    /// Whether so many poll its other end that its account has cost too much.
+    package var hasTooManyPollers: Bool { wasSlow && isOfCostly }
+
+    /// Whether its account has cost too much.
+    package var isOfCostly: Bool { cost?.isTooMuch == true }
+
+    private func charge(_ call: () -> Int) -> (count: Int, errno: Int32) {
+        guard let cost else {
+            let count = call()
+            return (count, count < 0 ? errno : 0)
+        }
+        let (count, fault, isSlow) = cost.count(call)
+        if isSlow { wasSlow = true }
+        return (count, fault)
+    }
 
     /// Sends what there is room for, without waiting.
     ///
-    /// - Returns: how many bytes were sent, or -1 and the errno; EPIPE where each call costs too much.
+    /// - Returns: how many bytes were sent, or -1 and the errno; EPIPE where they have cost too much.
     package func send(_ bytes: UnsafeRawBufferPointer) -> (count: Int, errno: Int32) {
         guard !hasTooManyPollers else { return (-1, EPIPE) }
         let socket = rawValue
-        return sending.count {
+        return charge {
             Glibc.send(socket, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
         }
     }
 
-    /// Reads of a connection what there is room for, without waiting.
+    /// Reads of a connection what there is room for, without waiting: all of it, or of others so much as is no more than some
+    /// of their messages.
     package func receive(into buffer: UnsafeMutableRawBufferPointer) -> Receipt {
+        var (received, parts) = (0, 0)
         while !hasTooManyPollers {
             var hasDescriptor = false
-            let (socket, kind) = (rawValue, kind)
-            let (count, fault) = receiving.count {
-                if case .refusingStream = kind {
-                    return recv(socket, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT))
+            let room = UnsafeMutableRawBufferPointer(rebasing: buffer[received...])
+            let (count, fault) = charge { receivePart(into: room, &hasDescriptor) }
+            if count > 0 {
+                (received, parts) = (received + count, parts + 1)
+                if cost != nil, received < buffer.count, parts < Self.partsMax, !wasSlow {
+                    continue
                 }
-                return clx_receive_stream(
-                    socket, buffer.baseAddress, buffer.count, &hasDescriptor)
+            } else if fault == EINTR {
+                continue
             }
+            // What else has come is told at the next call.
+            if received > 0 { return .bytes(received) }
             if hasDescriptor { return .descriptor }
-            if count > 0 { return .bytes(count) }
             if count == 0 { return .end }
-            if fault == EAGAIN { return .nothing }
-            if fault != EINTR { return .failed(errno: fault) }
+            return fault == EAGAIN ? .nothing : .failed(errno: fault)
         }
-        return .pollers
+        return received > 0 ? .bytes(received) : .pollers
     }
 
-    /// Takes one datagram, without waiting for one. With a descriptor it stays where it is.
+    private static let partsMax = 16
+
+    private func receivePart(
+        into room: UnsafeMutableRawBufferPointer, _ hasDescriptor: inout Bool
+    ) -> Int {
+        let isBounded = cost != nil
+        if case .refusingStream = kind {
+            return isBounded
+                ? clx_receive_message(rawValue, room.baseAddress, room.count)
+                : recv(rawValue, room.baseAddress, room.count, Int32(MSG_DONTWAIT))
+        }
+        return clx_receive_stream(
+            rawValue, room.baseAddress, room.count, isBounded, &hasDescriptor)
+    }
+
+    /// Takes one datagram, without waiting for one. With a descriptor it stays where it is, and so does one that would cost too
+    /// much.
     func receiveDatagram(
         into buffer: UnsafeMutableRawBufferPointer, _ path: String
     ) throws(SystemError) -> NotifySocket.Receipt {
+        guard !hasTooManyPollers else { return .descriptor }
         var sender: UInt32 = 0
         var hasDescriptor = false
-        let count: Int
+        let length: Int
         do throws(SystemError) {
-            count = try systemCall("recvmsg", path) {
-                clx_receive_datagram(
-                    rawValue, buffer.baseAddress, buffer.count, &sender, &hasDescriptor)
+            length = try systemCall("recvmsg", path) {
+                let (length, fault) = charge {
+                    clx_receive_datagram(
+                        rawValue, buffer.baseAddress, buffer.count, &sender, &hasDescriptor)
+                }
+                errno = fault
+                return length
             }
         } catch  where error.errno == EAGAIN {
             return .nothing
         }
         if hasDescriptor { return .descriptor }
-        return count > buffer.count
-            ? .tooLong(sender: sender) : .message(count: count, sender: sender)
+        return length > buffer.count
+            ? .tooLong(sender: sender) : .message(count: length, sender: sender)
     }
 }

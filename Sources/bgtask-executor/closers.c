@@ -80,7 +80,7 @@ void closers_let_go(int kept, uint32_t user, bool is_shared) {
     if (kept < 0) return;
     // From here on nothing comes, so that the look is of all.
     if (!is_shared) shutdown(kept, SHUT_RDWR);
-    if (!clx_socket_is_laden(kept)) {
+    if (!clx_socket_is_laden(kept, is_shared)) {
         close(kept);
         return;
     }

@@ -7,8 +7,8 @@ import Testing
     "A connection that a user polls many times over",
     .enabled(if: geteuid() == 0, "only a daemon of root serves other users"))
 struct PollerTests {
-    /// Has a connection polled 400,000 times over, and calls until it is closed. Says how many calls were answered.
-    private static let script = """
+    /// Has a connection polled 400,000 times over.
+    private static let polls = """
         import os, resource, select, socket, sys
         resource.setrlimit(resource.RLIMIT_NOFILE, (4096, 4096))
         daemon = socket.socket(socket.AF_UNIX)
@@ -16,7 +16,12 @@ struct PollerTests {
         copies = [os.dup(daemon.fileno()) for _ in range(1000)]
         polls = [select.epoll() for _ in range(400)]
         for poll in polls:
-            for copy in copies: poll.register(copy, select.EPOLLIN)
+            for copy in copies: poll.register(copy, select.EPOLLIN | select.EPOLLOUT)
+
+        """
+
+    /// Calls until the connection is closed. Says how many calls were answered.
+    private static let calls = """
         answered = 0
         try:
             while answered < 100:
@@ -27,22 +32,42 @@ struct PollerTests {
         print(answered, flush=True)
         """
 
-    @Test("costs the daemon some calls at most, and then its end")
-    func pollers() throws {
-        let daemon = try DaemonProcess(.supervisor, in: .passable(), arguments: ["--system"])
+    /// Sends bytes one by one, each of which is a message. Says whether the connection was closed with some unread.
+    private static let bytes = """
+        for _ in range(200): daemon.send(b' ')
+        try:
+            print('read', daemon.recv(1), flush=True)
+        except ConnectionResetError: print('unread', flush=True)
+        """
+
+    /// - Returns: what the script says at its end.
+    private func run(_ script: String, _ daemon: DaemonProcess) throws -> String {
         let said = daemon.folder.path + "/said"
         let user = TestUser.games
         let child = try Child(
             "/usr/bin/setpriv",
             [
                 "--reuid=\(user.user)", "--regid=\(user.group)", "--clear-groups",
-                "python3", "-c", Self.script, daemon.socketPath,
+                "python3", "-c", Self.polls + script, daemon.socketPath,
             ], output: said)
         #expect(try child.waitForEnd() == .status(0))
-        let answered = try #require(Int(Files.text(said).dropLast()))
+        return String(Files.text(said).dropLast())
+    }
+
+    @Test("costs the daemon some calls at most, and then its end")
+    func pollers() throws {
+        let daemon = try DaemonProcess(.supervisor, in: .passable(), arguments: ["--system"])
+        let answered = try #require(Int(run(Self.calls, daemon)))
         #expect(answered < 10)
         try daemon.waitForLog("so many poll its other end")
         let other = try daemon.connect(as: .backup)
         #expect(try other.ended(other.submit(["true"])).outcome == .completed)
+    }
+
+    @Test("costs the daemon no wake-up for each message that waits")
+    func messages() throws {
+        let daemon = try DaemonProcess(.supervisor, in: .passable(), arguments: ["--system"])
+        #expect(try run(Self.bytes, daemon) == "unread")
+        try daemon.waitForLog("so many poll its other end")
     }
 }

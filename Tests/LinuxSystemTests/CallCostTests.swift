@@ -1,50 +1,55 @@
 import LinuxSystem
 import Testing
 
-/// When calls on a socket cost too much.
+/// When calls on the sockets of one account have cost too much.
 @Suite("What calls on a socket cost")
 struct CallCostTests {
-    private static let (slow, quick): (Int64, Int64) = (6_000_000, 4_000_000)
+    private static let (millisecond, second): (Int64, Int64) = (1_000_000, 1_000_000_000)
 
-    private static func took(
-        _ nanoseconds: Int64, _ cost: inout CallCost, bytes: Int = 1, own: Int64 = 20_000
-    ) {
-        cost.took(nanoseconds, bytes: bytes) { own }
+    private let cost = CallCost()
+
+    /// - Returns: whether a call counts.
+    @discardableResult
+    private func took(
+        _ nanoseconds: Int64, at now: Int64 = 1_000_000_000_000, bytes: Int = 1, own: Int64 = 20_000
+    ) -> Bool {
+        cost.took(nanoseconds, bytes: bytes, at: { now }, ownCall: { own })
     }
 
-    @Test("slow calls are nothing, as long as others are between", arguments: 1...3)
-    func seldom(slow: Int) {
-        var cost = CallCost()
-        for _ in 0..<1000 {
-            for _ in 0..<slow { Self.took(Self.slow, &cost) }
-            Self.took(Self.quick, &cost)
-            #expect(!cost.isTooMuch)
+    @Test("a slow call is nothing, however many quick ones are between", arguments: [1, 100])
+    func seldom(quick: Int) {
+        for number in 0..<Int64(1000) {
+            #expect(took(10 * Self.millisecond, at: number * Self.second))
+            for _ in 0..<quick { #expect(!took(Self.millisecond / 4, at: number * Self.second)) }
         }
+        // A hundredth of the time is forgiven.
+        let now = 1000 * Self.second
+        #expect(!took(Self.millisecond / 4, at: now) && !cost.isTooMuch)
     }
 
-    @Test("one after the other they are too much")
+    @Test("slow ones are too much, on whatever socket and with quick ones between")
     func often() {
-        var cost = CallCost()
-        for calls in 1...4 {
-            Self.took(Self.slow, &cost)
-            #expect(cost.isTooMuch == (calls == 4))
+        let now = Int64(MonotonicClock.now())
+        for calls in 1...6 {
+            #expect(took(10 * Self.millisecond, at: now))
+            #expect(!took(Self.millisecond / 4, at: now))
+            #expect(cost.isTooMuch == (calls == 6))
         }
+        #expect(!cost.isNothing)
     }
 
     @Test("what takes long on a machine where all does, or copies much, is nothing")
     func notTheirs() {
-        var cost = CallCost()
         for _ in 0..<100 {
-            Self.took(Self.slow, &cost, own: Self.slow / 4)
-            Self.took(Self.slow, &cost, bytes: 100_000)
+            #expect(!took(6 * Self.millisecond, own: Self.millisecond))
+            #expect(!took(3 * Self.millisecond, bytes: 65_536))
         }
-        #expect(!cost.isTooMuch)
+        #expect(cost.isNothing)
     }
 
     @Test("a call's answer and its error come back")
     func answers() {
-        var cost = CallCost()
-        #expect(cost.count { 7 } == (7, 0))
-        #expect(!cost.isTooMuch)
+        let (count, fault, isSlow) = cost.count { 7 }
+        #expect(count == 7 && fault == 0 && !isSlow)
     }
 }

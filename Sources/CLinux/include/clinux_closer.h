@@ -17,18 +17,23 @@
 /// Returns whether it does, and none is there already; if not, `clx_receive_stream` and `clx_socket_is_laden` tell.
 bool clx_refuse_descriptors(int socket);
 
-/// Reads from the stream of a stranger, as recv(2) without waiting. Where a descriptor is among what waits, nothing is
-/// read, `has_descriptor` is true, and 0 is returned.
-ssize_t clx_receive_stream(int socket, void *buffer, size_t capacity, bool *has_descriptor);
+/// Reads from a stream no more than one message that was sent, and of that a page at most, as recv(2) without waiting. Each
+/// message that is taken wakes all that poll the sender's end, and recv(2) takes as many as there are.
+ssize_t clx_receive_message(int socket, void *buffer, size_t capacity);
+
+/// Reads from the stream of a stranger, as recv(2) without waiting, or as `clx_receive_message`. Where a descriptor is among what
+/// waits, nothing is read, `has_descriptor` is true, and 0 is returned.
+ssize_t clx_receive_stream(int socket, void *buffer, size_t capacity, bool is_bounded, bool *has_descriptor);
 
 /// Takes a datagram of a socket that has SO_PASSCRED, without waiting for one. Returns its length, which may be more than
 /// `capacity`, or -1; -1 in `sender` where the kernel named nobody. Where a descriptor comes with it, it is left where it
 /// is, and `has_descriptor` is true.
 ssize_t clx_receive_datagram(int socket, void *buffer, size_t capacity, uid_t *sender, bool *has_descriptor);
 
-/// Whether closing a Unix socket may wait for what was sent to it: to a stream a descriptor, to another any message, since
-/// no more than the first is seen. It is sure where nothing can be sent any more (shutdown(2)).
-bool clx_socket_is_laden(int socket);
+/// Whether closing a Unix socket may wait for what was sent to it, or wake all that poll its other end for each message: whether
+/// anything was, or to a stream that another process has too a descriptor. It is sure where nothing can be sent any more
+/// (shutdown(2)).
+bool clx_socket_is_laden(int socket, bool is_shared);
 
 enum {
     /// Of the text of a datagram that a closer takes.

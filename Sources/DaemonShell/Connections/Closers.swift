@@ -72,6 +72,7 @@ package final class Closers: DescriptorCloser {
     private var current: [OwnerID: Closer] = [:]
     private var all: [ObjectIdentifier: Closer] = [:]
     private var waiting: [Waiting] = []
+    private var costs: [OwnerID: CallCost] = [:]
 
     /// - Parameters:
     ///   - maker: `nil` where there is none yet.
@@ -118,6 +119,18 @@ package final class Closers: DescriptorCloser {
     }
 
     private static let openMax = 256
+
+    package func cost(of user: UInt32) -> CallCost {
+        let account = account(of: user)
+        if let cost = costs[account] { return cost }
+        if costs.count >= Self.costsMax { costs = costs.filter { !$0.value.isNothing } }
+        let cost = CallCost()
+        costs[account] = cost
+        return cost
+    }
+
+    /// So many are kept whether they say anything or not.
+    private static let costsMax = 1024
 
     /// Has one datagram of a socket taken, with the descriptors that came with it.
     ///

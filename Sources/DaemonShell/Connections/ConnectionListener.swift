@@ -79,9 +79,16 @@ final class ConnectionListener {
         }
     }
 
+    private static let costly =
+        "so many poll this user's connections that calls have cost too much of late"
+
     private func admit(_ socket: StrangersSocket) {
         do {
             let credentials = try PeerCredentials(of: socket.rawValue)
+            // To tell it why would be one more call that may cost too much.
+            guard !socket.isOfCostly else {
+                return parts.refusals.say(.connectionRefused, credentials, Self.costly)
+            }
             guard let use = admission(of: credentials) else { return }
             var limits = ConnectionLimits()
             limits.frameBytesMax = parts.settings.limits.frameBytesMax

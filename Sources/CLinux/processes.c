@@ -65,16 +65,20 @@ static bool parse_status(char *text, struct clx_process *process, long *threads)
     return true;
 }
 
-static bool read_status(const char *path, struct clx_process *process, long *threads) {
+/// Reads the begin of a file for which the kernel holds the memory of a process. Returns its length, or -1.
+static ssize_t read_text(const char *path, char *text, size_t capacity) {
     clx_waits_begin();
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    const ssize_t length = file < 0 ? -1 : read(file, text, capacity - 1);
+    if (file >= 0) close(file);
+    clx_waits_end();
+    text[length < 0 ? 0 : length] = '\0';
+    return length;
+}
+
+static bool read_status(const char *path, struct clx_process *process, long *threads) {
     char text[1024];
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0) return false;
-    ssize_t length = read(file, text, sizeof text - 1);
-    close(file);
-    if (length <= 0) return false;
-    text[length] = '\0';
-    return parse_status(text, process, threads);
+    return read_text(path, text, sizeof text) > 0 && parse_status(text, process, threads);
 }
 
 /// The state of one of the threads that are left of a process whose first thread has exited: that one alone is a zombie then.
@@ -132,7 +136,9 @@ int clx_processes_read_more(struct clx_processes *processes, int folder) {
     const long length = syscall(SYS_getdents64, folder, buffer, sizeof buffer);
     if (length < 0) return -errno;
     if (length == 0) return 0;
+    clx_waits_begin();
     const int error = read_entries(processes, buffer, length);
+    clx_waits_end();
     return error == 0 ? 1 : -error;
 }
 
@@ -221,13 +227,8 @@ int clx_process_signal(const struct clx_process *process, int number) {
 bool clx_user_may_signal(uid_t user, pid_t pid) {
     char path[64], text[1024];
     if (user == 0) return true;
-    clx_waits_begin();
     snprintf(path, sizeof path, "/proc/%d/status", pid);
-    const int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0) return false;
-    const ssize_t length = read(file, text, sizeof text - 1);
-    close(file);
-    text[length < 0 ? 0 : length] = '\0';
+    if (read_text(path, text, sizeof text) < 0) return false;
     // The name of the process stands in the first line, with its line breaks escaped.
     const char *line = strstr(text, "\nUid:");
     unsigned real, effective, saved;

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -14,45 +15,51 @@
 
 enum { TICK_NS = 20000000 };
 
+static _Thread_local unsigned depth;
+static _Thread_local bool has_timer;
 static _Thread_local timer_t timer;
-static _Thread_local volatile sig_atomic_t is_bounded, is_busy, is_ticking;
+
+/// That it comes is enough.
+static void take_tick(int number) {
+    (void)number;
+}
+
+static bool make_timer(void) {
+    const struct sigaction action = {.sa_handler = take_tick, .sa_flags = SA_RESTART};
+    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGURG};
+    event.sigev_notify_thread_id = (pid_t)syscall(SYS_gettid);
+    return sigaction(SIGURG, &action, NULL) == 0 && timer_create(CLOCK_MONOTONIC, &event, &timer) == 0;
+}
 
 static void tick_every(long nanoseconds) {
     const struct itimerspec times = {.it_interval.tv_nsec = nanoseconds, .it_value.tv_nsec = nanoseconds};
     timer_settime(timer, 0, &times, NULL);
 }
 
-/// That it comes is enough: who waits goes on. It ends the ticking when nobody is busy, so that an idle program sleeps.
-static void take_tick(int number) {
-    (void)number;
+/// `how` is SIG_BLOCK or SIG_UNBLOCK.
+static void mask(int how) {
+    sigset_t urgent;
+    sigemptyset(&urgent);
+    sigaddset(&urgent, SIGURG);
+    pthread_sigmask(how, &urgent, NULL);
+}
+
+void clx_waits_begin(void) {
+    if (depth++ > 0) return;
     const int error = errno;
-    if (is_ticking && !is_busy) {
-        is_ticking = 0;
-        tick_every(0);
+    if (!has_timer) has_timer = make_timer();
+    if (has_timer) {
+        tick_every(TICK_NS);
+        mask(SIG_UNBLOCK);
     }
     errno = error;
 }
 
-int clx_bound_waits(void) {
-    const struct sigaction action = {.sa_handler = take_tick, .sa_flags = SA_RESTART};
-    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGURG};
-    event.sigev_notify_thread_id = (pid_t)syscall(SYS_gettid);
-    if (sigaction(SIGURG, &action, NULL) < 0 || timer_create(CLOCK_MONOTONIC, &event, &timer) < 0) return errno;
-    is_bounded = 1;
-    sigset_t urgent;
-    sigemptyset(&urgent);
-    sigaddset(&urgent, SIGURG);
-    return pthread_sigmask(SIG_UNBLOCK, &urgent, NULL);
-}
-
-void clx_waits_begin(void) {
-    if (!is_bounded) return;
-    is_busy = 1;
-    if (is_ticking) return;
-    is_ticking = 1;
-    tick_every(TICK_NS);
-}
-
 void clx_waits_end(void) {
-    is_busy = 0;
+    if (--depth > 0 || !has_timer) return;
+    const int error = errno;
+    // In this order: one that is on its way comes at the next begin, and nowhere else.
+    mask(SIG_BLOCK);
+    tick_every(0);
+    errno = error;
 }

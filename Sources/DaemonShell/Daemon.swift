@@ -279,7 +279,6 @@ package final class Daemon {
         outfit.log.say(.serving, outfit.configuration.fields(outfit.executor.containment))
         // What the executor told of commands that an earlier daemon had started.
         try core.turn { try processes.runners.takeEvents() }
-        try BoundedWaits.begin()
         return try outfit.loop.run()
     }
 

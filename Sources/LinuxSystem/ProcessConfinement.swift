@@ -128,7 +128,11 @@ extension ProcessConfinement {
             return seen
         }
         confinement.rootFolder = try identity(of: .rootFolder, in: folder.rawValue, process)
-        let status = ProcessStatus(try readBytes("status", relativeTo: folder.rawValue))
+        let number = folder.rawValue
+        let bytes = try withBoundedWaits { () throws(SystemError) in
+            try readBytes("status", relativeTo: number)
+        }
+        let status = ProcessStatus(bytes)
         guard let noNewPrivileges = status.noNewPrivileges, let bounds = status.capabilityBounds
         else {
             throw SystemError(

@@ -6,7 +6,10 @@ internal import Glibc
 package func realUser(of processID: Int32) throws(SystemError) -> UInt32 {
     let path = "/proc/\(processID)/status"
     // It is named before its groups are.
-    guard let user = ProcessStatus(try readBytes(path, countMax: 4096)).realUser else {
+    let bytes = try withBoundedWaits { () throws(SystemError) in
+        try readBytes(path, countMax: 4096)
+    }
+    guard let user = ProcessStatus(bytes).realUser else {
         throw SystemError(
             operation: "read", errno: EINVAL, subject: path, detail: "it names no user")
     }

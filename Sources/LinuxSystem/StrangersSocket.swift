@@ -74,7 +74,9 @@ package final class StrangersSocket {
     package func close() {
         guard isOpen else { return }
         // It would wake all that poll.
-        if !isShared, !hasTooManyPollers { shutdown(rawValue, Int32(SHUT_RDWR)) }
+        if !isShared, !isOfCostly, !isHarmless {
+            _ = charge { Int(shutdown(rawValue, Int32(SHUT_RDWR))) }
+        }
         leave()
     }
 
@@ -82,9 +84,17 @@ package final class StrangersSocket {
     func leave() {
         guard isOpen else { return }
         isOpen = false
-        let socket = OwnedDescriptor(rawValue)
-        guard wasSlow || clx_socket_is_laden(rawValue, isShared) else { return }
-        closer.close(socket, of: user)
+        if wasSlow || isOfCostly || !isHarmless && clx_socket_is_laden(rawValue, isShared) {
+            closer.close(OwnedDescriptor(rawValue), of: user)
+        } else {
+            _ = charge { Int(Glibc.close(rawValue)) }
+        }
+    }
+
+    /// Whether its close waits for nobody, and wakes nobody but who runs this program.
+    private var isHarmless: Bool {
+        if case .refusingStream = kind { return cost == nil }
+        return false
     }
 
     /// What a look at the stream has found.

@@ -15,18 +15,8 @@ package final class EventLoop {
     /// What a handler threw first.
     private var failure: (any Error)?
 
-    private let handlerBegins: () -> Void
-    private let handlerEnds: () -> Void
-
-    /// - Parameters:
-    ///   - handlerBegins: called before each handler.
-    ///   - handlerEnds: called after each.
     /// - Throws: ``SystemdError`` as of sd_event_new(3): EMFILE, ENOMEM.
-    package init(
-        handlerBegins: @escaping () -> Void = {}, handlerEnds: @escaping () -> Void = {}
-    ) throws(SystemdError) {
-        self.handlerBegins = handlerBegins
-        self.handlerEnds = handlerEnds
+    package init() throws(SystemdError) {
         var event: OpaquePointer?
         try SystemdError.check(sd_event_new(&event), "sd_event_new")
         guard let event else {
@@ -284,13 +274,6 @@ package final class EventLoop {
     /// Lets go of a removed source.
     func forget(_ source: EventSource) {
         sources[ObjectIdentifier(source)] = nil
-    }
-
-    /// Calls a handler.
-    func call(_ handler: () throws -> Void) rethrows {
-        handlerBegins()
-        defer { handlerEnds() }
-        try handler()
     }
 
     /// Ends the loop with what a handler threw; the first error is kept.

@@ -45,7 +45,7 @@ package class EventSource {
     func dispatch(_ body: () throws -> Void) -> Int32 {
         let loop = self.loop
         do {
-            if let loop { try loop.call(body) } else { try body() }
+            try body()
         } catch {
             loop?.fail(with: error)
         }

@@ -200,7 +200,7 @@ static bool may_own(const uint64_t other[2]) {
 /// Whether a daemon is connected that is still there.
 static bool is_served(void) {
     struct pollfd other_end = {.fd = connection.descriptor, .events = POLLRDHUP};
-    return peer == PEER_OWNER && !is_over && poll(&other_end, 1, 0) == 0;
+    return peer == PEER_OWNER && !is_over && poll(&other_end, 1, 0) <= 0;
 }
 
 /// Whether a candidate may take the place of the connection that there is.

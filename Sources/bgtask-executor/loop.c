@@ -5,8 +5,6 @@
 #include <sys/epoll.h>
 #include <time.h>
 
-#include "clinux_waits.h"
-
 enum { EVENTS = 64 };
 
 static int queue = -1;
@@ -43,11 +41,9 @@ void loop_forget(struct source *source) {
 }
 
 void loop_turn(int milliseconds) {
-    clx_waits_end();
     count = epoll_wait(queue, events, EVENTS, milliseconds);
     // One that was stopped takes what has happened before what is due by now (signal(7)).
     if (count < 0 && errno == EINTR) count = epoll_wait(queue, events, EVENTS, 0);
-    if (count > 0) clx_waits_begin();
     for (int i = 0; i < count; i++) {
         struct source *source = events[i].data.ptr;
         if (source != NULL) source->ready(source, events[i].events);

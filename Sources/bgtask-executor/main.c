@@ -182,8 +182,6 @@ static int set_up(const char *tree, uint64_t patience) {
     if (error == 0) error = brain_begin(patience);
     if (error == 0) error = open_homes(tree);
     if (error != 0) return error;
-    error = clx_bound_waits();
-    if (error != 0) return error;
     const int descriptor = signalfd(-1, &watched, SFD_NONBLOCK | SFD_CLOEXEC);
     if (descriptor < 0) return errno;
     return loop_watch(&signals, descriptor, EPOLLIN);

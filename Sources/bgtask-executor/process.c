@@ -18,7 +18,6 @@ static int open_file(pid_t process, const char *name) {
 
 /// Reads a file to its end, as far as it fits. Returns its length, or -1.
 static long read_all(pid_t process, const char *name, char *text, size_t capacity) {
-    clx_waits_begin();
     const int file = open_file(process, name);
     if (file < 0) return -1;
     size_t length = 0;
@@ -64,11 +63,12 @@ uint32_t process_session(pid_t process) {
 }
 
 bool process_user(pid_t process, uint32_t *user) {
-    const int file = open_file(process, "status");
-    if (file < 0) return false;
     uint64_t number;
-    const bool is_there = clx_number_after(file, "Uid:", &number) == 1 && number <= UINT32_MAX;
-    close(file);
+    clx_waits_begin();
+    const int file = open_file(process, "status");
+    const bool is_there = file >= 0 && clx_number_after(file, "Uid:", &number) == 1 && number <= UINT32_MAX;
+    if (file >= 0) close(file);
+    clx_waits_end();
     if (is_there) *user = (uint32_t)number;
     return is_there;
 }

@@ -33,8 +33,7 @@ enum Bootstrap {
         // The watchdog's, which ends the daemon. The Swift runtime tells where that was and goes on.
         signal(SIGABRT, SIG_DFL)
         giveLargeBlocksBack()
-        let loop = try EventLoop(
-            handlerBegins: BoundedWaits.enter, handlerEnds: BoundedWaits.leave)
+        let loop = try EventLoop()
         var daemon: Daemon?
         // Threads inherit the mask: signals are blocked before the first is started.
         try Daemon.addSignals(to: loop) { daemon }

@@ -39,11 +39,15 @@ final class SmallDisk {
         unlink(filler)
     }
 
-    /// Has the disk take no writing, or take it again.
+    /// Has the disk take no writing, or take it again: once nobody writes, such as the executor of a daemon that has just ended.
     func remount(readOnly: Bool) throws {
         let flags = UInt(MS_REMOUNT) | (readOnly ? UInt(MS_RDONLY) : 0)
-        guard mount("tmpfs", path, "tmpfs", flags, options) == 0 else {
-            throw Child.CannotStart(program: "remount", errno: errno)
+        try eventually("nobody writes there") {
+            if mount("tmpfs", path, "tmpfs", flags, options) == 0 { return true }
+            guard errno == EBUSY else {
+                throw Child.CannotStart(program: "remount", errno: errno)
+            }
+            return false
         }
     }
 

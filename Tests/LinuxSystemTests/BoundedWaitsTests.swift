@@ -15,16 +15,29 @@ struct BoundedWaitsTests {
         let sent = test_send_lingering(sender, nil, "x", 1, 0)
         try #require(sent >= 0)
         defer { close(sent) }
-        let isBounded = await withCheckedContinuation { continuation in
+        let areOpen = await withCheckedContinuation { continuation in
             let closing: @Sendable () -> Void = {
-                let isBounded = (try? BoundedWaits.begin()) != nil
-                BoundedWaits.enter()
-                close(receiver)
-                BoundedWaits.leave()
-                continuation.resume(returning: isBounded)
+                var areOpen: [Bool] = []
+                try? withBoundedWaits { () throws(SystemError) in
+                    try? withBoundedWaits { () throws(SystemError) in _ = close(receiver) }
+                    areOpen.append(Self.isOpen())
+                }
+                areOpen.append(Self.isOpen())
+                continuation.resume(returning: areOpen)
             }
-            if (try? startThread(closing)) == nil { continuation.resume(returning: false) }
+            if (try? startThread(closing)) == nil { continuation.resume(returning: []) }
         }
-        #expect(isBounded)
+        // Outside no signal comes, which would interrupt something else.
+        #expect(areOpen == [true, false])
+    }
+
+    /// Whether the signal that ends waits reaches this thread.
+    private static func isOpen() -> Bool {
+        let status = (try? contents(of: "/proc/thread-self/status")) ?? ""
+        let blocked = status.split(separator: "\n").first { $0.hasPrefix("SigBlk:") }
+        guard let digits = blocked?.split(separator: "\t").last,
+            let mask = UInt64(digits, radix: 16)
+        else { return false }
+        return mask & 1 << (UInt64(SIGURG) - 1) == 0
     }
 }

@@ -74,6 +74,23 @@ extension LinuxTests {
                 #expect(outcome.exit == .status(0), "\(script): \(outcome.error)")
             }
 
+            /// A script that adds a default route and deletes it, so many changes in all.
+            static func changes(_ count: Int) -> String {
+                """
+                for n in $(seq 1 \(count / 2)); do
+                    echo route add default via 192.0.2.1; echo route delete default
+                done | ip -batch -
+                """
+            }
+
+            /// Changes the routes so many times at once, and looks whether the last change is told.
+            func expectWhatIsSo(after count: Int) throws {
+                try run(Self.changes(count) + "\nip route add default via 192.0.2.1 table 5")
+                try expectAtLast("out")
+                try run("ip route delete default table 5")
+                try expectAtLast("none")
+            }
+
             /// Two interfaces that are wired to each other.
             func wire() throws {
                 try run(
@@ -165,28 +182,12 @@ extension LinuxTests {
             try namespace.expect("out")
         }
 
-        /// Lines of a script: so many changes twice.
-        private static func changes(_ count: Int) -> String {
-            """
-            for n in $(seq 1 \(count)); do
-                echo route add default via 192.0.2.1; echo route delete default
-            done | ip -batch -
-            """
-        }
-
         @Test("a thousand changes at once end in what is so")
         func burst() throws {
             let namespace = try Namespace("unshare", "--net")
             try namespace.expect("none")
             try namespace.wire()
-            try namespace.run(
-                """
-                \(Self.changes(500))
-                ip route add default via 192.0.2.1 table 5
-                """)
-            try namespace.expectAtLast("out")
-            try namespace.run("ip route delete default table 5")
-            try namespace.expectAtLast("none")
+            try namespace.expectWhatIsSo(after: 1000)
         }
 
         @Test("more changes than the kernel keeps, in the middle of an answer, end in what is so")
@@ -195,17 +196,10 @@ extension LinuxTests {
             try namespace.waitUntilStopped()
             try namespace.wire()
             // More than it takes at once, so that it asks before it has come to the end.
-            try namespace.run(Self.changes(20))
+            try namespace.run(Namespace.changes(40))
             try namespace.goOn()
             try namespace.waitUntilStopped()
-            try namespace.run(
-                """
-                \(Self.changes(2000))
-                ip route add default via 192.0.2.1 table 5
-                """)
-            try namespace.expectAtLast("out")
-            try namespace.run("ip route delete default table 5")
-            try namespace.expectAtLast("none")
+            try namespace.expectWhatIsSo(after: 4000)
         }
     }
 }

@@ -1,6 +1,5 @@
 internal import BudgetCore
 internal import Containers
-internal import Glibc
 internal import LinuxSystem
 internal import Varlink
 
@@ -152,10 +151,7 @@ private final class HolderProcess: DescriptorHandler {
     func ready(_ readiness: Readiness) { exited(self) }
 
     /// Whether the process is still there, and the number still its own.
-    var isRunning: Bool {
-        var wanted = pollfd(fd: descriptor.rawValue, events: Int16(POLLIN), revents: 0)
-        return Glibc.poll(&wanted, 1, 0) == 0
-    }
+    var isRunning: Bool { !descriptor.waitReadable(milliseconds: 0) }
 
     func close(in poll: DescriptorPoll) {
         if let registration { poll.remove(registration) }

@@ -1,3 +1,4 @@
+import Glibc
 import JSON
 import TaskAPI
 import Testing
@@ -84,6 +85,27 @@ struct OutputTests {
             #expect(try client.ended(id).outcome == .failed)
             #expect(try daemon.text(of: id).hasSuffix("2000\nthe end\n"))
         }
+    }
+
+    @Test(
+        "nothing is lost of many short lines that wait when their process has ended, of whatever user",
+        arguments: ContainmentMode.available, [TestUser?.none, .games])
+    func waitingLines(mode: ContainmentMode, user: TestUser?) throws {
+        let daemon = try DaemonProcess.forEverybody(mode)
+        let client = try user.map { try daemon.connect(as: $0) } ?? daemon.connect()
+        let fifo = daemon.folder.path + "/go"
+        mkfifo(fifo, 0o666)
+        chmod(fifo, 0o666)
+        let id = try client.submit(
+            script: "read line < \(fifo); for i in $(seq 200); do echo $i; done")
+        try eventually("it runs") { !daemon.taskProcesses(of: id).isEmpty }
+        daemon.child.signal(SIGSTOP)
+        defer { daemon.child.signal(SIGCONT) }
+        try Files.write("\n", to: fifo)
+        try eventually("it has ended") { daemon.taskProcesses(of: id).isEmpty }
+        daemon.child.signal(SIGCONT)
+        _ = try client.ended(id)
+        #expect(try daemon.text(of: id, as: user) == (1...200).map { "\($0)\n" }.joined())
     }
 
     @Test(

@@ -92,14 +92,15 @@ package final class OutputPipe: DescriptorHandler {
 
     /// What a read found.
     enum ReadResult {
-        case bytes([UInt8])
+        /// So many bytes; and of what was read until now the lines that have an end.
+        case bytes(Int, complete: [UInt8])
         case nothing
         case end
         /// It cannot be read any more.
         case failed(reason: String)
     }
 
-    /// Reads what is there, up to so many bytes, without waiting.
+    /// Reads of what is there, up to so many bytes, without waiting. There may be more, also where these are fewer.
     func read(
         into buffer: UnsafeMutableRawBufferPointer, atMost countMax: Int = OutputPipe.readMax
     ) -> ReadResult {
@@ -109,7 +110,7 @@ package final class OutputPipe: DescriptorHandler {
             let complete = cutter.take(UnsafeRawBufferPointer(rebasing: room[..<count]))
             rate.add(count)
             owner.bytes.add(count)
-            return .bytes(complete)
+            return .bytes(count, complete: complete)
         case .nothing: return .nothing
         case .end: return .end
         case .failed(let errno): return .failed(reason: errorText(errno))

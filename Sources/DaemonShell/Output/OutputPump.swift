@@ -133,9 +133,10 @@ package final class OutputPump {
     func drain(_ output: RunnerOutput) {
         for pipe in output.pipes {
             // What waits now, and no more: somebody outside the task may have the pipe and go on.
-            for _ in stride(from: 0, to: pipe.waitingCount, by: OutputPipe.readMax) {
-                guard case .bytes(let complete) = pipe.read(into: poll.buffer) else { break }
+            var left = pipe.waitingCount
+            while left > 0, case .bytes(let count, let complete) = pipe.read(into: poll.buffer) {
                 take(complete, of: pipe)
+                left -= count
             }
             take(pipe.takeRest(), of: pipe)
             close(pipe)
@@ -226,7 +227,7 @@ package final class OutputPump {
         readCount += 1
         pipe.lastRead = readCount
         switch pipe.read(into: poll.buffer, atMost: allowed) {
-        case .bytes(let complete):
+        case .bytes(_, let complete):
             take(complete, of: pipe)
             let behind = areReadersBehind(pipe) ? core.now + Self.readersShare : nil
             let until = [pipe.throttledUntil(core.now), behind].compactMap(\.self).max()

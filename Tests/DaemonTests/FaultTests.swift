@@ -39,6 +39,12 @@ private struct FaultyService {
         return try refusal.decode(Tasks.NotAccepting.self).reason
     }
 
+    /// Expects it to be said once. A thread of the daemon writes it.
+    func expectSaid(_ text: String) throws {
+        try daemon.waitForLog(text)
+        #expect(linesSaying(text) == 1, "\(daemon.log)")
+    }
+
     func linesSaying(_ text: String) -> Int {
         daemon.log.split(separator: "\n").count { $0.contains(text) }
     }
@@ -105,11 +111,11 @@ struct FaultTests {
         let held = try client.begin()
         #expect(try client.ask(Tasks.End.self) { $0.id = held }.outcome == .completed)
         #expect(try client.show(queued).state == .queued)
-        #expect(service.linesSaying("tasks cannot be stored") == 1, "\(service.daemon.log)")
+        try service.expectSaid("tasks cannot be stored")
 
         disk.makeRoom()
         #expect(try client.ended(queued).outcome == .completed)
-        #expect(service.linesSaying("tasks are stored again") == 1)
+        try service.expectSaid("tasks are stored again")
         try service.manager.status { $0.hasPrefix("0 running, 0 queued") }
         let last = try client.submit(["true"])
         #expect(try client.ended(last).outcome == .completed)
@@ -158,7 +164,7 @@ struct FaultTests {
         try service.expectWaitsForStore(queued, reason)
         try service.letGo("fails")
         #expect(try client.ended(failing).exit?.status == 3)
-        #expect(service.linesSaying("tasks cannot be stored") == 1, "\(service.daemon.log)")
+        try service.expectSaid("tasks cannot be stored")
         try visitor.unlock()
         #expect(try client.ended(queued).outcome == .completed)
         try expectKept(in: service, [(failing, .failed), (queued, .completed)])

@@ -96,10 +96,10 @@ struct clx_use clx_children_use(void) {
 }
 
 /// The library's waitid(2) does not ask for the fifth argument that the kernel's has.
-static int reap(idtype_t type, id_t id, struct clx_exit *end) {
+static int wait_for(idtype_t type, id_t id, int options, struct clx_exit *end) {
     siginfo_t info = {0};
     struct rusage usage = {0};
-    while (syscall(SYS_waitid, type, id, &info, WEXITED | WNOHANG, &usage) < 0) {
+    while (syscall(SYS_waitid, type, id, &info, WEXITED | WNOHANG | options, &usage) < 0) {
         if (errno != EINTR) return -1;
     }
     if (info.si_pid == 0) return 0;
@@ -113,11 +113,19 @@ static int reap(idtype_t type, id_t id, struct clx_exit *end) {
 }
 
 int clx_reap_pidfd(int pidfd, struct clx_exit *end) {
-    return reap((idtype_t)P_PIDFD, (id_t)pidfd, end);
+    return wait_for((idtype_t)P_PIDFD, (id_t)pidfd, 0, end);
+}
+
+int clx_end_of_pidfd(int pidfd, struct clx_exit *end) {
+    return wait_for((idtype_t)P_PIDFD, (id_t)pidfd, WNOWAIT, end);
+}
+
+int clx_end_of(pid_t pid, struct clx_exit *end) {
+    return wait_for(P_PID, (id_t)pid, WNOWAIT, end);
 }
 
 int clx_reap(pid_t pid, struct clx_exit *end) {
-    return pid == 0 ? reap(P_ALL, 0, end) : reap(P_PID, (id_t)pid, end);
+    return pid == 0 ? wait_for(P_ALL, 0, 0, end) : wait_for(P_PID, (id_t)pid, 0, end);
 }
 
 int clx_peer_credentials(int socket, pid_t *pid, uid_t *user, gid_t *group) {

@@ -8,6 +8,7 @@
 
 #include "home.h"
 #include "orphans.h"
+#include "releases.h"
 #include "strays.h"
 #include "sweep.h"
 #include "table.h"
@@ -87,9 +88,10 @@ static void ended(struct child *child) {
     // What it has to tell of its start comes first.
     if (child->starting.descriptor >= 0) started(child);
     // What somebody else has reaped is over too.
-    const int reaped = clx_reap_pidfd(child->fork.pidfd, &child->exit);
-    if (reaped == 0 || (reaped < 0 && errno != ECHILD)) return;
+    const int seen = clx_end_of_pidfd(child->fork.pidfd, &child->exit);
+    if (seen == 0 || (seen < 0 && errno != ECHILD)) return;
     table_leave_child(child);
+    if (seen > 0) releases_add(child->fork.pid, child->started_at == 0 ? UINT64_MAX : loop_now() - child->started_at);
     loop_forget(&child->starting);
     loop_forget(&child->running);
     if (child->fork.report >= 0) close(child->fork.report);

@@ -27,6 +27,7 @@
 #include "notify.h"
 #include "orphans.h"
 #include "reaping.h"
+#include "releases.h"
 #include "strays.h"
 #include "supervised.h"
 #include "sweep.h"
@@ -155,7 +156,6 @@ static int open_homes(const char *tree) {
     if (strcmp(tree, "none") != 0) {
         home_choose(&home_in_group);
         const int error = groups_open(tree);
-        children_begin();
         return error == 0 ? strays_begin(groups_folder()) : error;
     }
     home_choose(&home_below_supervisor);
@@ -177,8 +177,10 @@ static int set_up(const char *tree, uint64_t patience) {
     // The library refuses those that it uses itself.
     for (int number = 1; number <= EXECUTOR_SIGNAL_MAX; number++) signal(number, SIG_DFL);
     if (clx_become_subreaper() < 0) return errno;
+    children_begin();
     int error = closers_begin();
     if (error == 0) error = loop_open();
+    if (error == 0) error = releases_begin();
     if (error == 0) error = brain_begin(patience);
     if (error == 0) error = open_homes(tree);
     if (error != 0) return error;

@@ -7,6 +7,7 @@
 #include "children.h"
 #include "loop.h"
 #include "process.h"
+#include "releases.h"
 #include "strays.h"
 #include "table.h"
 
@@ -266,7 +267,7 @@ static bool note(pid_t child) {
     char group[GROUP_NAME_BYTES];
     struct command *command;
     struct clx_process process;
-    if (table_child(child) != NULL || *place_of(child) != NULL) return true;
+    if (table_child(child) != NULL || *place_of(child) != NULL || releases_have(child)) return true;
     // It may have been reaped since the list was read, and the number be another's.
     if (!clx_process_read(child, &process) || process.parent != getpid()) return true;
     const enum place place = strays_place(child, group, &command);

@@ -3,12 +3,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "CLinux.h"
 #include "children.h"
 #include "command.h"
 #include "loop.h"
 #include "orphans.h"
+#include "releases.h"
 
 enum {
     /// What one turn takes; and how long the kernel is asked for one after the other, which is too little to rest after.
@@ -42,12 +45,22 @@ static pid_t ended(idtype_t type, pid_t child) {
     return waitid(type, (id_t)child, &end, WEXITED | WNOHANG | WNOWAIT) == 0 ? end.si_pid : 0;
 }
 
+/// Nanoseconds since a process has begun, or some more.
+static uint64_t age(pid_t child) {
+    static long ticks_per_second;
+    struct clx_process process;
+    struct timespec now;
+    if (ticks_per_second == 0) ticks_per_second = sysconf(_SC_CLK_TCK);
+    if (ticks_per_second <= 0 || !clx_process_read(child, &process) || clock_gettime(CLOCK_BOOTTIME, &now) < 0) return UINT64_MAX;
+    const uint64_t begin = process.start_time * (1000000000 / (uint64_t)ticks_per_second);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec - begin;
+}
+
 static void reap(pid_t child) {
-    struct clx_exit end;
     count++;
     if (command_reap(child)) return;
     orphans_end(child);
-    clx_reap(child, &end);
+    releases_add(child, age(child));
 }
 
 /// Begins with a pass through all children; what ends from here on may be missed by it, and is told of by another SIGCHLD.
@@ -65,7 +78,7 @@ static bool begin_pass(void) {
 
 static void pass_on(uint64_t until) {
     for (pid_t child; (child = children_next(&list)) != 0;) {
-        if (ended(P_PID, child) != 0) reap(child);
+        if (!releases_have(child) && ended(P_PID, child) != 0) reap(child);
         if (loop_now() >= until) return;
     }
     is_passing = false;
@@ -76,9 +89,10 @@ static void reap_any(uint64_t until) {
         const pid_t child = ended(P_ALL, 0);
         may_have_ended = child != 0;
         if (!may_have_ended) return;
+        if (releases_have(child)) break;
         reap(child);
     } while (loop_now() < until);
-    // There are many that have ended, or many through whom the kernel goes.
+    // There are many that have ended, or many through whom the kernel goes, or it comes upon the same one again and again.
     if (children_are_listed()) is_passing = begin_pass();
 }
 

@@ -11,6 +11,7 @@
 #include "closers.h"
 #include "deadlines.h"
 #include "home.h"
+#include "releases.h"
 #include "reports.h"
 #include "supervisor.h"
 #include "table.h"
@@ -126,8 +127,10 @@ static void ended(struct source *source, uint32_t events) {
     (void)events;
     struct child *supervisor = OWNER(source, struct child, running);
     struct command *command = supervisor->command;
-    if (clx_reap(supervisor->fork.pid, &supervisor->exit) == 0) return;
+    const int seen = clx_end_of(supervisor->fork.pid, &supervisor->exit);
+    if (seen == 0) return;
     table_leave_child(supervisor);
+    if (seen > 0) releases_add(supervisor->fork.pid, UINT64_MAX);
     supervisor->is_there = false;
     read_reports(command);
     command->answer_by = 0;

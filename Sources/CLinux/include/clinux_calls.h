@@ -49,6 +49,10 @@ struct clx_use clx_children_use(void);
 /// Reaps the child behind a pidfd without waiting. Returns 1 with `end` filled in, 0 while it runs.
 int clx_reap_pidfd(int pidfd, struct clx_exit *end);
 
+/// Looks how a child has ended, and leaves it to be reaped. Return as `clx_reap_pidfd`.
+int clx_end_of_pidfd(int pidfd, struct clx_exit *end);
+int clx_end_of(pid_t pid, struct clx_exit *end);
+
 /// Reaps one child, or any where `pid` is 0, without waiting. Returns 1, or 0 while it runs.
 int clx_reap(pid_t pid, struct clx_exit *end);
 

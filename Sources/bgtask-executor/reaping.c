@@ -78,7 +78,7 @@ static bool begin_pass(void) {
 
 static void pass_on(uint64_t until) {
     for (pid_t child; (child = children_next(&list)) != 0;) {
-        if (!releases_have(child) && ended(P_PID, child) != 0) reap(child);
+        if (!releases_pass_over(child) && ended(P_PID, child) != 0) reap(child);
         if (loop_now() >= until) return;
     }
     is_passing = false;
@@ -89,7 +89,7 @@ static void reap_any(uint64_t until) {
         const pid_t child = ended(P_ALL, 0);
         may_have_ended = child != 0;
         if (!may_have_ended) return;
-        if (releases_have(child)) break;
+        if (releases_pass_over(child)) break;
         reap(child);
     } while (loop_now() < until);
     // There are many that have ended, or many through whom the kernel goes, or it comes upon the same one again and again.

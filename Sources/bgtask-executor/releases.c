@@ -16,11 +16,12 @@ enum {
     THREADS_MAX = 16,
     STACK_BYTES = 64 << 10,
     /// A process of this age has not been prepared for more than some milliseconds: a name takes longer to look up than to drop.
-    HARMLESS_NS = 10000000,
+    HARMLESS_NS = 20000000,
 };
 
 struct release {
     pid_t child;
+    bool is_passed_over;
     struct release *next_in_chain, *next;
 };
 
@@ -84,10 +85,9 @@ static void forget_reaped(struct source *source, uint32_t events) {
     for (; release != NULL; release = next) {
         next = release->next;
         *place_of(release->child) = release->next_in_chain;
+        if (release->is_passed_over) reaping_note();
         free(release);
     }
-    // A number may be another child's by now, whose end was passed over.
-    reaping_note();
 }
 
 int releases_begin(void) {
@@ -131,4 +131,10 @@ void releases_add(pid_t child, uint64_t age) {
 
 bool releases_have(pid_t child) {
     return *place_of(child) != NULL;
+}
+
+bool releases_pass_over(pid_t child) {
+    struct release *release = *place_of(child);
+    if (release != NULL) release->is_passed_over = true;
+    return release != NULL;
 }

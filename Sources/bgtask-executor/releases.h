@@ -20,4 +20,7 @@ void releases_add(pid_t child, uint64_t age);
 /// Whether a number is that of a child that is over and may not be reaped yet.
 bool releases_have(pid_t child);
 
+/// The same. Where it is, another child that has that number by now may be missed: reaping is noted again when it is free.
+bool releases_pass_over(pid_t child);
+
 #endif

@@ -13,7 +13,7 @@
 #define sigev_notify_thread_id _sigev_un._tid
 #endif
 
-enum { TICK_NS = 20000000 };
+enum { TICK_NS = 2000000 };
 
 static _Thread_local unsigned depth;
 static _Thread_local bool has_timer;

@@ -5,7 +5,7 @@
 #ifndef CLINUX_WAITS_H
 #define CLINUX_WAITS_H
 
-/// From here to `clx_waits_end` the calling thread gets SIGURG, which does nothing, every 20 ms. Outside it is blocked, so that
+/// From here to `clx_waits_end` the calling thread gets SIGURG, which does nothing, every 2 ms. Outside it is blocked, so that
 /// nothing else is interrupted. Pairs may stand inside of each other; the outermost costs four system calls. Where there is no
 /// room for a timer (timer_create(2)), nothing is bounded. errno stays as it was.
 void clx_waits_begin(void);

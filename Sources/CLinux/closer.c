@@ -97,13 +97,8 @@ ssize_t clx_receive_message(int socket, void *buffer, size_t capacity) {
     return count <= 0 ? count : read(ends[0], buffer, (size_t)count);
 }
 
-ssize_t clx_receive_stream(int socket, void *buffer, size_t capacity, bool is_bounded, bool *has_descriptor) {
-    // All that waits is looked through for a descriptor, and what is read is no more than was looked at.
-    const ssize_t count = peek(socket, buffer, capacity, has_descriptor);
-    if (*has_descriptor) return 0;
-    if (count <= 0) return count;
-    return is_bounded ? clx_receive_message(socket, buffer, (size_t)count)
-                      : recv(socket, buffer, (size_t)count, MSG_DONTWAIT);
+ssize_t clx_look_at_stream(int socket, void *buffer, size_t capacity, bool *has_descriptor) {
+    return peek(socket, buffer, capacity, has_descriptor);
 }
 
 /// Without waiting for one. `flags` are MSG_PEEK or 0.

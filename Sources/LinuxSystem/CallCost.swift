@@ -5,7 +5,9 @@ internal import Glibc
 /// (epoll(7), max_user_watches).
 ///
 /// On a machine that is short of memory or of processor time any call may take long. So one counts where a call of our own
-/// after it was quick.
+/// after it was quick. And some milliseconds may pass in any call that have nothing to do with it: interrupts are served in it, or
+/// a virtual machine stands still. That is in proportion to the time that all calls take, so twice what quick ones took is
+/// forgiven. Whoever makes use of that has to have many more calls answered than cost anything.
 package final class CallCost {
     /// Nanoseconds of a call that are nothing, and of each byte that it copies.
     private static let (costMax, byteCost): (Int64, Int64) = (500_000, 50)
@@ -13,10 +15,14 @@ package final class CallCost {
     private static let ratioMin: Int64 = 8
     /// Nanoseconds that are too much, and those in which one is forgotten.
     private static let (levelMax, forgetting): (Int64, Int64) = (50_000_000, 100)
+    /// Nanoseconds that may pass in any call, and how many are forgiven at once.
+    private static let (disturbanceMax, allowanceMax): (Int64, Int64) = (20_000_000, 50_000_000)
 
     /// What was counted and is not forgotten.
     private var level: Int64 = 0
     private var countedAt: Int64 = 0
+    /// What is forgiven.
+    private var allowance: Int64 = 0
 
     package init() {}
 
@@ -49,11 +55,16 @@ package final class CallCost {
     package func took(
         _ nanoseconds: Int64, bytes: Int, at clock: () -> Int64, ownCall: () -> Int64
     ) -> Bool {
-        guard nanoseconds > CallCost.costMax + Int64(max(bytes, 0)) * CallCost.byteCost,
-            nanoseconds / CallCost.ratioMin > ownCall()
-        else { return false }
+        guard nanoseconds > CallCost.costMax + Int64(max(bytes, 0)) * CallCost.byteCost else {
+            allowance = min(allowance + nanoseconds * 2, CallCost.allowanceMax)
+            return false
+        }
+        guard nanoseconds / CallCost.ratioMin > ownCall() else { return false }
+        let forgiven = nanoseconds < CallCost.disturbanceMax ? min(allowance, nanoseconds) : 0
+        allowance -= forgiven
+        guard nanoseconds > forgiven else { return false }
         let now = clock()
-        level = level(at: now) + nanoseconds
+        level = level(at: now) + nanoseconds - forgiven
         countedAt = now
         return true
     }

@@ -109,6 +109,12 @@ package final class StrangersSocket {
         case descriptor
         /// So many poll its other end that its account has cost too much, and no more calls are made.
         case pollers
+
+        /// What a call has found that returned no bytes.
+        fileprivate static func of(count: Int, _ fault: Int32) -> Receipt {
+            if count == 0 { return .end }
+            return fault == EAGAIN ? .nothing : .failed(errno: fault)
+        }
     }
 
     /// Whether so many poll its other end that its account has cost too much.
@@ -141,41 +147,42 @@ package final class StrangersSocket {
     /// Reads of a connection what there is room for, without waiting: all of it, or of others so much as is no more than some
     /// of their messages.
     package func receive(into buffer: UnsafeMutableRawBufferPointer) -> Receipt {
+        guard !hasTooManyPollers else { return .pollers }
+        if case .refusingStream = kind { return take(into: buffer) }
+        // All that waits is looked through for a descriptor, and what is taken is no more than was looked at.
+        var hasDescriptor = false
+        let seen = clx_look_at_stream(
+            rawValue, buffer.baseAddress, buffer.count, &hasDescriptor)
+        if hasDescriptor { return .descriptor }
+        guard seen > 0 else { return .of(count: seen, errno) }
+        return take(into: UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(seen)))
+    }
+
+    private static let partsMax = 16
+
+    private func take(into buffer: UnsafeMutableRawBufferPointer) -> Receipt {
         var (received, parts) = (0, 0)
         while !hasTooManyPollers {
-            var hasDescriptor = false
             let room = UnsafeMutableRawBufferPointer(rebasing: buffer[received...])
-            let (count, fault) = charge { receivePart(into: room, &hasDescriptor) }
+            let (count, fault) = charge { takePart(into: room) }
             if count > 0 {
                 (received, parts) = (received + count, parts + 1)
                 if cost != nil, received < buffer.count, parts < Self.partsMax, !wasSlow {
                     continue
                 }
-            } else if fault == EINTR {
+            } else if count < 0, fault == EINTR {
                 continue
             }
             // What else has come is told at the next call.
-            if received > 0 { return .bytes(received) }
-            if hasDescriptor { return .descriptor }
-            if count == 0 { return .end }
-            return fault == EAGAIN ? .nothing : .failed(errno: fault)
+            return received > 0 ? .bytes(received) : .of(count: count, fault)
         }
         return received > 0 ? .bytes(received) : .pollers
     }
 
-    private static let partsMax = 16
-
-    private func receivePart(
-        into room: UnsafeMutableRawBufferPointer, _ hasDescriptor: inout Bool
-    ) -> Int {
-        let isBounded = cost != nil
-        if case .refusingStream = kind {
-            return isBounded
-                ? clx_receive_message(rawValue, room.baseAddress, room.count)
-                : recv(rawValue, room.baseAddress, room.count, Int32(MSG_DONTWAIT))
-        }
-        return clx_receive_stream(
-            rawValue, room.baseAddress, room.count, isBounded, &hasDescriptor)
+    private func takePart(into room: UnsafeMutableRawBufferPointer) -> Int {
+        cost == nil
+            ? recv(rawValue, room.baseAddress, room.count, Int32(MSG_DONTWAIT))
+            : clx_receive_message(rawValue, room.baseAddress, room.count)
     }
 
     /// Takes one datagram, without waiting for one. With a descriptor it stays where it is, and so does one that would cost too

@@ -16,11 +16,10 @@ struct CallCostTests {
         cost.took(nanoseconds, bytes: bytes, at: { now }, ownCall: { own })
     }
 
-    @Test("a slow call is nothing, however many quick ones are between", arguments: [1, 100])
-    func seldom(quick: Int) {
+    @Test("a slow call each second is nothing")
+    func seldom() {
         for number in 0..<Int64(1000) {
             #expect(took(10 * Self.millisecond, at: number * Self.second))
-            for _ in 0..<quick { #expect(!took(Self.millisecond / 4, at: number * Self.second)) }
         }
         // A hundredth of the time is forgiven.
         let now = 1000 * Self.second
@@ -32,10 +31,28 @@ struct CallCostTests {
         let now = Int64(MonotonicClock.now())
         for calls in 1...6 {
             #expect(took(10 * Self.millisecond, at: now))
-            #expect(!took(Self.millisecond / 4, at: now))
+            for _ in 0..<5 { #expect(!took(Self.millisecond / 100, at: now)) }
             #expect(cost.isTooMuch == (calls == 6))
         }
         #expect(!cost.isNothing)
+    }
+
+    @Test("what now and then passes in one of very many calls is nothing")
+    func disturbances() {
+        for _ in 0..<100 {
+            for _ in 0..<500 { #expect(!took(Self.millisecond / 100)) }
+            #expect(!took(9 * Self.millisecond))
+        }
+        #expect(cost.isNothing)
+    }
+
+    @Test(
+        "one that takes longer than anything else explains counts, however many quick ones there were"
+    )
+    func excess() {
+        for _ in 0..<100_000 { #expect(!took(Self.millisecond / 100)) }
+        #expect(took(60 * Self.millisecond, at: Int64(MonotonicClock.now())))
+        #expect(cost.isTooMuch)
     }
 
     @Test("what takes long on a machine where all does, or copies much, is nothing")

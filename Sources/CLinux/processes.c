@@ -136,9 +136,7 @@ int clx_processes_read_more(struct clx_processes *processes, int folder) {
     const long length = syscall(SYS_getdents64, folder, buffer, sizeof buffer);
     if (length < 0) return -errno;
     if (length == 0) return 0;
-    clx_waits_begin();
     const int error = read_entries(processes, buffer, length);
-    clx_waits_end();
     return error == 0 ? 1 : -error;
 }
 

@@ -91,7 +91,7 @@ static void ended(struct child *child) {
     const int seen = clx_end_of_pidfd(child->fork.pidfd, &child->exit);
     if (seen == 0 || (seen < 0 && errno != ECHILD)) return;
     table_leave_child(child);
-    if (seen > 0) releases_add(child->fork.pid, child->started_at == 0 ? UINT64_MAX : loop_now() - child->started_at);
+    if (seen > 0) releases_add(child->fork.pid);
     loop_forget(&child->starting);
     loop_forget(&child->running);
     if (child->fork.report >= 0) close(child->fork.report);

@@ -319,8 +319,8 @@ static void begin_count(void) {
     is_counting = true;
     count_number++;
     children_restart(&list);
-    // Who becomes a child is put at the end of the list, and nobody is taken out of it in the middle of a turn. So it is read whole
-    // for those that wait.
+    const bool is_settled = releases_settle();
+    // Who becomes a child is put at the end of the list, and nobody is taken out of it then. So it is read whole for those that wait.
     while (!list.is_read && waiting != NULL) {
         if (read_on() != 0) return fail();
     }
@@ -328,6 +328,7 @@ static void begin_count(void) {
     // The kernel takes the longer the more there are: most of the time is for others.
     rests_until = end + (end - begin) * 3;
     checks_at = 0;
+    if (!is_settled) check_later();
     let_go();
 }
 
@@ -338,6 +339,7 @@ static void count_some(void) {
         if (loop_now() >= end) return;
     }
     if (!list.is_read) {
+        if (!releases_settle()) check_later();
         if (read_on() != 0) fail();
         return;
     }

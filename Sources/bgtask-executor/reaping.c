@@ -3,8 +3,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "CLinux.h"
 #include "children.h"
@@ -19,9 +17,8 @@ enum {
     SHORT_NS = TURN_NS / 8,
     /// What one that has ended takes, about: less than it took to fork it, so that no rest is due for that.
     REAPING_NS = 20000,
-    /// A list of some hundreds, above which one pass through all costs less than to ask the kernel for any that has ended: it goes
-    /// through all of them for each.
-    LONG_BYTES = 2048,
+    /// One who was stopped in between has not been busy.
+    REST_MAX_NS = 50000000,
 };
 
 /// Whether a child may have ended that nobody has reaped. There may be some of before, where the program has run itself anew.
@@ -45,22 +42,11 @@ static pid_t ended(idtype_t type, pid_t child) {
     return waitid(type, (id_t)child, &end, WEXITED | WNOHANG | WNOWAIT) == 0 ? end.si_pid : 0;
 }
 
-/// Nanoseconds since a process has begun, or some more.
-static uint64_t age(pid_t child) {
-    static long ticks_per_second;
-    struct clx_process process;
-    struct timespec now;
-    if (ticks_per_second == 0) ticks_per_second = sysconf(_SC_CLK_TCK);
-    if (ticks_per_second <= 0 || !clx_process_read(child, &process) || clock_gettime(CLOCK_BOOTTIME, &now) < 0) return UINT64_MAX;
-    const uint64_t begin = process.start_time * (1000000000 / (uint64_t)ticks_per_second);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec - begin;
-}
-
 static void reap(pid_t child) {
     count++;
     if (command_reap(child)) return;
     orphans_end(child);
-    releases_add(child, age(child));
+    releases_add(child);
 }
 
 /// Begins with a pass through all children; what ends from here on may be missed by it, and is told of by another SIGCHLD.
@@ -78,33 +64,36 @@ static bool begin_pass(void) {
 
 static void pass_on(uint64_t until) {
     for (pid_t child; (child = children_next(&list)) != 0;) {
-        if (!releases_pass_over(child) && ended(P_PID, child) != 0) reap(child);
+        if (!releases_have(child) && ended(P_PID, child) != 0) reap(child);
         if (loop_now() >= until) return;
     }
     is_passing = false;
 }
 
+/// The kernel goes through all of them for each, and comes upon the same one until that is reaped: so it is asked once where they are
+/// listed.
 static void reap_any(uint64_t until) {
     do {
         const pid_t child = ended(P_ALL, 0);
         may_have_ended = child != 0;
         if (!may_have_ended) return;
-        if (releases_pass_over(child)) break;
+        if (children_are_listed()) {
+            is_passing = begin_pass();
+            return;
+        }
         reap(child);
     } while (loop_now() < until);
-    // There are many that have ended, or many through whom the kernel goes, or it comes upon the same one again and again.
-    if (children_are_listed()) is_passing = begin_pass();
 }
 
 void reaping_turn(void) {
     const uint64_t begin = loop_now();
     if ((!may_have_ended && !is_passing) || begin < rests_until) return;
     count = 0;
-    if (!is_passing && list.length > LONG_BYTES) is_passing = begin_pass();
     if (!is_passing) reap_any(begin + SHORT_NS);
     if (is_passing) pass_on(begin + TURN_NS);
     const uint64_t end = loop_now(), spent = end - begin, paid = count * REAPING_NS;
-    rests_until = spent < paid + SHORT_NS ? 0 : end + (spent - paid) * 3;
+    const uint64_t rest = spent < paid + SHORT_NS ? 0 : (spent - paid) * 3;
+    rests_until = end + (rest < REST_MAX_NS ? rest : REST_MAX_NS);
 }
 
 int reaping_wait(void) {

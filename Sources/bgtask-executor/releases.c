@@ -2,9 +2,11 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <time.h>
 
 #include "CLinux.h"
 #include "children.h"
@@ -12,27 +14,39 @@
 #include "reaping.h"
 
 enum {
-    /// Each has one child at a time; the others wait.
-    THREADS_MAX = 16,
-    STACK_BYTES = 64 << 10,
-    /// A process of this age has not been prepared for more than some milliseconds: a name takes longer to look up than to drop.
-    HARMLESS_NS = 20000000,
+    /// Threads that come back; beside them there is one for each child that holds one up, up to the maximum.
+    QUICK_THREADS = 2,
+    THREADS_MAX = 512,
+    STACK_BYTES = 32 << 10,
+    /// After so long a child holds its thread up.
+    HELD_UP_NS = 20000000,
+    TURN_MS = 20,
+    /// How often and how long it is waited for those that are about to be taken out of the list.
+    SETTLING_TRIES = 10,
+    SETTLING_NS = 20000,
+    /// After so long one that a thread has is in no list any more: what takes long comes after that.
+    REMOVING_NS = 5000000,
 };
 
 struct release {
     pid_t child;
-    bool is_passed_over;
+    /// Under the lock: when a thread has taken it.
+    uint64_t taken_at;
     struct release *next_in_chain, *next;
 };
 
-/// All of them, by number.
+/// All of them, by number, the latest first.
 static struct release *chains[1 << 8];
+/// How many there are, and those of this turn.
+static int count;
+static struct release *added, **added_end = &added;
+static int added_count;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t given = PTHREAD_COND_INITIALIZER;
-/// Under the lock: those that no thread has taken, in their order, and those that are reaped.
-static struct release *waiting, **waiting_end = &waiting, *reaped;
-/// Under the lock: how many wait, and how many threads have nothing to do.
+/// Under the lock: those that no thread has taken, in their order; those that one has; and those that are reaped.
+static struct release *waiting, **waiting_end = &waiting, *taken, *reaped;
+/// Under the lock.
 static int waiting_count, idle_count;
 
 static int thread_count;
@@ -47,7 +61,20 @@ static struct release *take(void) {
     if (waiting == NULL) waiting_end = &waiting;
     waiting_count--;
     idle_count--;
+    release->taken_at = loop_now();
+    release->next = taken;
+    taken = release;
     return release;
+}
+
+static void give_back(struct release *release) {
+    struct release **place = &taken;
+    while (*place != release) place = &(*place)->next;
+    *place = release->next;
+    release->next = reaped;
+    reaped = release;
+    idle_count++;
+    eventfd_write(done.descriptor, 1);
 }
 
 static void *reap(void *nothing) {
@@ -58,83 +85,125 @@ static void *reap(void *nothing) {
         pthread_mutex_unlock(&lock);
         clx_reap(release->child, &end);
         pthread_mutex_lock(&lock);
-        release->next = reaped;
-        reaped = release;
-        idle_count++;
-        eventfd_write(done.descriptor, 1);
+        give_back(release);
     }
     return nothing;
 }
 
 // MARK: - In the loop
 
-static struct release **place_of(pid_t child) {
-    struct release **place = &chains[(uint32_t)child % (sizeof chains / sizeof chains[0])];
-    while (*place != NULL && (*place)->child != child) place = &(*place)->next_in_chain;
-    return place;
+static struct release **chain_of(pid_t child) {
+    return &chains[(uint32_t)child % (sizeof chains / sizeof chains[0])];
+}
+
+static void forget(struct release *release) {
+    struct release **place = chain_of(release->child);
+    while (*place != release) place = &(*place)->next_in_chain;
+    *place = release->next_in_chain;
+    free(release);
+    count--;
 }
 
 static void forget_reaped(struct source *source, uint32_t events) {
-    eventfd_t count;
+    eventfd_t value;
     (void)events;
-    eventfd_read(source->descriptor, &count);
+    eventfd_read(source->descriptor, &value);
     pthread_mutex_lock(&lock);
     struct release *release = reaped, *next;
     reaped = NULL;
     pthread_mutex_unlock(&lock);
     for (; release != NULL; release = next) {
         next = release->next;
-        *place_of(release->child) = release->next_in_chain;
-        if (release->is_passed_over) reaping_note();
-        free(release);
+        forget(release);
     }
+    // Who has such a number by now, and has ended, was passed over.
+    reaping_note();
+}
+
+/// Under the lock: how many have been taken for longer than that.
+static int count_taken_for(uint64_t nanoseconds) {
+    const uint64_t now = loop_now();
+    int number = 0;
+    for (const struct release *release = taken; release != NULL; release = release->next) {
+        if (now - release->taken_at > nanoseconds) number++;
+    }
+    return number;
+}
+
+/// Under the lock: sees to it that there is a thread for those that wait. Returns 0 or an errno.
+static int have_thread(void) {
+    if (thread_count == THREADS_MAX || thread_count - count_taken_for(HELD_UP_NS) >= QUICK_THREADS) return 0;
+    const int error = clx_thread_start(STACK_BYTES, reap, NULL);
+    if (error != 0) return error;
+    thread_count++;
+    idle_count++;
+    return 0;
 }
 
 int releases_begin(void) {
     const int descriptor = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (descriptor < 0) return errno;
     done.ready = forget_reaped;
-    return loop_watch(&done, descriptor, EPOLLIN);
+    const int error = loop_watch(&done, descriptor, EPOLLIN);
+    // From here on there is one.
+    return error != 0 ? error : have_thread();
 }
 
-/// Sees to it that there is a thread for one more, as far as there may be. Returns false where there is none at all.
-static bool have_thread(void) {
-    pthread_mutex_lock(&lock);
-    const bool is_missing = waiting_count >= idle_count && thread_count < THREADS_MAX;
-    if (is_missing && clx_thread_start(STACK_BYTES, reap, NULL) == 0) {
-        thread_count++;
-        idle_count++;
-    }
-    pthread_mutex_unlock(&lock);
-    return thread_count > 0;
-}
-
-static bool hand_over(pid_t child) {
-    // One that is not reaped at once hides others from who has no list of them.
-    struct release *release = children_are_listed() && have_thread() ? calloc(1, sizeof *release) : NULL;
-    if (release == NULL) return false;
-    release->child = child;
-    *place_of(child) = release;
-    pthread_mutex_lock(&lock);
-    *waiting_end = release;
-    waiting_end = &release->next;
-    waiting_count++;
-    pthread_cond_signal(&given);
-    pthread_mutex_unlock(&lock);
-    return true;
-}
-
-void releases_add(pid_t child, uint64_t age) {
+void releases_add(pid_t child) {
     struct clx_exit end;
-    if (age < HARMLESS_NS || !hand_over(child)) clx_reap(child, &end);
+    // One that is not reaped at once hides others from who has no list of them.
+    struct release *release = children_are_listed() ? calloc(1, sizeof *release) : NULL, **chain = chain_of(child);
+    if (release == NULL) {
+        clx_reap(child, &end);
+        return;
+    }
+    release->child = child;
+    release->next_in_chain = *chain;
+    *chain = release;
+    *added_end = release;
+    added_end = &release->next;
+    added_count++;
+    count++;
 }
 
 bool releases_have(pid_t child) {
-    return *place_of(child) != NULL;
+    const struct release *release = *chain_of(child);
+    while (release != NULL && release->child != child) release = release->next_in_chain;
+    return release != NULL;
 }
 
-bool releases_pass_over(pid_t child) {
-    struct release *release = *place_of(child);
-    if (release != NULL) release->is_passed_over = true;
-    return release != NULL;
+/// Whether none is about to be reaped.
+static bool is_settled(void) {
+    pthread_mutex_lock(&lock);
+    const bool is_settled = waiting == NULL && count_taken_for(REMOVING_NS) == count_taken_for(0);
+    pthread_mutex_unlock(&lock);
+    return is_settled;
+}
+
+bool releases_settle(void) {
+    const struct timespec pause = {.tv_nsec = SETTLING_NS};
+    for (int i = 0; count > 0 && i < SETTLING_TRIES && !is_settled(); i++) nanosleep(&pause, NULL);
+    return count == 0 || is_settled();
+}
+
+/// Under the lock.
+static void hand_over(void) {
+    if (added == NULL) return;
+    *waiting_end = added;
+    waiting_end = added_end;
+    waiting_count += added_count;
+    added = NULL;
+    added_end = &added;
+    added_count = 0;
+    pthread_cond_broadcast(&given);
+}
+
+int releases_turn(void) {
+    if (count == 0) return -1;
+    pthread_mutex_lock(&lock);
+    hand_over();
+    if (waiting_count > idle_count) have_thread();
+    const bool are_busy = waiting_count > idle_count;
+    pthread_mutex_unlock(&lock);
+    return are_busy ? TURN_MS : -1;
 }

@@ -130,7 +130,7 @@ static void ended(struct source *source, uint32_t events) {
     const int seen = clx_end_of(supervisor->fork.pid, &supervisor->exit);
     if (seen == 0) return;
     table_leave_child(supervisor);
-    if (seen > 0) releases_add(supervisor->fork.pid, UINT64_MAX);
+    if (seen > 0) releases_add(supervisor->fork.pid);
     supervisor->is_there = false;
     read_reports(command);
     command->answer_by = 0;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/wait.h>
 #include <time.h>
 
 #include "CLinux.h"
@@ -24,8 +25,6 @@ enum {
     /// How often and how long it is waited for those that are about to be taken out of the list.
     SETTLING_TRIES = 10,
     SETTLING_NS = 20000,
-    /// After so long one that a thread has is in no list any more: what takes long comes after that.
-    REMOVING_NS = 5000000,
 };
 
 struct release {
@@ -120,19 +119,19 @@ static void forget_reaped(struct source *source, uint32_t events) {
     reaping_note();
 }
 
-/// Under the lock: how many have been taken for longer than that.
-static int count_taken_for(uint64_t nanoseconds) {
+/// Under the lock.
+static int count_held_up(void) {
     const uint64_t now = loop_now();
     int number = 0;
     for (const struct release *release = taken; release != NULL; release = release->next) {
-        if (now - release->taken_at > nanoseconds) number++;
+        if (now - release->taken_at > HELD_UP_NS) number++;
     }
     return number;
 }
 
 /// Under the lock: sees to it that there is a thread for those that wait. Returns 0 or an errno.
 static int have_thread(void) {
-    if (thread_count == THREADS_MAX || thread_count - count_taken_for(HELD_UP_NS) >= QUICK_THREADS) return 0;
+    if (thread_count == THREADS_MAX || thread_count - count_held_up() >= QUICK_THREADS) return 0;
     const int error = clx_thread_start(STACK_BYTES, reap, NULL);
     if (error != 0) return error;
     thread_count++;
@@ -172,10 +171,19 @@ bool releases_have(pid_t child) {
     return release != NULL;
 }
 
+/// Whether a child can be reaped still. What takes long comes after that.
+static bool is_listed(pid_t child) {
+    siginfo_t end = {0};
+    return waitid(P_PID, (id_t)child, &end, WEXITED | WNOHANG | WNOWAIT) == 0 && end.si_pid != 0;
+}
+
 /// Whether none is about to be reaped.
 static bool is_settled(void) {
     pthread_mutex_lock(&lock);
-    const bool is_settled = waiting == NULL && count_taken_for(REMOVING_NS) == count_taken_for(0);
+    bool is_settled = waiting == NULL;
+    for (const struct release *release = taken; is_settled && release != NULL; release = release->next) {
+        is_settled = !is_listed(release->child);
+    }
     pthread_mutex_unlock(&lock);
     return is_settled;
 }

@@ -1,13 +1,13 @@
 #include "releases.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/wait.h>
-#include <time.h>
 
 #include "CLinux.h"
 #include "children.h"
@@ -22,9 +22,8 @@ enum {
     /// After so long a child holds its thread up.
     HELD_UP_NS = 20000000,
     TURN_MS = 20,
-    /// How often and how long it is waited for those that are about to be taken out of the list.
-    SETTLING_TRIES = 10,
-    SETTLING_NS = 20000,
+    /// How long it is waited for those that are about to be taken out of the list.
+    SETTLING_MS = 1,
 };
 
 struct release {
@@ -189,9 +188,13 @@ static bool is_settled(void) {
 }
 
 bool releases_settle(void) {
-    const struct timespec pause = {.tv_nsec = SETTLING_NS};
-    for (int i = 0; count > 0 && i < SETTLING_TRIES && !is_settled(); i++) nanosleep(&pause, NULL);
-    return count == 0 || is_settled();
+    const uint64_t begin = loop_now();
+    struct pollfd reaping = {.fd = done.descriptor, .events = POLLIN};
+    while (count > 0 && !is_settled()) {
+        if (loop_now() - begin > SETTLING_MS * 1000000) return false;
+        if (poll(&reaping, 1, SETTLING_MS) > 0) forget_reaped(&done, 0);
+    }
+    return true;
 }
 
 /// Under the lock.

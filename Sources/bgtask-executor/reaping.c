@@ -19,12 +19,16 @@ enum {
     REAPING_NS = 20000,
     /// One who was stopped in between has not been busy.
     REST_MAX_NS = 50000000,
+    /// How long one that is over may hide others from who asks for any.
+    HIDING_NS = 2000000,
 };
 
 /// Whether a child may have ended that nobody has reaped. There may be some of before, where the program has run itself anew.
 static bool may_have_ended = true;
 /// Most of the time that goes into those who live is for others.
 static uint64_t rests_until;
+/// When a pass is due, or 0.
+static uint64_t passes_at;
 /// How many were reaped in this turn.
 static uint64_t count;
 
@@ -70,34 +74,38 @@ static void pass_on(uint64_t until) {
     is_passing = false;
 }
 
-/// The kernel goes through all of them for each, and comes upon the same one until that is reaped: so it is asked once where they are
-/// listed.
+/// The kernel comes upon the same one until that is reaped. Usually it is in a moment, and that is noted; else those behind it are
+/// looked for one by one.
 static void reap_any(uint64_t until) {
     do {
         const pid_t child = ended(P_ALL, 0);
-        may_have_ended = child != 0;
+        may_have_ended = child != 0 && !releases_have(child);
+        if (child == 0) passes_at = 0;
+        else if (passes_at == 0 && children_are_listed()) passes_at = loop_now() + HIDING_NS;
         if (!may_have_ended) return;
-        if (children_are_listed()) {
-            is_passing = begin_pass();
-            return;
-        }
         reap(child);
-    } while (loop_now() < until);
+    } while (!children_are_listed() && loop_now() < until);
 }
 
 void reaping_turn(void) {
     const uint64_t begin = loop_now();
-    if ((!may_have_ended && !is_passing) || begin < rests_until) return;
+    const bool is_due = passes_at != 0 && begin >= passes_at;
+    if ((!may_have_ended && !is_passing && !is_due) || begin < rests_until) return;
     count = 0;
-    if (!is_passing) reap_any(begin + SHORT_NS);
+    if (is_due && !is_passing) {
+        passes_at = 0;
+        is_passing = begin_pass();
+    }
     if (is_passing) pass_on(begin + TURN_NS);
+    else reap_any(begin + SHORT_NS);
     const uint64_t end = loop_now(), spent = end - begin, paid = count * REAPING_NS;
     const uint64_t rest = spent < paid + SHORT_NS ? 0 : (spent - paid) * 3;
     rests_until = end + (rest < REST_MAX_NS ? rest : REST_MAX_NS);
 }
 
 int reaping_wait(void) {
-    if (!may_have_ended && !is_passing) return -1;
-    const uint64_t now = loop_now();
-    return rests_until > now ? (int)((rests_until - now + 999999) / 1000000) : 0;
+    const bool is_busy = may_have_ended || is_passing;
+    if (!is_busy && passes_at == 0) return -1;
+    const uint64_t now = loop_now(), due = is_busy || passes_at < rests_until ? rests_until : passes_at;
+    return due > now ? (int)((due - now + 999999) / 1000000) : 0;
 }

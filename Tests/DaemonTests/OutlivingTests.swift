@@ -364,7 +364,8 @@ struct OutlivingTests {
         }
         #expect(try pair.executor.waitForEnd() == SIGKILL)
         try pair.executor.start()
-        _ = try client.ask(Tasks.Cancel.self) { $0.id = id }
+        // It may be known by now that the killed one has interrupted it.
+        _ = try? client.ask(Tasks.Cancel.self) { $0.id = id }
         #expect(try client.ended(client.submit(["true"])).outcome == .completed)
     }
 

@@ -50,8 +50,8 @@ enum {
 
 // MARK: - Looks that let go of nothing
 
-/// With no room for a descriptor, none is installed, and MSG_PEEK leaves the message, which has it, where it is.
-static ssize_t peek(int socket, void *buffer, size_t capacity, bool *has_descriptor) {
+// With no room for a descriptor, none is installed, and MSG_PEEK leaves the message, which has it, where it is.
+ssize_t clx_look_at_socket(int socket, void *buffer, size_t capacity, bool *has_descriptor) {
     struct iovec part = {.iov_base = buffer, .iov_len = capacity};
     struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
     const ssize_t count = recvmsg(socket, &message, MSG_PEEK | MSG_DONTWAIT);
@@ -70,7 +70,7 @@ bool clx_refuse_descriptors(int socket) {
     setsockopt(socket, SOL_SOCKET, SO_OOBINLINE, &on, sizeof on);
     if (!is_known || setsockopt(socket, SOL_SOCKET, SO_PASSRIGHTS, &off, sizeof off) < 0) return false;
     bool has_descriptor;
-    peek(socket, NULL, 0, &has_descriptor);
+    clx_look_at_socket(socket, NULL, 0, &has_descriptor);
     return !has_descriptor;
 }
 
@@ -95,10 +95,6 @@ ssize_t clx_receive_message(int socket, void *buffer, size_t capacity) {
     }
     const ssize_t count = splice(socket, NULL, ends[1], NULL, capacity, SPLICE_F_NONBLOCK);
     return count <= 0 ? count : read(ends[0], buffer, (size_t)count);
-}
-
-ssize_t clx_look_at_stream(int socket, void *buffer, size_t capacity, bool *has_descriptor) {
-    return peek(socket, buffer, capacity, has_descriptor);
 }
 
 /// Without waiting for one. `flags` are MSG_PEEK or 0.
@@ -142,7 +138,7 @@ bool clx_socket_is_laden(int socket, bool is_shared) {
     socklen_t size = sizeof type;
     getsockopt(socket, SOL_SOCKET, SO_TYPE, &type, &size);
     bool has_descriptor;
-    const bool has_message = peek(socket, NULL, 0, &has_descriptor) >= 0;
+    const bool has_message = clx_look_at_socket(socket, NULL, 0, &has_descriptor) >= 0;
     int unread = 0;
     ioctl(socket, FIONREAD, &unread);
     return has_descriptor || (unread > 0 && !is_shared) || (type == SOCK_DGRAM && has_message);

@@ -151,7 +151,7 @@ package final class StrangersSocket {
         if case .refusingStream = kind { return take(into: buffer) }
         // All that waits is looked through for a descriptor, and what is taken is no more than was looked at.
         var hasDescriptor = false
-        let seen = clx_look_at_stream(
+        let seen = clx_look_at_socket(
             rawValue, buffer.baseAddress, buffer.count, &hasDescriptor)
         if hasDescriptor { return .descriptor }
         guard seen > 0 else { return .of(count: seen, errno) }

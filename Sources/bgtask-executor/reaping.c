@@ -57,7 +57,7 @@ static void reap(pid_t child) {
 static bool begin_pass(void) {
     may_have_ended = false;
     children_restart(&list);
-    // Whole, since what is reaped is taken out of it.
+    // Whole, since what is reaped is taken out of it. That may happen meanwhile, by a thread, and hide others: it is noted then.
     while (!list.is_read) {
         if (children_read_on(&list) == 0) continue;
         may_have_ended = true;

@@ -45,9 +45,8 @@ static pthread_cond_t given = PTHREAD_COND_INITIALIZER;
 /// Under the lock: those that no thread has taken, in their order; those that one has; and those that are reaped.
 static struct release *waiting, **waiting_end = &waiting, *taken, *reaped;
 /// Under the lock.
-static int waiting_count, idle_count;
+static int waiting_count, idle_count, thread_count;
 
-static int thread_count;
 static struct source done;
 
 // MARK: - In a thread

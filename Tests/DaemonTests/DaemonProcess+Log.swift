@@ -1,4 +1,12 @@
+import Testing
+
 extension DaemonProcess {
+    /// Expects one line with this text. A thread of the daemon writes it.
+    func expectSaidOnce(_ text: String) throws {
+        try waitForLog(text)
+        #expect(log.split(separator: "\n").count { $0.contains(text) } == 1, "\(log)")
+    }
+
     /// How much was left out of the log, by those of its lines that have a text.
     ///
     /// - Parameter user: whose lines; `nil`: anybody's.

@@ -39,16 +39,6 @@ private struct FaultyService {
         return try refusal.decode(Tasks.NotAccepting.self).reason
     }
 
-    /// Expects it to be said once. A thread of the daemon writes it.
-    func expectSaid(_ text: String) throws {
-        try daemon.waitForLog(text)
-        #expect(linesSaying(text) == 1, "\(daemon.log)")
-    }
-
-    func linesSaying(_ text: String) -> Int {
-        daemon.log.split(separator: "\n").count { $0.contains(text) }
-    }
-
     /// What bgtaskctl prints.
     func control(_ arguments: String...) throws -> String {
         let output = folder.path + "/control"
@@ -111,11 +101,11 @@ struct FaultTests {
         let held = try client.begin()
         #expect(try client.ask(Tasks.End.self) { $0.id = held }.outcome == .completed)
         #expect(try client.show(queued).state == .queued)
-        try service.expectSaid("tasks cannot be stored")
+        try service.daemon.expectSaidOnce("tasks cannot be stored")
 
         disk.makeRoom()
         #expect(try client.ended(queued).outcome == .completed)
-        try service.expectSaid("tasks are stored again")
+        try service.daemon.expectSaidOnce("tasks are stored again")
         try service.manager.status { $0.hasPrefix("0 running, 0 queued") }
         let last = try client.submit(["true"])
         #expect(try client.ended(last).outcome == .completed)
@@ -140,7 +130,7 @@ struct FaultTests {
         try service.letGo("fails")
         #expect(try service.client.ended(id).outcome == .failed)
         #expect(try service.daemon.stop() == .status(0))
-        #expect(service.linesSaying("ends of tasks were not written to disk in time") == 1)
+        try service.daemon.expectSaidOnce("ends of tasks were not written to disk in time")
         disk.makeRoom()
         let next = try DaemonProcess(.supervisor, in: service.folder)
         // bgtask-executor may have had room to take the end down, once the daemon had given its reserve up.
@@ -164,7 +154,7 @@ struct FaultTests {
         try service.expectWaitsForStore(queued, reason)
         try service.letGo("fails")
         #expect(try client.ended(failing).exit?.status == 3)
-        try service.expectSaid("tasks cannot be stored")
+        try service.daemon.expectSaidOnce("tasks cannot be stored")
         try visitor.unlock()
         #expect(try client.ended(queued).outcome == .completed)
         try expectKept(in: service, [(failing, .failed), (queued, .completed)])

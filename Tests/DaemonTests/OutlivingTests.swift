@@ -364,8 +364,14 @@ struct OutlivingTests {
         }
         #expect(try pair.executor.waitForEnd() == SIGKILL)
         try pair.executor.start()
-        // It may be known by now that the killed one has interrupted it.
-        _ = try? client.ask(Tasks.Cancel.self) { $0.id = id }
+        do throws(ClientError) {
+            _ = try client.ask(Tasks.Cancel.self) { $0.id = id }
+        } catch {
+            // It may be known by now that the killed one has interrupted it.
+            guard case .remote(let refusal) = error, refusal.name == Tasks.AlreadyEnded.name else {
+                throw error
+            }
+        }
         #expect(try client.ended(client.submit(["true"])).outcome == .completed)
     }
 

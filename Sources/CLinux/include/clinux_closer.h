@@ -14,16 +14,16 @@
 #include <sys/types.h>
 
 /// Has the kernel refuse descriptors to who sends them to a stream, or to one that it accepts (SO_PASSRIGHTS, Linux 6.16).
-/// Returns whether it does, and none is there already; if not, `clx_look_at_stream` and `clx_socket_is_laden` tell.
+/// Returns whether it does, and none is there already; if not, `clx_look_at_socket` and `clx_socket_is_laden` tell.
 bool clx_refuse_descriptors(int socket);
 
 /// Reads from a stream no more than one message that was sent, and of that a page at most, as recv(2) without waiting. Each
 /// message that is taken wakes all that poll the sender's end, and recv(2) takes as many as there are.
 ssize_t clx_receive_message(int socket, void *buffer, size_t capacity);
 
-/// Looks at what waits in the stream of a stranger, as recv(2) without waiting, takes nothing and wakes nobody. `has_descriptor`:
-/// whether one is among it. If not, what is looked at can be received.
-ssize_t clx_look_at_stream(int socket, void *buffer, size_t capacity, bool *has_descriptor);
+/// Looks at what waits in the socket of a stranger, as recv(2) without waiting, takes nothing and wakes nobody. `has_descriptor`:
+/// whether one is among it. If not, what was looked at of a stream can be received.
+ssize_t clx_look_at_socket(int socket, void *buffer, size_t capacity, bool *has_descriptor);
 
 /// Takes a datagram of a socket that has SO_PASSCRED, without waiting for one. Returns its length, which may be more than
 /// `capacity`, or -1; -1 in `sender` where the kernel named nobody. Where a descriptor comes with it, it is left where it

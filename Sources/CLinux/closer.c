@@ -13,6 +13,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "closer.h"
+
 #ifndef SO_PASSRIGHTS
 #define SO_PASSRIGHTS 83
 #endif
@@ -46,6 +48,9 @@ enum {
     TAKE,
     MAKE,
     RELAY,
+    /// That it works in a folder; and that it removes what is named at a socket, and does nothing else any more.
+    ENTER,
+    REMOVE,
 };
 
 // MARK: - Looks that let go of nothing
@@ -201,6 +206,11 @@ int clx_closer_take(int closer, uint64_t token, int descriptor) {
     return send_with(closer, &order, descriptor);
 }
 
+int clx_closer_become_remover(int closer, int folder, int names) {
+    const int error = send_with(closer, &(struct order){.kind = ENTER}, folder);
+    return error != 0 ? error : send_with(closer, &(struct order){.kind = REMOVE}, names);
+}
+
 int clx_closer_answer(int closer, struct clx_closer_answer *answer) {
     const ssize_t length = recv(closer, answer, sizeof *answer, MSG_DONTWAIT);
     if (length == sizeof *answer) return 1;
@@ -265,9 +275,11 @@ static _Noreturn void be_closer(int socket) {
         const int descriptor = receive_with(socket, &order, MSG_DONTWAIT);
         if (descriptor == NOTHING) continue;
         if (descriptor == ENDED) _exit(0);
+        if (order.kind == REMOVE) clx_remover_work(descriptor, socket);
+        if (order.kind == ENTER && fchdir(descriptor) < 0) _exit(1);
         if (order.kind == TAKE) {
             take(socket, &order, descriptor);
-        } else {
+        } else if (order.kind != ENTER) {
             wait_for_more(socket, is_ending);
         }
         close(descriptor);

@@ -65,7 +65,8 @@ package func writeText(_ text: String, of descriptor: Int32, _ path: String) thr
 
 /// The names in a folder, in the kernel's order, without `.` and `..`; on wish those of folders
 /// alone.
-func names(inFolder path: String, foldersOnly: Bool = false) throws(SystemError) -> [String] {
+package func names(inFolder path: String, foldersOnly: Bool = false) throws(SystemError) -> [String]
+{
     guard let folder = opendir(path) else {
         throw SystemError(operation: "open", errno: errno, subject: path)
     }

@@ -61,14 +61,17 @@ static int close_by_one_of(uint32_t user, int descriptor) {
     return ESRCH;
 }
 
+int closers_make(void) {
+    const int socket = maker < 0 ? -1 : clx_closer_make(maker);
+    if (socket >= 0 || (maker >= 0 && errno != EPIPE)) return socket;
+    // Somebody has ended the maker, or it could not be made anew then.
+    const int error = closers_begin();
+    errno = error;
+    return error == 0 ? clx_closer_make(maker) : -1;
+}
+
 static int make_one_of(uint32_t user) {
-    int socket = maker < 0 ? -1 : clx_closer_make(maker);
-    if (maker < 0 || (socket < 0 && errno == EPIPE)) {
-        // Somebody has ended the maker, or it could not be made anew then.
-        const int error = closers_begin();
-        if (error != 0) return error;
-        socket = clx_closer_make(maker);
-    }
+    const int socket = closers_make();
     if (socket < 0) return errno;
     if (count == CLOSERS_MAX) drop(count - 1);
     closers[count] = (struct closer){.user = user, .socket = socket};

@@ -151,7 +151,6 @@ static void drop(struct command *command) {
     close_both(command->output);
     close_both(command->writing);
     home->close(command);
-    if (command->group != NULL) group_abandon(command->group);
     group_forget(command->group_number);
     free(command);
 }

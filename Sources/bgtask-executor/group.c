@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "removals.h"
 #include "sweep.h"
 
 enum {
@@ -84,17 +85,22 @@ int group_each_below(int folder, int (*call)(int parent, const char *name, void 
 
 // MARK: - The tree
 
-/// One that has processes stays, and holds up no other.
-static int remove_folder(int parent, const char *name, void *context) {
-    (void)context;
-    const int error = unlinkat(parent, name, AT_REMOVEDIR) < 0 ? errno : 0;
-    return error == EBUSY || error == ENOTEMPTY ? 0 : error;
-}
-
 void group_pass_controllers(int folder) {
     // One by one: where one of them is missing, the other is still had.
     group_write(folder, "cgroup.subtree_control", "+memory");
     group_write(folder, "cgroup.subtree_control", "+pids");
+}
+
+/// Those of earlier executors, and what they have tried.
+static int remove_all(void) {
+    const int copy = openat(tree, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *stream = copy < 0 ? NULL : fdopendir(copy);
+    if (stream == NULL) return errno;
+    for (struct dirent *entry; (entry = readdir(stream)) != NULL;) {
+        if (entry->d_type == DT_DIR && entry->d_name[0] != '.') removals_add(entry->d_name);
+    }
+    closedir(stream);
+    return 0;
 }
 
 int groups_open(const char *folder) {
@@ -115,8 +121,11 @@ int groups_open(const char *folder) {
         poll(&change, 1, 10);
     }
     close(events);
-    // Groups with processes that were killed and cannot end do no harm: new ones have other names.
-    return for_each(tree, 0, remove_folder, NULL);
+    // Groups with processes that were killed and cannot end do no harm: new ones have other names. No name comes again, since
+    // an earlier one may be removed at any time.
+    number_last = loop_now() / 1000;
+    error = removals_begin(tree);
+    return error == 0 ? remove_all() : error;
 }
 
 int groups_folder(void) {
@@ -205,29 +214,23 @@ static void close_group(struct group *group) {
     free(group);
 }
 
-static int remove_group(const struct group *group) {
+static void drop_group(struct group *group) {
     char name[32];
     name_of(group->number, name);
-    if (unlinkat(tree, name, AT_REMOVEDIR) == 0 || errno == ENOENT) return 0;
-    // Its processes may have made groups below it.
-    if (group->folder >= 0) for_each(group->folder, 0, remove_folder, NULL);
-    return unlinkat(tree, name, AT_REMOVEDIR) < 0 && errno != ENOENT ? errno : 0;
+    close_group(group);
+    removals_add(name);
 }
 
+/// Where it fails, there may be a folder.
 static int make_folder(struct group *group) {
     char name[32];
-    do {
-        group->number = ++number_last;
-        name_of(group->number, name);
-        errno = 0;
-    } while (mkdirat(tree, name, 0755) < 0 && errno == EEXIST);
-    if (errno != 0) return errno;
+    group->number = ++number_last;
+    name_of(group->number, name);
+    if (mkdirat(tree, name, 0755) < 0) return errno;
     group->folder = openat(tree, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     const int events = group->folder < 0 ? -1 : openat(group->folder, "cgroup.events", O_RDONLY | O_CLOEXEC);
-    int error = events < 0 ? errno : loop_watch(&group->events, events, EPOLLPRI);
-    if (error == 0) return 0;
-    if (events >= 0) close(events);
-    remove_group(group);
+    const int error = events < 0 ? errno : loop_watch(&group->events, events, EPOLLPRI);
+    if (error != 0 && events >= 0) close(events);
     return error;
 }
 
@@ -237,7 +240,7 @@ static int make_group(struct group **made, void (*changed)(struct source *source
     *group = (struct group){.folder = -1, .events = {.ready = changed, .descriptor = -1}, .cpu = -1, .watch = -1};
     const int error = make_folder(group);
     if (error != 0) {
-        close_group(group);
+        drop_group(group);
         return error;
     }
     *made = group;
@@ -247,11 +250,6 @@ static int make_group(struct group **made, void (*changed)(struct source *source
     has_processes = faccessat(group->folder, "pids.max", F_OK, 0) == 0;
     is_known = true;
     return 0;
-}
-
-static void drop_group(struct group *group) {
-    remove_group(group);
-    close_group(group);
 }
 
 /// One that was used before and has the same bound, or NULL.
@@ -321,22 +319,14 @@ static bool is_as_new(struct group *group) {
     return left == 0;
 }
 
-int group_give_back(struct group *group) {
+void group_give_back(struct group *group) {
     sweep_drop(group);
-    if (pool_count == POOL_MAX || !is_as_new(group)) {
-        // Where it cannot be removed either it is tried again, when nobody watches it any more.
-        group->is_worn = true;
-        stop_watch(group);
-        const int error = remove_group(group);
-        if (error == 0) close_group(group);
-        return error;
-    }
+    if (pool_count == POOL_MAX || !is_as_new(group)) return drop_group(group);
     group->command = NULL;
     group->is_remembered = true;
     group->next = pool;
     pool = group;
     pool_count++;
-    return 0;
 }
 
 void group_forget(uint64_t number) {
@@ -345,16 +335,12 @@ void group_forget(uint64_t number) {
     }
 }
 
-void group_abandon(struct group *group) {
-    sweep_drop(group);
-    close_group(group);
-}
-
 void groups_end(void) {
     for (struct group *group; (group = pool) != NULL;) {
         pool = group->next;
         drop_group(group);
     }
+    removals_end();
 }
 
 struct group_state group_read(const struct group *group) {

@@ -48,7 +48,7 @@ void group_pass_controllers(int folder);
 /// end stays. Returns 0 or an errno.
 int groups_open(const char *folder);
 
-/// Removes those that wait to be used again.
+/// Removes those that wait to be used again, and waits a moment for that.
 void groups_end(void);
 
 /// That folder, for the daemon to look into.
@@ -60,14 +60,10 @@ int group_take(
     struct command *command, uint32_t processes_max, void (*changed)(struct source *source, uint32_t events));
 
 /// Takes it back from its command, to be used again once that is forgotten, or removed with what processes made below it.
-/// Returns 0 or an errno; it stays the command's where that fails.
-int group_give_back(struct group *group);
+void group_give_back(struct group *group);
 
 /// The command that had the group of this number is forgotten.
 void group_forget(uint64_t number);
-
-/// Lets go of one that cannot be given back.
-void group_abandon(struct group *group);
 
 /// Reads how it is, which takes its readiness away. A group that is gone is empty.
 struct group_state group_read(const struct group *group);

@@ -204,9 +204,10 @@ static void give_up(struct command *command) {
 
 static void close_home(struct command *command) {
     orphans_forget(command);
-    if (command->group == NULL || group_give_back(command->group) != 0) return;
+    if (command->group == NULL) return;
     // From here on it may be another's.
     table_leave_group(command);
+    group_give_back(command->group);
     command->group = NULL;
 }
 

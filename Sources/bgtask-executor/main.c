@@ -28,6 +28,7 @@
 #include "orphans.h"
 #include "reaping.h"
 #include "releases.h"
+#include "removals.h"
 #include "strays.h"
 #include "supervised.h"
 #include "sweep.h"
@@ -229,8 +230,8 @@ static int work(void) {
     }
     const int due = command_fire_due(loop_now());
     const int look = earlier(earlier(orphans_turn(), strays_turn()), earlier(sweep_turn(), supervised_turn()));
-    const int untold = brain_tell(), unreaped = releases_turn();
-    return earlier(earlier(earlier(due, look), earlier(kill, untold)), earlier(unreaped, milliseconds_to_patience()));
+    const int untold = brain_tell(), unremoved = earlier(releases_turn(), removals_turn());
+    return earlier(earlier(earlier(due, look), earlier(kill, untold)), earlier(unremoved, milliseconds_to_patience()));
 }
 
 static void run(void) {

@@ -16,6 +16,7 @@
 #include "loop.h"
 #include "orphans.h"
 #include "process.h"
+#include "removals.h"
 #include "reports.h"
 #include "table.h"
 
@@ -99,9 +100,11 @@ static int end_child_in(int folder, pid_t *child) {
 /// The name of a group as /proc tells it, which no path is sure to show. It is seen at a child below it that is over, and runs
 /// nothing: a command could be somewhere else by now.
 static int learn_name(int folder, char name[GROUP_NAME_BYTES]) {
-    static const char probe[] = "probe";
+    char probe[32];
     pid_t child;
-    if (mkdirat(folder, probe, 0755) < 0 && errno != EEXIST) return errno;
+    // An earlier one may be removed at any time.
+    snprintf(probe, sizeof probe, "probe-%llu", (unsigned long long)loop_now());
+    if (mkdirat(folder, probe, 0755) < 0) return errno;
     const int below = openat(folder, probe, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (below < 0) return errno;
     int error = end_child_in(below, &child);
@@ -113,7 +116,7 @@ static int learn_name(int folder, char name[GROUP_NAME_BYTES]) {
         waitpid(child, NULL, 0);
     }
     close(below);
-    unlinkat(folder, probe, AT_REMOVEDIR);
+    removals_add(probe);
     return error;
 }
 

@@ -33,4 +33,10 @@ final class DelegatedGroup {
         try contents(of: folder + below + "/cgroup.procs").split(separator: "\n")
             .map(String.init)
     }
+
+    /// The groups of commands in the folder of an executor's.
+    func commands(in below: String) throws -> [String] {
+        try names(inFolder: folder + below, foldersOnly: true)
+            .filter { $0.hasPrefix("command-") }.map { "\(below)/\($0)" }
+    }
 }

@@ -24,7 +24,8 @@ extension LinuxTests {
             let gone = try peer.wait(EXECUTOR_GONE, of: 7)
             #expect(gone.record.cpu_us > 0)
             let text = try started.text()
-            #expect(text.contains("/executor/command-1\n") == (home == .groups))
+            let group = "/executor/command-\(started.record.place)\n"
+            #expect(text.contains(group) == (home == .groups))
             #expect(text.hasSuffix("\nbgtask-superv\n") == (home == .supervisors))
             #expect((started.record.place != 0) == (home == .groups))
             #expect((started.record.supervisor != 0) == (home == .supervisors))

@@ -58,7 +58,7 @@ extension SystemTests {
             let scope = #/0::/user\.slice/.*/bgtaskd-[0-9a-f]{16}-[0-9]+\.scope\//#
             let task = try #require(lines[1].prefixMatch(of: scope))
             let group = lines[1][task.range.upperBound...]
-            #expect(try #/bgtaskd-[0-9a-f]{16}\/command-1/#.wholeMatch(in: group) != nil)
+            #expect(try #/bgtaskd-[0-9a-f]{16}\/command-[0-9]+/#.wholeMatch(in: group) != nil)
             #expect(lines[2] == task.output + "daemon")
             #expect(shown.errors.contains("the service manager made a scope"))
         }

@@ -1,0 +1,153 @@
+#include "clinux_remover.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/sockios.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "closer.h"
+
+enum {
+    /// Bytes of names that wait: some thousand names.
+    NAMES_BYTES = 4 << 20,
+    /// How long one with nothing to do stays.
+    IDLE_MS = 5000,
+    DEPTH_MAX = 16,
+    /// About fifty names.
+    ENTRIES_BYTES = 1536,
+};
+
+// MARK: - In its processes: async-signal-safe calls only
+
+static void remove_below(int parent, const char *name, int depth);
+
+static void remove_name(int parent, const char *name, int depth) {
+    if (unlinkat(parent, name, AT_REMOVEDIR) == 0) return;
+    if (errno == ENOTDIR) {
+        unlinkat(parent, name, 0);
+    } else if ((errno == ENOTEMPTY || errno == EBUSY) && depth < DEPTH_MAX) {
+        remove_below(parent, name, depth);
+        unlinkat(parent, name, AT_REMOVEDIR);
+    }
+}
+
+/// Folders and sockets alone: a control group has files that nobody can remove.
+static void remove_below(int parent, const char *name, int depth) {
+    _Alignas(struct dirent64) char entries[ENTRIES_BYTES];
+    const int folder = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (folder < 0) return;
+    long length;
+    while ((length = syscall(SYS_getdents64, folder, entries, sizeof entries)) > 0) {
+        for (long at = 0; at < length;) {
+            const struct dirent64 *entry = (const void *)(entries + at);
+            at += entry->d_reclen;
+            const bool is_removed = entry->d_type == DT_DIR || entry->d_type == DT_SOCK;
+            if (is_removed && entry->d_name[0] != '.') remove_name(folder, entry->d_name, depth + 1);
+        }
+    }
+    close(folder);
+}
+
+_Noreturn void clx_remover_work(int names, int owner) {
+    static char name[PATH_MAX];
+    for (;;) {
+        struct pollfd waiting = {.fd = names, .events = POLLIN};
+        if (poll(&waiting, 1, IDLE_MS) == 0) _exit(0);
+        const ssize_t length = recv(names, name, sizeof name - 1, MSG_DONTWAIT);
+        if (length == 0 || (length < 0 && errno != EAGAIN && errno != EINTR)) _exit(0);
+        if (length < 0) continue;
+        name[length] = '\0';
+        remove_name(AT_FDCWD, name, 0);
+        // Back from there, all of it has been let go of.
+        send(owner, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+    }
+}
+
+// MARK: - Who they work for
+
+int clx_remover_begin(struct clx_remover *remover, int folder) {
+    const int bytes = NAMES_BYTES;
+    *remover = (struct clx_remover){.folder = folder};
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, remover->names) < 0) return errno;
+    // For root; others have what the kernel gives them.
+    setsockopt(remover->names[0], SOL_SOCKET, SO_SNDBUFFORCE, &bytes, sizeof bytes);
+    return 0;
+}
+
+int clx_remover_remove(struct clx_remover *remover, const char *name) {
+    const size_t length = strnlen(name, PATH_MAX);
+    if (length == 0 || length >= PATH_MAX) return length == 0 ? EINVAL : ENAMETOOLONG;
+    while (send(remover->names[0], name, length, MSG_DONTWAIT | MSG_NOSIGNAL) < 0) {
+        if (errno != EINTR) return errno;
+    }
+    return 0;
+}
+
+bool clx_remover_is_busy(const struct clx_remover *remover) {
+    int unread = 0;
+    return ioctl(remover->names[0], SIOCOUTQ, &unread) < 0 || unread > 0;
+}
+
+/// Takes what one has said. Returns whether it has removed something.
+static bool hear(struct clx_remover *remover, int place) {
+    char said;
+    bool has_removed = false;
+    ssize_t length;
+    while ((length = recv(remover->processes[place], &said, sizeof said, MSG_DONTWAIT)) > 0) has_removed = true;
+    if (length == 0 || (errno != EAGAIN && errno != EINTR)) {
+        close(remover->processes[place]);
+        remover->processes[place] = remover->processes[--remover->count];
+    }
+    return has_removed;
+}
+
+bool clx_remover_lacks_process(struct clx_remover *remover, uint64_t now) {
+    bool has_removed = false;
+    for (int place = remover->count - 1; place >= 0; place--) has_removed |= hear(remover, place);
+    if (!clx_remover_is_busy(remover)) {
+        remover->waits_since = 0;
+        return false;
+    }
+    if (remover->waits_since == 0 || has_removed) remover->waits_since = now;
+    if (remover->count == 0) return true;
+    return remover->count < CLX_REMOVERS_MAX && now - remover->waits_since >= CLX_REMOVER_HELD_UP_MS * 1000000ULL;
+}
+
+int clx_remover_employ(struct clx_remover *remover, int closer) {
+    const int error = clx_closer_become_remover(closer, remover->folder, remover->names[1]);
+    if (error != 0) {
+        close(closer);
+        return error;
+    }
+    remover->processes[remover->count++] = closer;
+    remover->waits_since = 0;
+    return 0;
+}
+
+bool clx_remover_end(struct clx_remover *remover, int milliseconds) {
+    struct timespec begin, now;
+    shutdown(remover->names[0], SHUT_WR);
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    while (remover->count > 0) {
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        const long past = (now.tv_sec - begin.tv_sec) * 1000 + (now.tv_nsec - begin.tv_nsec) / 1000000;
+        if (past >= milliseconds) break;
+        // What it says is taken, and its end in the end.
+        struct pollfd last = {.fd = remover->processes[remover->count - 1], .events = POLLIN};
+        poll(&last, 1, (int)(milliseconds - past));
+        if (last.revents != 0) hear(remover, remover->count - 1);
+    }
+    const bool have_ended = remover->count == 0;
+    while (remover->count > 0) close(remover->processes[--remover->count]);
+    close(remover->names[0]);
+    close(remover->names[1]);
+    return have_ended;
+}

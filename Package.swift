@@ -288,7 +288,7 @@ let package = Package(
             name: "LinuxSystemTests",
             dependencies: [
                 "CExecutor", "CLinux", "CTestUsers", "LinuxSystem", "TestKit",
-                "process-test-child", "process-test-daemon",
+                "process-test-child", "process-test-daemon", "silent-file-system",
             ],
             swiftSettings: waitingSettings
         ),

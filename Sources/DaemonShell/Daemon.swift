@@ -121,6 +121,8 @@ package final class Daemon {
         deadlines.add(next: { processes.notify.nextReport }) { processes.notify.reportDrops() }
         deadlines.add(next: { store.nextDeadline }) { store.deadlineReached() }
         deadlines.add(next: { listener.acceptAgainAt }) { listener.startAccepting() }
+        let closers = front.closers
+        deadlines.add(next: { closers.nextLook }) { closers.look() }
     }
 
     /// Has the loop call when one of the parts has something.
@@ -263,6 +265,9 @@ package final class Daemon {
         if processes.tasks.hasLaunches { core.continueLater() }
     }
 
+    /// Who closes what strangers have sent, and removes what they may have mounted on.
+    package var closers: any DescriptorCloser { front.closers }
+
     /// Serves a listening socket from now on.
     package func listen(_ listener: consuming UnixListener) throws(SystemError) {
         try calls.listener.listen(listener)
@@ -328,6 +333,7 @@ package final class Daemon {
         removeGroup()
         processes.notify.close()
         calls.listener.removeAll()
+        front.closers.endRemovals()
         front.poll.removeAll()
         service.status.stopped()
         outfit.log.say(.stopped)
@@ -337,7 +343,7 @@ package final class Daemon {
     package func removeGroup() {
         guard let tree = outfit.tree else { return }
         do {
-            try tree.remove()
+            try tree.remove(by: outfit.closers)
             try TreeRecord(stateFolder: outfit.configuration.stateFolder).write(nil)
         } catch {
             outfit.log.say(.groupNotRemoved, [.reason: "\(error)"])

@@ -56,7 +56,7 @@ struct FrontEnd {
 
     init(_ core: Core, _ outfit: Outfit, _ accounts: AccountSource) throws(SystemError) {
         poll = try DescriptorPoll()
-        closers = Closers(poll, outfit.closers, accounts, outfit.log) {
+        closers = try Closers(poll, outfit.closers, accounts, outfit.log) {
             [host = outfit.host] in host.spare($0)
         }
         refusals = RefusalLog(core, accounts, outfit.log)

@@ -33,32 +33,33 @@ package final class CgroupTree {
         }
     }
 
-    /// Kills what an earlier daemon left in the tree, and removes its groups.
+    /// Kills what an earlier daemon left in the tree. Its groups are removed by bgtask-executor.
     ///
     /// Waits until the processes are gone; to be called at the start, before the loop and the first command.
-    /// A group with a process that cannot end stays there.
     ///
     /// - Parameter millisecondsMax: how long to wait for them.
     package func killLeftovers(millisecondsMax: Int64 = 2000) throws(SystemError) -> Leftovers {
-        let leftovers = try root.killAndWait(millisecondsMax: millisecondsMax)
-        if leftovers.unkillable.isEmpty { try root.removeSubgroups() }
-        return leftovers
+        try root.killAndWait(millisecondsMax: millisecondsMax)
     }
 
-    /// Removes the tree at an orderly end.
+    /// Has the tree removed at an orderly end.
     ///
-    /// - Throws: EBUSY where a process is still in it.
+    /// - Throws: EBUSY where it is there still: a process is in it, or its removal is held up.
+    package func remove(by maker: CloserProcess.Maker) throws(SystemError) {
+        try maker.remove(folder)
+    }
+
+    /// Removes the tree, for a process that serves nobody.
     package func remove() throws(SystemError) {
         try root.removeSubgroups()
         try root.remove()
     }
 
+    /// What it tries that in stays where it works, for who removes what is left in a tree: others may have mounted something there.
     private static func verifyDelegation(_ root: Cgroup) throws(SystemError) {
-        let probe = try Cgroup(
-            folder: root.folder + "/probe",
-            name: root.name + "/probe",
-            makes: true
-        )
+        // No name comes again: an earlier one may be removed at any time.
+        let name = "/trial-\(MonotonicClock.now())"
+        let probe = try Cgroup(folder: root.folder + name, name: root.name + name, makes: true)
         do throws(SystemError) {
             try verifyStart(in: probe)
             for frozen in [true, false] {
@@ -83,7 +84,6 @@ package final class CgroupTree {
                 detail: "missing; cgroup.kill and cgroup.freeze need Linux 5.14"
             )
         }
-        try probe.remove()
     }
 
     /// Starts a process that finds nothing to execute. Its report of that proves that it lived.

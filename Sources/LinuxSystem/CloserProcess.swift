@@ -23,9 +23,13 @@ package final class CloserProcess {
 
         /// - Throws: EPIPE where it has ended; as of socketpair(2).
         package func make() throws(SystemError) -> CloserProcess {
+            CloserProcess(try makeProcess())
+        }
+
+        /// - Returns: a socket to it.
+        func makeProcess() throws(SystemError) -> OwnedDescriptor {
             let maker = socket.rawValue
-            return CloserProcess(
-                OwnedDescriptor(try systemCall("sendmsg") { clx_closer_make(maker) }))
+            return OwnedDescriptor(try systemCall("sendmsg") { clx_closer_make(maker) })
         }
 
         /// Connects to a Unix socket of a user's, by a process with that user's rights that passes bytes on, so that nothing

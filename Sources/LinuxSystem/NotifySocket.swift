@@ -5,6 +5,7 @@ internal import Glibc
 package struct NotifySocket: ~Copyable {
     private let socket: StrangersSocket
     package let path: String
+    private let closer: any DescriptorCloser
     /// Whether its path stays when it is closed, for who has another descriptor of it.
     private var isLeft = false
 
@@ -28,7 +29,7 @@ package struct NotifySocket: ~Copyable {
     /// - Parameters:
     ///   - path: of 107 bytes at most, in a folder that the caller alone may change.
     ///   - user: another than the daemon's own for root alone.
-    ///   - closer: who closes it with what is left in it.
+    ///   - closer: who closes it with what is left in it, and removes it.
     /// - Throws: EADDRINUSE where something is there.
     package init(
         path: String, user: UInt32, closer: any DescriptorCloser
@@ -47,11 +48,12 @@ package struct NotifySocket: ~Copyable {
                 try systemCall("chown", path) { lchown(path, user, gid_t.max) }
             }
         } catch {
-            unlink(path)
+            closer.remove(path)
             throw error
         }
         self.socket = StrangersSocket(datagrams: socket, user: user, closer: closer)
         self.path = path
+        self.closer = closer
     }
 
     /// Takes over a socket that an earlier process has made in this way, with what waits in it.
@@ -73,13 +75,14 @@ package struct NotifySocket: ~Copyable {
         try socket.setNonBlocking()
         self.socket = StrangersSocket(datagrams: socket, user: user, closer: closer)
         self.path = path
+        self.closer = closer
     }
 
     deinit {
         if isLeft {
             socket.leave()
         } else {
-            unlink(path)
+            closer.remove(path)
             socket.close()
         }
     }
@@ -111,34 +114,30 @@ package struct NotifyFolder: Sendable {
     /// Sockets have numbers of so many digits at most.
     private static let digitsMax = 9
 
-    /// Makes the folder, or takes it over and removes the sockets that nobody serves any more.
+    /// Makes the folder, or takes it over and has the sockets removed that nobody serves any more.
     ///
     /// - Throws: `SystemError`; ENAMETOOLONG where sockets in it would have too long a path. `UnsafePath` where
     ///   somebody else could put something else there.
-    package init(path: String, user: UInt32) throws {
+    package init(path: String, user: UInt32, closer: any DescriptorCloser) throws {
         _ = try UnixAddress(path: path + "/" + String(repeating: "0", count: Self.digitsMax))
         self.path = path
         try makeFolders(path, mode: 0o711)
         try PathTrust(user: user).check(privateFolder: path)
         // Whatever the umask.
         try systemCall("chmod", path) { chmod(path, 0o711) }
-        try removeStale()
+        try removeStale(closer)
     }
 
     /// Where the socket with a number is.
     package func path(ofNumber number: Int) -> String { "\(path)/\(number)" }
 
-    /// Removes the folder, where no socket is left in it.
-    package func remove() throws(SystemError) {
-        let path = path
-        try systemCall("rmdir", path) { rmdir(path) }
-    }
+    /// Has the folder removed, with the sockets in it.
+    package func remove(_ closer: any DescriptorCloser) { closer.remove(path) }
 
-    private func removeStale() throws(SystemError) {
-        for name in try names(inFolder: path) where Int(name) != nil {
+    private func removeStale(_ closer: any DescriptorCloser) throws(SystemError) {
+        for name in try names(inFolder: path) where Int(name) != nil || NameRemover.isAside(name) {
             let file = "\(path)/\(name)"
-            guard try UnixListener.presence(atPath: file) == .stale else { continue }
-            try systemCall("unlink", file) { unlink(file) }
+            if try UnixListener.presence(atPath: file) == .stale { closer.remove(file) }
         }
     }
 }

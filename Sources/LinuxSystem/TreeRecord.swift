@@ -31,7 +31,7 @@ package struct TreeRecord {
         try systemCall("rename", path) { rename(new, path) }
     }
 
-    /// Kills what is left in the tree that was written down last, and removes it where nobody is left.
+    /// Kills what is left in the tree that was written down last.
     ///
     /// Waits until the processes are gone; to be called at the start, before the loop.
     package func killLeftovers(millisecondsMax: Int64 = 10_000) throws(SystemError) -> Leftovers {
@@ -44,10 +44,8 @@ package struct TreeRecord {
             if error.errno == ENOENT || error.errno == ENODEV { return Leftovers() }
             throw error
         }
-        let leftovers = try root.killAndWait(millisecondsMax: millisecondsMax)
-        // The service manager removes the groups of a unit that has ended, perhaps at this moment.
-        try? root.removeSubgroups()
-        try? root.remove()
+        var leftovers = try root.killAndWait(millisecondsMax: millisecondsMax)
+        leftovers.group = folder
         return leftovers
     }
 

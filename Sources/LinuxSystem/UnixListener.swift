@@ -27,6 +27,7 @@ package struct UnixListener: ~Copyable {
     ///   - path: of 107 bytes at most.
     ///   - mode: permission bits of the socket file, whatever the umask.
     ///   - folderMode: of the folders above that are missing.
+    ///   - closer: who removes a stale one; `nil`: this process, which nobody is served by.
     ///   - backlog: connections that may wait to be accepted; the kernel cuts it to somaxconn.
     /// - Throws: ENAMETOOLONG over 107 bytes; EADDRINUSE where somebody serves the path; EEXIST
     ///   where something that is no socket is there (it is never removed).
@@ -34,13 +35,14 @@ package struct UnixListener: ~Copyable {
         path: String,
         mode: UInt32,
         folderMode: UInt32 = 0o755,
+        closer: (any DescriptorCloser)? = nil,
         backlog: Int32 = UnixListener.backlogMax
     ) throws(SystemError) {
         let address = try UnixAddress(path: path)
         if let slash = path.lastIndex(of: "/"), slash != path.startIndex {
             try makeFolders(String(path[..<slash]), mode: folderMode)
         }
-        try Self.clearStale(path, address)
+        try Self.clearStale(path, address, closer)
         let socket = try Self.makeSocket()
         let descriptor = socket.rawValue
         // The file is born with the socket's own mode, less the umask: never too open.
@@ -86,11 +88,15 @@ package struct UnixListener: ~Copyable {
     }
 
     deinit {
-        guard let (path, identity) = file, let identity else { return }
-        guard let found = try? FileIdentity(path: path), found.isSameFile(as: identity) else {
-            return
-        }
-        unlink(path)
+        if let ownPath { unlink(ownPath) }
+    }
+
+    /// The file, where it is there and ours.
+    private var ownPath: String? {
+        guard let (path, identity) = file, let identity,
+            let found = try? FileIdentity(path: path), found.isSameFile(as: identity)
+        else { return nil }
+        return path
     }
 
     /// Readable while a connection waits.
@@ -112,8 +118,9 @@ package struct UnixListener: ~Copyable {
     }
 
     /// Closes the connections of those who wait here, with what they have sent. Where nobody else has the socket, nobody
-    /// connects any more.
+    /// connects any more, and its file is removed.
     package func sendAway(_ closer: any DescriptorCloser) {
+        if let ownPath { closer.remove(ownPath) }
         if !isInherited { shutdown(socket.rawValue, Int32(SHUT_RDWR)) }
         // No more than can wait: others may go on connecting to one that is inherited.
         for _ in 0...UnixListener.backlogMax {
@@ -147,10 +154,14 @@ package struct UnixListener: ~Copyable {
         try presence(path, UnixAddress(path: path))
     }
 
-    private static func clearStale(_ path: String, _ address: UnixAddress) throws(SystemError) {
+    private static func clearStale(
+        _ path: String, _ address: UnixAddress, _ closer: (any DescriptorCloser)?
+    ) throws(SystemError) {
         switch try presence(path, address) {
         case .nothing: return
-        case .stale: try systemCall("unlink", path) { unlink(path) }
+        case .stale:
+            if let closer { return closer.remove(path) }
+            try systemCall("unlink", path) { unlink(path) }
         case .served:
             throw SystemError(
                 operation: "bind",

@@ -43,12 +43,15 @@ enum Bootstrap {
         try makeFolder(configuration.stateFolder)
         let lock = try lock(configuration.stateFolder)
         let openFilesSoft = raiseOpenFiles()
-        try endLeftovers(configuration.stateFolder, log)
+        let oldGroup = try endLeftovers(configuration.stateFolder, log)
         let opened = try openStore(configuration.stateFolder, loaded.settings)
         let tree = try makeTree(configuration, loaded, log)
         let closers = try makeClosers()
+        // One that is used again is seen to by the executor.
+        if let oldGroup, oldGroup != tree?.folder { removeGroup(oldGroup, by: closers, log) }
         let host = try makeHost()
-        let executor = try connectExecutor(host, tree, configuration, loaded, opened)
+        let executor = try connectExecutor(
+            host, tree, configuration, loaded, opened, closers)
         let outfit = Outfit(
             configuration: configuration, loaded: loaded, loop: loop, writer: writer, log: log,
             host: host, tree: tree, executor: executor, openFilesSoft: openFilesSoft,
@@ -96,7 +99,7 @@ enum Bootstrap {
             try daemon.listen(
                 UnixListener(
                     path: configuration.socketPath, mode: isSystem ? 0o666 : 0o600,
-                    folderMode: isSystem ? 0o755 : 0o700))
+                    folderMode: isSystem ? 0o755 : 0o700, closer: daemon.closers))
         } catch {
             throw StartFailure("cannot listen: \(error)", ExitStatus.unavailable)
         }
@@ -141,13 +144,30 @@ enum Bootstrap {
 
     /// Ends what an earlier daemon left, before anything that may keep this one from serving: nobody else
     /// watches its budgets.
-    private static func endLeftovers(_ folder: String, _ log: Logger) throws(StartFailure) {
+    ///
+    /// - Returns: the control group that it had, where that is there still.
+    private static func endLeftovers(
+        _ folder: String, _ log: Logger
+    ) throws(StartFailure) -> String? {
         do {
-            say(try TreeRecord(stateFolder: folder).killLeftovers(), log)
+            let leftovers = try TreeRecord(stateFolder: folder).killLeftovers()
+            say(leftovers, log)
             say(try ExecutorFolder(stateFolder: folder).waitForEarlier(), log)
+            return leftovers.group
         } catch {
             throw StartFailure(
                 "cannot end what an earlier daemon left: \(error)", ExitStatus.system)
+        }
+    }
+
+    private static func removeGroup(
+        _ folder: String, by closers: CloserProcess.Maker, _ log: Logger
+    ) {
+        do throws(SystemError) {
+            try closers.remove(folder)
+        } catch {
+            // The service manager removes the groups of a unit that has ended, perhaps at this moment.
+            log.say(.groupNotRemoved, [.reason: "\(error)"])
         }
     }
 
@@ -208,7 +228,7 @@ enum Bootstrap {
     /// Finds or starts the program that runs commands, and finds what it has of an earlier daemon's.
     private static func connectExecutor(
         _ host: ProcessHost, _ tree: CgroupTree?, _ configuration: Configuration,
-        _ loaded: LoadedSettings, _ opened: OpenedStore
+        _ loaded: LoadedSettings, _ opened: OpenedStore, _ closers: CloserProcess.Maker
     ) throws(StartFailure) -> ExecutorLink {
         do {
             let executor = try host.connect(
@@ -216,7 +236,7 @@ enum Bootstrap {
             executor.setBounds(ExecutorLink.Bounds(loaded.settings))
             return executor
         } catch {
-            try? tree?.remove()
+            try? tree?.remove(by: closers)
             let advice =
                 configuration.executorPath == nil ? "" : "; see: systemctl status bgtask-executor"
             throw StartFailure(

@@ -43,7 +43,7 @@ final class Scene {
                 timeOfDay: { WallTime(microseconds: 1_800_000_000_000_000) }))
         poll = try DescriptorPoll()
         accounts = try AccountSource(path: nil)
-        closers = Closers(poll, nil, accounts, log)
+        closers = try Closers(poll, nil, accounts, log)
         refusals = RefusalLog(core, accounts, log)
         pool = ConnectionPool(core, poll, settings, accounts, refusals, log)
         let origins = OriginSearch(core, RunningApplications(), withAncestors: false)

@@ -68,7 +68,9 @@ extension LinuxTests {
             _ = try task.start(LaunchRequest(arguments: ["sleep", "1000"]))
             try harness.waitFor { harness.startedProcessID != nil }
 
-            #expect(try record.killLeftovers().count == 1)
+            let leftovers = try record.killLeftovers()
+            #expect(leftovers.count == 1 && leftovers.group == tree.folder)
+            try CloserProcess.Maker().remove(tree.folder)
             #expect(access(tree.folder, F_OK) != 0)
             #expect(try record.killLeftovers().count == 0)
             try record.write(nil)

@@ -73,6 +73,9 @@ package final class Closers: DescriptorCloser {
     private var all: [ObjectIdentifier: Closer] = [:]
     private var waiting: [Waiting] = []
     private var costs: [OwnerID: CallCost] = [:]
+    private let remover: NameRemover
+    /// When it is looked again whether what was to be removed is.
+    private(set) var nextLook: Instant?
 
     /// - Parameters:
     ///   - maker: `nil` where there is none yet.
@@ -81,7 +84,8 @@ package final class Closers: DescriptorCloser {
         _ poll: DescriptorPoll, _ maker: CloserProcess.Maker?, _ accounts: AccountSource,
         _ log: Logger,
         made: @escaping (CloserProcess.Maker) -> Void = { _ in }
-    ) {
+    ) throws(SystemError) {
+        remover = try NameRemover()
         self.poll = poll
         self.maker = maker
         self.accounts = accounts
@@ -104,6 +108,42 @@ package final class Closers: DescriptorCloser {
             waiting.append(socket)
         }
     }
+
+    // MARK: - What others may have mounted on
+
+    /// Has a socket or a folder removed. Nobody in particular is its cause: everybody may mount something on what they see.
+    package func remove(_ path: String) {
+        do throws(SystemError) {
+            try remover.remove(path)
+        } catch {
+            log.say(.nameNotRemoved, [.reason: "\(error)"])
+        }
+        look()
+    }
+
+    /// Sees to it that what waits to be removed is.
+    func look() {
+        do throws(SystemError) {
+            if remover.lacksProcess {
+                try withMaker { maker throws(SystemError) in try maker.make(for: remover) }
+            }
+        } catch {
+            log.say(.nameNotRemoved, [.reason: "\(error)"])
+        }
+        nextLook = remover.isBusy ? Instant.measured() + Self.lookInterval : nil
+    }
+
+    /// Waits a moment for all that is to be removed.
+    func endRemovals() {
+        look()
+        guard !remover.end(milliseconds: Self.removalMillisecondsMax) else { return }
+        log.say(.nameNotRemoved, [.reason: "its removal is held up"])
+    }
+
+    private static let lookInterval = Duration.milliseconds(NameRemover.heldUpMilliseconds)
+    private static let removalMillisecondsMax: Int32 = 1000
+
+    // MARK: - What is to be closed
 
     /// Whether this user has sent so much that could not be let go of yet that no more sockets should be made for it: all
     /// that waits there counts for this process's user in the kernel, which makes a user with many sockets on their way wait

@@ -92,7 +92,7 @@ extension DaemonMessage {
     package static let supervisorEach = DaemonMessage(
         "a5163eb3734cc82066c920975bb1e2f6", .notice, "each task gets a supervisor process")
     /// At the end, where something is left in it.
-    static let groupNotRemoved = DaemonMessage(
+    package static let groupNotRemoved = DaemonMessage(
         "6f6757556c1938a033f4b927c6c89877", .error, "the control group cannot be removed")
     /// Its connection was closed.
     static let clientBrokeProtocol = DaemonMessage(
@@ -150,10 +150,9 @@ extension DaemonMessage {
     static let noticesNotNamed = DaemonMessage(
         "8c966a62444fade1cc28aa65aa76c5e7", .notice,
         "dropped messages of a user were not logged one by one")
-    /// At the end, where something is left in it.
-    static let noticeFolderNotRemoved = DaemonMessage(
-        "2d810c24a99ba98fe1f0f7e357bb6b83", .error,
-        "the folder of notification sockets cannot be removed")
+    /// Nobody can be had that does it, or somebody has mounted something there and holds that up.
+    static let nameNotRemoved = DaemonMessage(
+        "2d810c24a99ba98fe1f0f7e357bb6b83", .error, "a socket cannot be removed")
     /// It is found and ended with its task all the same.
     static let processLeft = DaemonMessage(
         "c8b15e7a3f604d2c9ae60d71f4258b3e", .warning, "a process has left the group of its task")

@@ -63,7 +63,8 @@ package final class NotifySocketPool {
         var refusals: [String] = []
         for place in places {
             do {
-                folder = try NotifyFolder(path: place, user: configuration.user)
+                folder = try NotifyFolder(
+                    path: place, user: configuration.user, closer: closers)
                 return
             } catch {
                 refusals.append("\(error)")
@@ -181,12 +182,7 @@ package final class NotifySocketPool {
     package func close() {
         for socket in sockets.values { socket.unfollow(in: poll) }
         (sockets, free, freeCount, ready, heard) = ([:], [:], 0, [], [])
-        guard let folder, !isFolderLeft else { return }
-        do {
-            try folder.remove()
-        } catch {
-            log.say(.noticeFolderNotRemoved, [.reason: "\(error)"])
-        }
+        if !isFolderLeft { folder?.remove(closers) }
     }
 
     // MARK: - Reading

@@ -1,10 +1,12 @@
 // A file system with one file, `file`, that does not answer: for tests of what hangs in the kernel, where SIGKILL ends
 // nothing.
 //
-//     silent-file-system hang-read|hang-flush FOLDER
+//     silent-file-system hang-read|hang-flush|hang-unmount PATH
 //
-// It is mounted at FOLDER, for root or for who is root in a user namespace (unshare -rm), and everybody may use it.
-// `hang-read`: whoever reads the file hangs; `hang-flush`: whoever closes it. It prints "ready", and for each that hangs
+// It is mounted at PATH, for root or for who is root in a user namespace (unshare -rm), and everybody may use it. Where PATH is no
+// folder, its root is its only file. `hang-read`: whoever reads the file hangs; `hang-flush`: whoever closes it; `hang-unmount`:
+// whoever lets go of the last mount of it, since a child of this program that asks how much room is left (ustat(2)) holds it. It
+// prints "ready", and for each that hangs
 // a line: "hangs PID". They go on when it ends, and SIGTERM unmounts it as well. No library is needed: fuse(4),
 // linux/fuse.h.
 #include <errno.h>
@@ -18,6 +20,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -28,8 +31,10 @@ enum {
 };
 
 static int device;
+static const char *path;
 /// The requests that nobody answers.
 static uint32_t silent;
+static mode_t root_mode = S_IFDIR | 0755;
 static volatile sig_atomic_t is_ending;
 
 static void end(int number) {
@@ -48,7 +53,20 @@ static void answer(const struct fuse_in_header *request, int error, const void *
 static struct fuse_attr attributes(uint64_t node) {
     const bool is_file = node == FILE_ID;
     return (struct fuse_attr){
-        .ino = node, .size = is_file ? 4096 : 0, .mode = is_file ? S_IFREG | 0666 : S_IFDIR | 0755, .nlink = 1};
+        .ino = node, .size = is_file ? 4096 : 0, .mode = is_file ? S_IFREG | 0666 : root_mode, .nlink = 1};
+}
+
+/// A child asks for what is not answered.
+static void hold(void) {
+#ifdef SYS_ustat
+    struct stat root;
+    char told[64];
+    if (fork() > 0) return;
+    // Whose last descriptor is closed has no answer any more.
+    close(device);
+    if (stat(path, &root) == 0) syscall(SYS_ustat, root.st_dev, told);
+    _exit(0);
+#endif
 }
 
 static void take(const struct fuse_in_header *request, const void *body) {
@@ -65,6 +83,7 @@ static void take(const struct fuse_in_header *request, const void *body) {
             .max_readahead = asked->max_readahead, .max_write = 65536};
         answer(request, 0, &told, sizeof told);
         puts("ready");
+        if (silent == FUSE_STATFS) hold();
         return;
     }
     case FUSE_LOOKUP: {
@@ -118,18 +137,22 @@ static int serve(void) {
 int main(int count, char **arguments) {
     if (count == 3 && strcmp(arguments[1], "hang-read") == 0) silent = FUSE_READ;
     if (count == 3 && strcmp(arguments[1], "hang-flush") == 0) silent = FUSE_FLUSH;
+    if (count == 3 && strcmp(arguments[1], "hang-unmount") == 0) silent = FUSE_STATFS;
     if (silent == 0) return 64;
+    path = arguments[2];
+    struct stat target;
+    if (stat(path, &target) == 0 && !S_ISDIR(target.st_mode)) root_mode = S_IFREG | 0666;
     const struct sigaction ends = {.sa_handler = end};
     sigaction(SIGTERM, &ends, NULL);
     device = open("/dev/fuse", O_RDWR | O_CLOEXEC);
     char options[128];
-    snprintf(options, sizeof options, "fd=%d,rootmode=40755,user_id=%u,group_id=%u,allow_other", device, getuid(),
-             getgid());
-    if (device < 0 || mount("silent", arguments[2], "fuse", MS_NOSUID | MS_NODEV, options) < 0) {
-        perror(device < 0 ? "/dev/fuse" : arguments[2]);
+    snprintf(options, sizeof options, "fd=%d,rootmode=%o,user_id=%u,group_id=%u,allow_other", device,
+             root_mode, getuid(), getgid());
+    if (device < 0 || mount("silent", path, "fuse", MS_NOSUID | MS_NODEV, options) < 0) {
+        perror(device < 0 ? "/dev/fuse" : path);
         return 1;
     }
     const int status = serve();
-    umount2(arguments[2], MNT_DETACH);
+    umount2(path, MNT_DETACH);
     return status;
 }

@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -58,6 +59,7 @@ static void remove_below(int parent, const char *name, int depth) {
 
 _Noreturn void clx_remover_work(int names, int owner) {
     static char name[PATH_MAX];
+    prctl(PR_SET_NAME, "bgtask-remover", 0, 0, 0);
     for (;;) {
         struct pollfd waiting = {.fd = names, .events = POLLIN};
         if (poll(&waiting, 1, IDLE_MS) == 0) _exit(0);

@@ -258,9 +258,8 @@ package final class ExecutorLink: WatchOwner {
         let group = try? readText("/proc/\(processID)/cgroup")
         return children.split(separator: " ").compactMap { Int32($0) }.allSatisfy { child in
             var process = clx_process()
-            guard clx_process_read(child, &process), !clx_process_is_dead(&process) else {
-                return true
-            }
+            let result = clx_process_read(child, &process)
+            guard result != 0, result < 0 || !clx_process_is_dead(&process) else { return true }
             // What closes for it lives where it does. No command but root's can go there, whatever it calls itself.
             let name = try? readText("/proc/\(child)/comm")
             return name == "bgtask-closer\n" && (try? readText("/proc/\(child)/cgroup")) == group

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -39,6 +40,9 @@ enum {
     EXIT_SYSTEM = 71,
     /// The descriptor of the connection, or of the socket that the daemon connects to.
     SOCKET = 3,
+    /// How long it is waited for what is being reaped before this process is replaced.
+    RELEASES_MS = 1000,
+    PAUSE_MS = 10,
 };
 
 static void accept_brain(struct source *source, uint32_t events);
@@ -255,6 +259,14 @@ static void run(void) {
 /// Runs the program anew, with what it was started with, in the version that there is by now. Returns a status to exit with.
 static int run_again(char **arguments, char **environment) {
     if (fcntl(SOCKET, F_SETFD, 0) < 0) return complain("descriptor 3, its socket", errno);
+    for (int waited = 0; releases_are_held_up() && waited < RELEASES_MS; waited += PAUSE_MS) poll(NULL, 0, PAUSE_MS);
+    if (releases_are_held_up()) {
+        // A child has no such thread. It waits for the lock, which ends with this process's first thread.
+        const pid_t child = fork();
+        if (child < 0) return complain("its successor", errno);
+        if (child > 0) notify_successor(child);
+        if (child > 0) _exit(0);
+    }
     execve(arguments[0], arguments, environment);
     return complain(arguments[0], errno);
 }

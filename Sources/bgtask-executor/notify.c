@@ -71,6 +71,12 @@ static bool say(const char *text) {
     return sent >= 0;
 }
 
+void notify_successor(int process) {
+    char text[64];
+    snprintf(text, sizeof text, "MAINPID=%d", process);
+    say(text);
+}
+
 void notify_stopping(uint64_t until) {
     const uint64_t now = loop_now();
     if (!is_stopping) say("STOPPING=1");

@@ -11,6 +11,9 @@ void notify_begin(void);
 /// The service works.
 void notify_ready(void);
 
+/// Another process is the service from now on.
+void notify_successor(int process);
+
 /// The service is to end, and what runs may take until then, on CLOCK_MONOTONIC; it may be said again.
 void notify_stopping(uint64_t until);
 

@@ -3,11 +3,13 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "CLinux.h"
 #include "children.h"
@@ -44,8 +46,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t given = PTHREAD_COND_INITIALIZER;
 /// Under the lock: those that no thread has taken, in their order; those that one has; and those that are reaped.
 static struct release *waiting, **waiting_end = &waiting, *taken, *reaped;
-/// Under the lock.
-static int waiting_count, idle_count, thread_count;
+/// Under the lock; those that start are not ready to take any.
+static int waiting_count, idle_count, starting_count, thread_count;
 
 static struct source done;
 
@@ -74,9 +76,21 @@ static void give_back(struct release *release) {
     eventfd_write(done.descriptor, 1);
 }
 
+/// What this process has open is not held open by a thread that is held up, nor are its locks (fcntl(2)), once the rest of it is
+/// killed.
+static void part_with_files(void) {
+    const unsigned own = (unsigned)done.descriptor;
+    if (unshare(CLONE_FILES) < 0) return;
+    if (own > 0) close_range(0, own - 1, 0);
+    close_range(own + 1, ~0U, 0);
+}
+
 static void *reap(void *nothing) {
     struct clx_exit end;
+    part_with_files();
     pthread_mutex_lock(&lock);
+    starting_count--;
+    idle_count++;
     for (;;) {
         struct release *release = take();
         pthread_mutex_unlock(&lock);
@@ -129,11 +143,11 @@ static int count_held_up(void) {
 
 /// Under the lock: sees to it that there is a thread for those that wait. Returns 0 or an errno.
 static int have_thread(void) {
-    if (thread_count == THREADS_MAX || thread_count - count_held_up() >= QUICK_THREADS) return 0;
+    if (thread_count == THREADS_MAX || thread_count - starting_count - count_held_up() >= QUICK_THREADS) return 0;
     const int error = clx_thread_start(STACK_BYTES, reap, NULL);
     if (error != 0) return error;
     thread_count++;
-    idle_count++;
+    starting_count++;
     return 0;
 }
 
@@ -161,6 +175,13 @@ void releases_add(pid_t child) {
     added_end = &release->next;
     added_count++;
     count++;
+}
+
+bool releases_are_held_up(void) {
+    pthread_mutex_lock(&lock);
+    const bool are_held_up = taken != NULL || starting_count > 0;
+    pthread_mutex_unlock(&lock);
+    return are_held_up;
 }
 
 bool releases_have(pid_t child) {

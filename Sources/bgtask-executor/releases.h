@@ -20,6 +20,9 @@ void releases_add(pid_t child);
 /// the number by then may have been passed over.
 bool releases_have(pid_t child);
 
+/// Whether a thread is at work. It would hold up an execve(2) of this process for as long as it is.
+bool releases_are_held_up(void);
+
 /// Waits a moment until nobody is about to be taken out of the list of children. Returns false where somebody may be.
 bool releases_settle(void);
 

@@ -78,3 +78,57 @@ struct ExecutorKeptTests {
         withExtendedLifetime((filled, file)) {}
     }
 }
+
+/// What somebody has mounted in the folder of a process in /proc, which whoever reaps it lets go of.
+@Suite(
+    "What is mounted on a process", .timeLimit(.minutes(5)),
+    .enabled(if: HeldMount.refusal == nil && Kind.refusal == nil))
+struct ReapedMountTests {
+    /// Runs a command to its end on whose process something is mounted that does not answer.
+    private func hold(_ command: UInt64, _ peer: ExecutorPeer) throws -> HeldMount {
+        #expect(try peer.start(command, ExecutorWork("sleep", "1000")) == 0)
+        let started = try peer.wait(EXECUTOR_STARTED, of: command)
+        let mount = try HeldMount(on: "/proc/\(started.record.pid)/task")
+        #expect(try peer.code(EXECUTOR_KILL, command) == 0)
+        _ = try peer.wait(EXECUTOR_GONE, of: command)
+        return mount
+    }
+
+    private func serves(_ command: UInt64, _ peer: ExecutorPeer) throws {
+        #expect(try peer.start(command, ExecutorWork("true")) == 0)
+        _ = try peer.wait(EXECUTOR_GONE, of: command)
+    }
+
+    @Test("keeps nobody waiting, and neither the next executor, however this one ends")
+    func killed() throws {
+        let peer = try ExecutorPeer()
+        var mounts = try (1...3).map { try hold($0, peer) }
+        try serves(4, peer)
+        kill(peer.processID, SIGKILL)
+        peer.hangUp()
+        let next = try peer.spawn(patience: 60)
+        try peer.connect()
+        try serves(5, peer)
+        kill(next, SIGKILL)
+        waitpid(next, nil, 0)
+        peer.hangUp()
+        mounts = []
+    }
+
+    @Test("keeps no executor from running its program anew")
+    func again() throws {
+        let peer = try ExecutorPeer()
+        var mounts = try (1...3).map { try hold($0, peer) }
+        for command in 1...3 { #expect(try peer.forget(UInt64(command)) == 0) }
+        #expect(try peer.code(EXECUTOR_EXIT) { $0.flags = EXECUTOR_AGAIN.rawValue } == 0)
+        #expect(try peer.isHungUp())
+        peer.hangUp()
+        try peer.connect()
+        try serves(4, peer)
+        let successor = try #require(peer.welcome).record.pid
+        #expect(successor != peer.processID)
+        mounts = []
+        kill(successor, SIGKILL)
+        peer.hangUp()
+    }
+}

@@ -60,11 +60,16 @@ final class ExecutorChild: WatchOwner {
     }
 
     /// Waits for its end, which comes by itself since nobody is connected any more. One that does not end is killed.
-    func waitForEnd() {
+    ///
+    /// - Parameter reaps: `false` at this process's own end: whoever reaps it may wait for what others have mounted in its folder
+    ///   of /proc.
+    func waitForEnd(reaps: Bool = true) {
         for number in [nil, SIGKILL] {
             guard let child else { return }
             if let number { child.signal(number) }
-            if child.wait(milliseconds: Self.endMillisecondsMax) { _ = reap() }
+            guard child.wait(milliseconds: Self.endMillisecondsMax) else { continue }
+            if reaps { _ = reap() }
+            return
         }
     }
 

@@ -311,7 +311,7 @@ package final class ExecutorLink: WatchOwner {
         sendLast()
         connection?.endWatch()
         phase = .absent(retryAt: .max)
-        if case .child(let child) = way { child.waitForEnd() }
+        if case .child(let child) = way { child.waitForEnd(reaps: false) }
     }
 
     /// What was ordered is to arrive. What is told meanwhile is told again to the next who asks.

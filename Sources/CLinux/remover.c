@@ -60,6 +60,7 @@ static void remove_below(int parent, const char *name, int depth) {
 _Noreturn void clx_remover_work(int names, int owner) {
     static char name[PATH_MAX];
     prctl(PR_SET_NAME, "bgtask-remover", 0, 0, 0);
+    send(owner, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
     for (;;) {
         struct pollfd waiting = {.fd = names, .events = POLLIN};
         if (poll(&waiting, 1, IDLE_MS) == 0) _exit(0);
@@ -98,29 +99,41 @@ bool clx_remover_is_busy(const struct clx_remover *remover) {
     return ioctl(remover->names[0], SIOCOUTQ, &unread) < 0 || unread > 0;
 }
 
-/// Takes what one has said. Returns whether it has removed something.
+/// Takes what one has said. Returns whether it has said something: that it is there, or has removed something.
 static bool hear(struct clx_remover *remover, int place) {
+    struct clx_remover_process *process = &remover->processes[place];
     char said;
-    bool has_removed = false;
+    bool has_said = false;
     ssize_t length;
-    while ((length = recv(remover->processes[place], &said, sizeof said, MSG_DONTWAIT)) > 0) has_removed = true;
+    while ((length = recv(process->socket, &said, sizeof said, MSG_DONTWAIT)) > 0) has_said = true;
+    process->is_there |= has_said;
     if (length == 0 || (errno != EAGAIN && errno != EINTR)) {
-        close(remover->processes[place]);
-        remover->processes[place] = remover->processes[--remover->count];
+        close(process->socket);
+        *process = remover->processes[--remover->count];
     }
-    return has_removed;
+    return has_said;
+}
+
+/// Whether none of them has said anything. One that is not there yet, as where all numbers of processes are taken, is waited for.
+static bool are_held_up(struct clx_remover *remover) {
+    bool are_held_up = true;
+    for (int place = remover->count - 1; place >= 0; place--) {
+        if (hear(remover, place)) are_held_up = false;
+    }
+    for (int place = 0; place < remover->count; place++) are_held_up &= remover->processes[place].is_there;
+    return are_held_up;
 }
 
 bool clx_remover_lacks_process(struct clx_remover *remover, uint64_t now) {
-    bool has_removed = false;
-    for (int place = remover->count - 1; place >= 0; place--) has_removed |= hear(remover, place);
     if (!clx_remover_is_busy(remover)) {
         remover->waits_since = 0;
         return false;
     }
-    if (remover->waits_since == 0 || has_removed) remover->waits_since = now;
     if (remover->count == 0) return true;
-    return remover->count < CLX_REMOVERS_MAX && now - remover->waits_since >= CLX_REMOVER_HELD_UP_MS * 1000000ULL;
+    if (remover->waits_since == 0) remover->waits_since = now;
+    if (now - remover->waits_since < CLX_REMOVER_HELD_UP_MS * 1000000ULL) return false;
+    remover->waits_since = now;
+    return are_held_up(remover) && remover->count < CLX_REMOVERS_MAX;
 }
 
 int clx_remover_employ(struct clx_remover *remover, int closer) {
@@ -129,7 +142,7 @@ int clx_remover_employ(struct clx_remover *remover, int closer) {
         close(closer);
         return error;
     }
-    remover->processes[remover->count++] = closer;
+    remover->processes[remover->count++] = (struct clx_remover_process){.socket = closer};
     remover->waits_since = 0;
     return 0;
 }
@@ -143,12 +156,12 @@ bool clx_remover_end(struct clx_remover *remover, int milliseconds) {
         const long past = (now.tv_sec - begin.tv_sec) * 1000 + (now.tv_nsec - begin.tv_nsec) / 1000000;
         if (past >= milliseconds) break;
         // What it says is taken, and its end in the end.
-        struct pollfd last = {.fd = remover->processes[remover->count - 1], .events = POLLIN};
+        struct pollfd last = {.fd = remover->processes[remover->count - 1].socket, .events = POLLIN};
         poll(&last, 1, (int)(milliseconds - past));
         if (last.revents != 0) hear(remover, remover->count - 1);
     }
     const bool have_ended = remover->count == 0;
-    while (remover->count > 0) close(remover->processes[--remover->count]);
+    while (remover->count > 0) close(remover->processes[--remover->count].socket);
     close(remover->names[0]);
     close(remover->names[1]);
     return have_ended;

@@ -35,18 +35,24 @@ package final class NameRemover {
     /// - Parameter path: absolute, in a folder that nobody else may change.
     /// - Throws: EAGAIN where too many wait.
     package func remove(_ path: String) throws(SystemError) {
-        asideCount += 1
-        let aside = "\(path)\(Self.asideMark)\(getpid())-\(asideCount)"
-        let isAside = rename(path, aside) == 0
-        if !isAside, errno == ENOENT { return }
-        let error = clx_remover_remove(remover, isAside ? aside : path)
+        var name = path
+        if !Self.isAside(path.split(separator: "/").last ?? "") {
+            asideCount += 1
+            let aside = "\(path)\(Self.asideMark)\(getpid())-\(asideCount)"
+            if rename(path, aside) == 0 {
+                name = aside
+            } else if errno == ENOENT {
+                return
+            }
+        }
+        let error = clx_remover_remove(remover, name)
         guard error == 0 else {
-            throw SystemError(operation: "send", errno: error, subject: path)
+            throw SystemError(operation: "send", errno: error, subject: name)
         }
     }
 
     /// Whether something in a folder was to be removed by a process that was ended.
-    static func isAside(_ name: String) -> Bool { name.contains(asideMark) }
+    static func isAside(_ name: some StringProtocol) -> Bool { name.contains(asideMark) }
 
     private static let asideMark = ".removed-"
 

@@ -135,9 +135,13 @@ package struct NotifyFolder: Sendable {
     package func remove(_ closer: any DescriptorCloser) { closer.remove(path) }
 
     private func removeStale(_ closer: any DescriptorCloser) throws(SystemError) {
-        for name in try names(inFolder: path) where Int(name) != nil || NameRemover.isAside(name) {
+        for name in try names(inFolder: path) {
             let file = "\(path)/\(name)"
-            if try UnixListener.presence(atPath: file) == .stale { closer.remove(file) }
+            if NameRemover.isAside(name) {
+                closer.remove(file)
+            } else if Int(name) != nil, try UnixListener.presence(atPath: file) == .stale {
+                closer.remove(file)
+            }
         }
     }
 }

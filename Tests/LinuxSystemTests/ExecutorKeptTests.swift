@@ -112,7 +112,7 @@ struct ReapedMountTests {
         kill(next, SIGKILL)
         waitpid(next, nil, 0)
         peer.hangUp()
-        mounts = []
+        mounts.removeAll()
     }
 
     @Test("keeps no executor from running its program anew")
@@ -127,7 +127,7 @@ struct ReapedMountTests {
         try serves(4, peer)
         let successor = try #require(peer.welcome).record.pid
         #expect(successor != peer.processID)
-        mounts = []
+        mounts.removeAll()
         kill(successor, SIGKILL)
         peer.hangUp()
     }

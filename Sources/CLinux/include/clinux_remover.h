@@ -23,10 +23,13 @@ struct clx_remover {
     int folder;
     /// Names are sent to the first; all processes have the second.
     int names[2];
-    /// Sockets to processes that may not have ended.
-    int processes[CLX_REMOVERS_MAX];
+    /// Those that may not have ended.
+    struct clx_remover_process {
+        int socket;
+        bool is_there;
+    } processes[CLX_REMOVERS_MAX];
     int count;
-    /// Since when names wait and none has been removed; 0: nothing waits.
+    /// When it was seen last that names wait and whether any is removed; 0: nothing waits.
     uint64_t waits_since;
 };
 

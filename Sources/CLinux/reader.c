@@ -16,10 +16,11 @@ enum {
     /// How long one with nothing to do stays.
     IDLE_MS = 5000,
     /// How long an answer is waited for at first; each time after it twice as long, so often.
-    WAIT_MS = 5,
+    WAIT_MS = 10,
     TRIES = 3,
-    /// How long the first word of a new one is waited for, once.
+    /// How long the first word of a new one is waited for, once; and of one that takes the place of another that is held up.
     BIRTH_MS = 20,
+    REPLACEMENT_MS = 100,
     NAME_BYTES = 96,
 };
 
@@ -195,7 +196,7 @@ static void forget_ended(void) {
 static int have_reader(void) {
     if (readers.socket >= 0) return 0;
     if (readers.held_count > 0) forget_ended();
-    if (readers.held_count == CLX_READERS_MAX) return EAGAIN;
+    if (readers.held_count == CLX_READERS_MAX) return EBUSY;
     readers.socket = readers.make(readers.context);
     if (readers.socket < 0) return EAGAIN;
     readers.is_there = readers.is_late = false;
@@ -216,11 +217,13 @@ static int take_answer(struct answer *answer, int milliseconds) {
     return 0;
 }
 
-/// One that is not there yet, as where all numbers of processes are taken, is not asked, and nobody waits for it again and again.
+/// One that is not there yet, as where all numbers of processes are taken, is not asked, and nobody waits for it again and again:
+/// EAGAIN.
 static int ask_once(const struct question *question, int folder, struct answer *answer, int milliseconds) {
     int error = have_reader();
     if (error == 0 && !readers.is_there) {
-        error = take_answer(answer, readers.is_late ? 0 : BIRTH_MS);
+        const int birth = milliseconds > WAIT_MS ? REPLACEMENT_MS : BIRTH_MS;
+        error = take_answer(answer, readers.is_late ? 0 : birth);
         readers.is_late = error == ETIMEDOUT;
         if (error == ETIMEDOUT) error = EAGAIN;
     }
@@ -233,8 +236,9 @@ static int ask_once(const struct question *question, int folder, struct answer *
     return ETIMEDOUT;
 }
 
-/// Returns 0 or an errno.
+/// Returns 0, EAGAIN where nobody can be asked, as on a machine with too much to do, and it is to be read here; or an errno.
 static int ask(const struct question *question, int folder, struct answer *answer) {
+    if (readers.make == NULL) return EAGAIN;
     int error = EPIPE, milliseconds = WAIT_MS;
     // What holds one up is gone for the next, unless somebody sees to it that there is more of it. One that had nothing to do has
     // ended.
@@ -242,22 +246,26 @@ static int ask(const struct question *question, int folder, struct answer *answe
         error = ask_once(question, folder, answer, milliseconds);
         if (error == ETIMEDOUT) milliseconds *= 2;
     }
-    return error == 0 ? answer->error : error;
+    // What has held one up is not read here.
+    return error == EAGAIN && milliseconds > WAIT_MS ? ETIMEDOUT : error;
 }
 
 ssize_t clx_read_of_process(int folder, const char *name, char *text, size_t capacity) {
     struct question question = {.kind = TEXT};
     struct answer answer;
     ssize_t length;
-    if (readers.make == NULL || strlen(name) >= sizeof question.name) {
+    question.count = (uint32_t)(capacity - 1 < CLX_READ_MAX ? capacity - 1 : CLX_READ_MAX);
+    const bool fits = strlen(name) < sizeof question.name;
+    if (fits) strcpy(question.name, name);
+    const int error = fits ? ask(&question, folder, &answer) : ENAMETOOLONG;
+    if (error == EAGAIN) {
         clx_waits_begin();
-        length = read_text(folder < 0 ? AT_FDCWD : folder, name, text, capacity - 1);
+        length = read_text(folder < 0 ? AT_FDCWD : folder, name, text, question.count);
         clx_waits_end();
+    } else if (error != 0) {
+        length = -error;
     } else {
-        question.count = (uint32_t)(capacity - 1 < CLX_READ_MAX ? capacity - 1 : CLX_READ_MAX);
-        strcpy(question.name, name);
-        const int error = ask(&question, folder, &answer);
-        length = error == 0 ? (ssize_t)answer.length : -error;
+        length = answer.error == 0 ? (ssize_t)answer.length : -answer.error;
         if (length > 0) memcpy(text, answer.text, (size_t)length);
     }
     text[length < 0 ? 0 : length] = '\0';
@@ -269,28 +277,24 @@ ssize_t clx_read_of_process(int folder, const char *name, char *text, size_t cap
 int clx_processes_look(const pid_t *pids, size_t count, struct clx_process *processes) {
     struct question question = {.kind = LOOK};
     struct answer answer;
-    if (readers.make == NULL) {
-        clx_waits_begin();
-        look(pids, count, processes);
-        clx_waits_end();
-        return 0;
-    }
     question.count = (uint32_t)(count < CLX_LOOK_MAX ? count : CLX_LOOK_MAX);
     memcpy(question.pids, pids, question.count * sizeof pids[0]);
     const int error = ask(&question, -1, &answer);
     if (error == 0) memcpy(processes, answer.processes, question.count * sizeof processes[0]);
-    return error;
+    if (error != EAGAIN) return error;
+    clx_waits_begin();
+    look(pids, question.count, processes);
+    clx_waits_end();
+    return 0;
 }
 
 int clx_process_look_at_view(int folder, struct clx_process_view *view) {
     struct answer answer;
-    if (readers.make == NULL) {
-        clx_waits_begin();
-        read_view(folder, view);
-        clx_waits_end();
-        return 0;
-    }
     const int error = ask(&(struct question){.kind = VIEW}, folder, &answer);
     if (error == 0) *view = answer.view;
-    return error;
+    if (error != EAGAIN) return error;
+    clx_waits_begin();
+    read_view(folder, view);
+    clx_waits_end();
+    return 0;
 }

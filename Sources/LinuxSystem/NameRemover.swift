@@ -37,8 +37,9 @@ package final class NameRemover {
     package func remove(_ path: String) throws(SystemError) {
         var name = path
         if !Self.isAside(path.split(separator: "/").last ?? "") {
+            // Never one that was there: to rename over that would remove it here.
             asideCount += 1
-            let aside = "\(path)\(Self.asideMark)\(getpid())-\(asideCount)"
+            let aside = "\(path)\(Self.asideMark)\(MonotonicClock.now())-\(asideCount)"
             if rename(path, aside) == 0 {
                 name = aside
             } else if errno == ENOENT {

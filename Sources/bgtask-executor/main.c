@@ -169,11 +169,6 @@ static int open_homes(const char *tree) {
     return lock < 0 ? errno : 0;
 }
 
-static int make_reader(void *nothing) {
-    (void)nothing;
-    return closers_make();
-}
-
 static int set_up(const char *tree, uint64_t patience) {
     sigset_t watched;
     sigemptyset(&watched);
@@ -189,7 +184,6 @@ static int set_up(const char *tree, uint64_t patience) {
     if (clx_become_subreaper() < 0) return errno;
     children_begin();
     int error = closers_begin();
-    clx_reader_begin(make_reader, NULL);
     if (error == 0) error = loop_open();
     if (error == 0) error = releases_begin();
     if (error == 0) error = brain_begin(patience);

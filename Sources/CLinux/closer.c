@@ -275,12 +275,13 @@ static _Noreturn void be_closer(int socket) {
         const int descriptor = receive_with(socket, &order, MSG_DONTWAIT);
         if (descriptor == NOTHING) continue;
         if (descriptor == ENDED) _exit(0);
-        if (order.kind == REMOVE) clx_remover_work(descriptor, socket);
-        if (order.kind == ENTER && fchdir(descriptor) < 0) _exit(1);
-        if (order.kind == TAKE) {
-            take(socket, &order, descriptor);
-        } else if (order.kind != ENTER) {
-            wait_for_more(socket, is_ending);
+        switch (order.kind) {
+        case TAKE: take(socket, &order, descriptor); break;
+        case ENTER:
+            if (fchdir(descriptor) < 0) _exit(1);
+            break;
+        case REMOVE: clx_remover_work(descriptor, socket);
+        default: wait_for_more(socket, is_ending);
         }
         close(descriptor);
         if (order.kind != CLOSE || order.token == 0) continue;

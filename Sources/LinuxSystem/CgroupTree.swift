@@ -46,7 +46,7 @@ package final class CgroupTree {
     ///
     /// - Throws: EBUSY where it is there still: a process is in it, or its removal is held up.
     package func remove(by maker: CloserProcess.Maker) throws(SystemError) {
-        try maker.remove(folder)
+        try maker.removeNow(folder)
     }
 
     /// Removes the tree, for a process that serves nobody.

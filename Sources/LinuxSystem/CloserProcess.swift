@@ -112,4 +112,7 @@ extension CloserProcess.Maker: DescriptorCloser {
         closers[user] = try? make()
         try? closers[user]?.close(number)
     }
+
+    /// What cannot be removed stays.
+    package func remove(_ path: String) { try? removeNow(path) }
 }

@@ -1,5 +1,3 @@
-internal import Glibc
-
 /// Who closes what strangers have sent or filled, and removes what they may have mounted on, in another process than this: it may
 /// take as long as they like.
 package protocol DescriptorCloser: AnyObject {
@@ -14,11 +12,6 @@ package protocol DescriptorCloser: AnyObject {
 }
 
 extension DescriptorCloser {
-    /// In this process, for who serves nobody.
-    package func remove(_ path: String) {
-        if unlink(path) < 0 { rmdir(path) }
-    }
-
     /// That of each socket alone.
     package func cost(of user: UInt32) -> CallCost { CallCost() }
 }

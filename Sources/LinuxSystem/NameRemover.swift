@@ -11,6 +11,8 @@ package final class NameRemover {
 
     /// After which time a busy one is to be asked again for ``lacksProcess``.
     package static let heldUpMilliseconds = Int64(CLX_REMOVER_HELD_UP_MS)
+    /// How long an end or a start waits for what is removed.
+    package static let endMillisecondsMax: Int32 = 1000
 
     /// - Throws: as of socketpair(2).
     package init() throws(SystemError) {
@@ -92,15 +94,13 @@ extension CloserProcess.Maker {
     /// Has a folder removed with all folders in it, and waits for that a moment.
     ///
     /// - Throws: EBUSY where it is there still: there is a process in it, or its removal is held up.
-    package func remove(_ folder: String) throws(SystemError) {
+    package func removeNow(_ folder: String) throws(SystemError) {
         let remover = try NameRemover()
         try remover.remove(folder)
         try make(for: remover)
-        _ = remover.end(milliseconds: Self.removalMillisecondsMax)
+        _ = remover.end(milliseconds: NameRemover.endMillisecondsMax)
         guard access(folder, F_OK) != 0 else {
             throw SystemError(operation: "rmdir", errno: EBUSY, subject: folder)
         }
     }
-
-    private static let removalMillisecondsMax: Int32 = 1000
 }

@@ -164,7 +164,7 @@ enum Bootstrap {
         _ folder: String, by closers: CloserProcess.Maker, _ log: Logger
     ) {
         do throws(SystemError) {
-            try closers.remove(folder)
+            try closers.removeNow(folder)
         } catch {
             // The service manager removes the groups of a unit that has ended, perhaps at this moment.
             log.say(.groupNotRemoved, [.reason: "\(error)"])

@@ -39,5 +39,7 @@ struct WaitingCallers {
         func close(_ descriptor: consuming OwnedDescriptor, of user: UInt32) {
             _ = descriptor.take()
         }
+
+        func remove(_ path: String) {}
     }
 }

@@ -8,6 +8,7 @@ import Varlink
 /// For connections on which nothing comes.
 private final class ClosesHere: DescriptorCloser {
     func close(_ descriptor: consuming OwnedDescriptor, of user: UInt32) {}
+    func remove(_ path: String) {}
 }
 
 extension Client {

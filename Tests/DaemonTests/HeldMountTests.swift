@@ -25,6 +25,11 @@ struct HeldMountTests {
         }
     }
 
+    private func cancel(_ task: Int, _ client: VarlinkClient) throws {
+        _ = try client.ask(Tasks.Cancel.self) { $0.id = task }
+        #expect(try client.ended(task).outcome == .cancelled)
+    }
+
     /// The folder of a task's control group.
     private func group(of task: Int, _ client: VarlinkClient) throws -> String {
         try eventually("it is told to run") { try client.show(task).pid != nil }
@@ -50,8 +55,7 @@ struct HeldMountTests {
             groups.append(try group(of: id, client))
             mounts.append(try HeldMount(on: groups[number - 1]))
             guard number < 4 else { break }
-            _ = try client.ask(Tasks.Cancel.self) { $0.id = id }
-            #expect(try client.ended(id).outcome == .cancelled)
+            try cancel(id, client)
             try othersGoOn(first)
         }
         #expect(try first.stop() == .status(0))
@@ -87,8 +91,7 @@ struct HeldMountTests {
         for _ in 1...3 {
             let id = try client.submit(script: "echo $NOTIFY_SOCKET; exec sleep 1000")
             mounts.append(try HeldMount(on: try first.noticePath(of: id, as: .games)))
-            _ = try client.ask(Tasks.Cancel.self) { $0.id = id }
-            #expect(try client.ended(id).outcome == .cancelled)
+            try cancel(id, client)
         }
         try othersGoOn(first)
         #expect(try first.stop() == .status(0))

@@ -70,7 +70,7 @@ extension LinuxTests {
 
             let leftovers = try record.killLeftovers()
             #expect(leftovers.count == 1 && leftovers.group == tree.folder)
-            try CloserProcess.Maker().remove(tree.folder)
+            try CloserProcess.Maker().removeNow(tree.folder)
             #expect(access(tree.folder, F_OK) != 0)
             #expect(try record.killLeftovers().count == 0)
             try record.write(nil)

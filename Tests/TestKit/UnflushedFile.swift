@@ -20,9 +20,7 @@ package enum Lingering: CaseIterable, Sendable {
 package final class UnflushedFile {
     package let path: String
     private let folder: String
-    /// What its server says goes there, and nobody reads it.
-    private var said: Int32 = -1
-    private var server: pid_t = 0
+    private var server: SilentServer?
 
     /// It could not be mounted.
     private struct NotMounted: Error {
@@ -35,35 +33,13 @@ package final class UnflushedFile {
         folder = "/tmp/bgtask-unflushed-\(UInt64.random(in: 0...UInt64.max))"
         path = folder + "/file"
         guard mkdir(folder, 0o755) == 0 else { throw NotMounted(status: errno) }
-        var ends: [Int32] = [-1, -1]
-        guard
-            socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0
-        else { throw NotMounted(status: errno) }
-        said = ends[0]
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
-        let program = Programs.path("silent-file-system")
-        var arguments =
-            [program, "hang-flush", folder].map { $0.withCString { strdup($0) } } + [nil]
-        defer { for argument in arguments { free(argument) } }
-        let status = posix_spawn(&server, program, &actions, nil, &arguments, environ)
-        close(ends[1])
-        guard status == 0 else { throw NotMounted(status: status) }
-        // It says "ready".
-        var byte: UInt8 = 0
-        guard read(ends[0], &byte, 1) == 1 else { throw NotMounted(status: 0) }
+        server = try SilentServer(["hang-flush", folder], saying: "ready")
     }
 
     deinit {
-        if server > 0 {
-            // The mask of a thread of dispatch, which it has, blocks all others.
-            kill(server, SIGKILL)
-            waitpid(server, nil, 0)
-            umount2(folder, Int32(MNT_DETACH))
-        }
+        // Unmounted once it is gone.
+        server = nil
+        umount2(folder, Int32(MNT_DETACH))
         rmdir(folder)
-        close(said)
     }
 }

@@ -136,12 +136,11 @@ package final class Closers: DescriptorCloser {
     /// Waits a moment for all that is to be removed.
     func endRemovals() {
         look()
-        guard !remover.end(milliseconds: Self.removalMillisecondsMax) else { return }
+        guard !remover.end(milliseconds: NameRemover.endMillisecondsMax) else { return }
         log.say(.nameNotRemoved, [.reason: "its removal is held up"])
     }
 
     private static let lookInterval = Duration.milliseconds(NameRemover.heldUpMilliseconds)
-    private static let removalMillisecondsMax: Int32 = 1000
 
     // MARK: - What is to be closed
 

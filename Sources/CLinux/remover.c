@@ -21,6 +21,8 @@ enum {
     NAMES_BYTES = 4 << 20,
     /// How long one with nothing to do stays.
     IDLE_MS = 5000,
+    /// How many times longer than one that says nothing all are waited for at the end, and one that is not there yet.
+    END_FACTOR = 10,
     DEPTH_MAX = 16,
     /// About fifty names.
     ENTRIES_BYTES = 1536,
@@ -147,18 +149,40 @@ int clx_remover_employ(struct clx_remover *remover, int closer) {
     return 0;
 }
 
+/// Waits for a word of any of them, so long at most. Returns whether one has said something.
+static bool wait_for_word(struct clx_remover *remover, long milliseconds) {
+    struct pollfd sockets[CLX_REMOVERS_MAX];
+    const int count = remover->count;
+    for (int place = 0; place < count; place++) {
+        sockets[place] = (struct pollfd){.fd = remover->processes[place].socket, .events = POLLIN};
+    }
+    bool has_said = poll(sockets, (nfds_t)count, (int)milliseconds) > 0;
+    // One that has ended is replaced by the last.
+    for (int place = count - 1; place >= 0; place--) {
+        if (sockets[place].revents != 0) hear(remover, place);
+    }
+    return has_said;
+}
+
+static long milliseconds_since(const struct timespec *begin) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (now.tv_sec - begin->tv_sec) * 1000 + (now.tv_nsec - begin->tv_nsec) / 1000000;
+}
+
 bool clx_remover_end(struct clx_remover *remover, int milliseconds) {
-    struct timespec begin, now;
+    struct timespec begin, heard;
     shutdown(remover->names[0], SHUT_WR);
     clock_gettime(CLOCK_MONOTONIC, &begin);
+    heard = begin;
     while (remover->count > 0) {
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        const long past = (now.tv_sec - begin.tv_sec) * 1000 + (now.tv_nsec - begin.tv_nsec) / 1000000;
-        if (past >= milliseconds) break;
-        // What it says is taken, and its end in the end.
-        struct pollfd last = {.fd = remover->processes[remover->count - 1].socket, .events = POLLIN};
-        poll(&last, 1, (int)(milliseconds - past));
-        if (last.revents != 0) hear(remover, remover->count - 1);
+        bool are_there = true;
+        for (int place = 0; place < remover->count; place++) are_there &= remover->processes[place].is_there;
+        const long left_of_all = milliseconds * END_FACTOR - milliseconds_since(&begin);
+        const long left_of_pause = are_there ? milliseconds - milliseconds_since(&heard) : left_of_all;
+        const long left = left_of_all < left_of_pause ? left_of_all : left_of_pause;
+        if (left <= 0) break;
+        if (wait_for_word(remover, left)) clock_gettime(CLOCK_MONOTONIC, &heard);
     }
     const bool have_ended = remover->count == 0;
     while (remover->count > 0) close(remover->processes[--remover->count].socket);

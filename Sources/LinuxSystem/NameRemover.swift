@@ -11,7 +11,7 @@ package final class NameRemover {
 
     /// After which time a busy one is to be asked again for ``lacksProcess``.
     package static let heldUpMilliseconds = Int64(CLX_REMOVER_HELD_UP_MS)
-    /// How long an end or a start waits for what is removed.
+    /// How long an end or a start waits for one that says nothing.
     package static let endMillisecondsMax: Int32 = 1000
 
     /// - Throws: as of socketpair(2).
@@ -73,7 +73,7 @@ package final class NameRemover {
         guard error == 0 else { throw SystemError(operation: "sendmsg", errno: error) }
     }
 
-    /// Waits until all is removed, so long at most. Nothing can be removed after that.
+    /// Waits until all is removed, or nothing has been for so long (ten times as long at most). Nothing can be removed after that.
     ///
     /// - Returns: whether nothing is held up.
     package func end(milliseconds: Int32) -> Bool {

@@ -91,7 +91,7 @@ struct DaemonUse {
         threads = Processes.status("Threads", of: daemon.processID)
         children = all.reduce(1 - all.count) { $0 + Processes.children(of: $1).count }
         groups = daemon.groupCount
-        noticeSockets = Files.names(daemon.noticeFolder).count
+        noticeSockets = daemon.noticeSockets.count
     }
 
     /// Whether nothing has become more than it was, apart from the pools of groups and of sockets, and threads

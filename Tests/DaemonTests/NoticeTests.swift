@@ -8,6 +8,11 @@ extension DaemonProcess {
     /// Where the sockets are at which tasks speak to the daemon.
     var noticeFolder: String { socketPath + ".notify" }
 
+    /// The sockets in it, without those that are on their way out.
+    var noticeSockets: [String] {
+        Files.names(noticeFolder).filter { !$0.contains(".removed-") }
+    }
+
     /// Runs systemd-notify for a socket, as this user or as the tests' own.
     ///
     /// - Returns: whether the daemon has taken what it said.

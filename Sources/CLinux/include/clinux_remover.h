@@ -49,7 +49,8 @@ bool clx_remover_lacks_process(struct clx_remover *remover, uint64_t now);
 /// Gives it a process that was made as a closer (`clx_closer_make`), whose socket is taken over. Returns 0 or an errno.
 int clx_remover_employ(struct clx_remover *remover, int closer);
 
-/// Lets go of all: they remove what has been named, and end. Waits until they have, so long at most. Returns whether they have.
+/// Lets go of all: they remove what has been named, and end. Waits until they have, or until none has said anything for so long.
+/// Ten times as long is the most, and one that is not there yet has that. Returns whether they have ended.
 bool clx_remover_end(struct clx_remover *remover, int milliseconds);
 
 #endif

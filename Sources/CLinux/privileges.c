@@ -12,6 +12,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "clinux_proc.h"
+
 /// A file with a number, which is opened once: it is read at each start.
 struct number_file {
     const char *path;
@@ -30,7 +32,7 @@ static bool cannot_be_told(int error) {
 static int open_once(struct number_file *file) {
     int opened = atomic_load(&file->opened);
     if (opened > 0) return opened - 1;
-    int descriptor = open(file->path, O_RDONLY | O_CLOEXEC);
+    int descriptor = clx_proc_open(file->path, O_RDONLY);
     if (descriptor < 0) return -1;
     if (atomic_compare_exchange_strong(&file->opened, &opened, descriptor + 1)) return descriptor;
     // Another thread was faster.
@@ -82,7 +84,7 @@ int clx_advantages_give_up(const struct clx_advantages *advantages) {
     if (advantages->nice && syscall(SYS_setpriority, PRIO_PROCESS, 0, 0) < 0) return -1;
     if (!advantages->out_of_memory_score) return 0;
     // Before root is given up: root's writing also keeps the user from lowering it again.
-    long file = syscall(SYS_openat, AT_FDCWD, score_file.path, O_WRONLY | O_CLOEXEC, 0);
+    const int file = clx_proc_open(score_file.path, O_WRONLY);
     if (file < 0) return -1;
     long written = syscall(SYS_write, file, "0", 1);
     const int error = errno;
@@ -114,15 +116,16 @@ static int drop_capabilities(uid_t user) {
     return (int)syscall(SYS_capset, &header, sets);
 }
 
-/// Tells the audit of the kernel for whom all that follows is done, as pam_loginuid(8) does for
-/// cron(8) and at(1): the session it is counted in is new too. Where there is no audit, in a container
-/// that may not set it, and where it cannot be changed any more, the caller's stays.
-static void set_login_user(uid_t user) {
+/// The session it is counted in is new too. Where there is no audit, in a container that may not set it, and where it cannot be
+/// changed any more, the caller's stays.
+void clx_set_login_user(const struct clx_spawn_request *request) {
     char text[16];
     char *digit = text + sizeof text;
+    uid_t user = request->user;
+    if (!request->changes_user) return;
     do *--digit = (char)('0' + user % 10);
     while ((user /= 10) > 0);
-    long file = syscall(SYS_openat, AT_FDCWD, "/proc/self/loginuid", O_WRONLY | O_CLOEXEC, 0);
+    const int file = clx_proc_open("/proc/self/loginuid", O_WRONLY);
     if (file < 0) return;
     syscall(SYS_write, file, digit, text + sizeof text - digit);
     syscall(SYS_close, file);
@@ -138,7 +141,6 @@ static void set_login_user(uid_t user) {
 /// make it dumpable again: the child of another of its threads may be just here.
 int clx_change_user(const struct clx_spawn_request *request) {
     if (!request->changes_user) return 0;
-    set_login_user(request->user);
     if (leave_session_keyring() < 0) return -1;
     // The library's setuid() would signal the threads of the parent, whose memory this is.
     if (syscall(SYS_setgroups, request->group_count, request->groups) < 0) return -1;

@@ -27,6 +27,10 @@ int clx_advantages_give_up(const struct clx_advantages *advantages);
 /// fs.suid_dumpable is 1 (proc_sys_fs(5)), which root may set at any time. Returns 0 or an errno.
 int clx_user_change_check(void);
 
+/// Tells the audit of the kernel for whom all that follows is done, as pam_loginuid(8) does for cron(8) and at(1). As above, and
+/// before the caller's descriptors are closed; does nothing where the request names no user.
+void clx_set_login_user(const struct clx_spawn_request *request);
+
 /// Becomes the user of the request, with none of the caller's capabilities and keys; does nothing
 /// where the request names no user. As above, raw system calls alone. Returns -1 with errno.
 int clx_change_user(const struct clx_spawn_request *request);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "clinux_calls.h"
+#include "clinux_proc.h"
 #include "clinux_waits.h"
 
 struct directory_entry {
@@ -68,7 +69,7 @@ static bool parse_status(char *text, struct clx_process *process, long *threads)
 /// Reads the begin of a file for which the kernel holds the memory of a process. Returns its length, or -1.
 static ssize_t read_text(const char *path, char *text, size_t capacity) {
     clx_waits_begin();
-    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    const int file = clx_proc_open(path, O_RDONLY);
     const ssize_t length = file < 0 ? -1 : read(file, text, capacity - 1);
     if (file >= 0) close(file);
     clx_waits_end();
@@ -88,7 +89,7 @@ static char state_of_threads(pid_t pid) {
     _Alignas(struct directory_entry) char buffer[512];
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/task", pid);
-    const int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const int folder = clx_proc_open(path, O_RDONLY | O_DIRECTORY);
     if (folder < 0) return 'Z';
     const long length = syscall(SYS_getdents64, folder, buffer, sizeof buffer);
     for (long at = 0; at < length;) {
@@ -142,7 +143,7 @@ int clx_processes_read_more(struct clx_processes *processes, int folder) {
 
 int clx_processes_read(struct clx_processes *processes) {
     processes->count = 0;
-    const int folder = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const int folder = clx_proc_open("/proc/", O_RDONLY | O_DIRECTORY);
     if (folder < 0) return errno;
     int result;
     do {

@@ -184,6 +184,7 @@ static enum clx_stage set_up_and_execute(struct child_context *context) {
         return CLX_STAGE_LIMITS;
     }
     if (clx_advantages_give_up(&context->advantages) < 0) return CLX_STAGE_SESSION;
+    clx_set_login_user(request);
     // Nothing of the caller's but the command's own descriptors is open when this process is
     // another user's.
     if (arrange_descriptors(context) < 0) return CLX_STAGE_DESCRIPTORS;

@@ -65,7 +65,10 @@ extension OwnedDescriptor {
     ) throws(SystemError) -> OwnedDescriptor {
         OwnedDescriptor(
             try systemCall("open", path) {
-                openat(folder ?? AT_FDCWD, path, flags | O_CLOEXEC, mode)
+                // What is said of processes is looked up where nobody has mounted anything (`clinux_proc.h`).
+                folder == nil && path.hasPrefix("/proc/")
+                    ? clx_proc_open(path, flags)
+                    : openat(folder ?? AT_FDCWD, path, flags | O_CLOEXEC, mode)
             }
         )
     }

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "CLinux.h"
+
 enum {
     /// Room for one read at least.
     READ_BYTES = 4096,
@@ -16,7 +18,7 @@ static int file = -1;
 void children_begin(void) {
     char path[64];
     snprintf(path, sizeof path, "/proc/self/task/%d/children", getpid());
-    file = open(path, O_RDONLY | O_CLOEXEC);
+    file = clx_proc_open(path, O_RDONLY);
 }
 
 bool children_are_listed(void) {

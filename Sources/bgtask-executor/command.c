@@ -224,7 +224,7 @@ int command_restore(const struct executor_record *entry) {
 /// The most that this process has held since its execve(2), unlike its ru_maxrss, which has what its parent held then.
 static uint64_t own_peak(void) {
     uint64_t kibibytes = 0;
-    const int file = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+    const int file = clx_proc_open("/proc/self/status", O_RDONLY);
     if (file < 0) return UINT64_MAX / 2;
     if (clx_number_after(file, "VmHWM:", &kibibytes) != 1) kibibytes = UINT64_MAX / 4096;
     close(file);

@@ -182,6 +182,8 @@ static int set_up(const char *tree, uint64_t patience) {
     // The library refuses those that it uses itself.
     for (int number = 1; number <= EXECUTOR_SIGNAL_MAX; number++) signal(number, SIG_DFL);
     if (clx_become_subreaper() < 0) return errno;
+    // Without one, /proc is looked at as it is.
+    clx_proc_begin();
     children_begin();
     int error = closers_begin();
     if (error == 0) error = loop_open();

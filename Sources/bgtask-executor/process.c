@@ -13,7 +13,7 @@
 static int open_file(pid_t process, const char *name) {
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/%s", process, name);
-    return open(path, O_RDONLY | O_CLOEXEC);
+    return clx_proc_open(path, O_RDONLY);
 }
 
 /// Reads a file to its end, as far as it fits. Returns its length, or -1.

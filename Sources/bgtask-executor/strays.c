@@ -156,8 +156,8 @@ static bool runs_own_program(pid_t process) {
     static const char suffix[] = " (deleted)";
     char path[64], own[PATH_MAX], other[PATH_MAX];
     snprintf(path, sizeof path, "/proc/%d/exe", process);
-    const ssize_t own_length = readlink("/proc/self/exe", own, sizeof own);
-    ssize_t length = readlink(path, other, sizeof other);
+    const ssize_t own_length = clx_proc_read_link("/proc/self/exe", own, sizeof own);
+    ssize_t length = clx_proc_read_link(path, other, sizeof other);
     if (own_length <= 0 || length < own_length) return false;
     const size_t rest = (size_t)(length - own_length);
     if (rest == sizeof suffix - 1 && memcmp(other + own_length, suffix, rest) == 0) length = own_length;
@@ -494,7 +494,7 @@ static void begin_look(void) {
     look_count++;
     next = processes.count = found.count = 0;
     command_each(prepare);
-    proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    proc = clx_proc_open("/proc/", O_RDONLY | O_DIRECTORY);
     look = LOOK_READS;
 }
 

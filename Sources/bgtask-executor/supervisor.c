@@ -32,7 +32,7 @@ enum {
 };
 
 /// Its descriptors.
-enum { INPUT, OUTPUT, ERRORS, CONTROL, LOCK = EXECUTOR_LOCK_OF_SUPERVISORS, NOTHING, DESCRIPTORS };
+enum { INPUT, OUTPUT, ERRORS, CONTROL, LOCK = EXECUTOR_LOCK_OF_SUPERVISORS, NOTHING, PROC, DESCRIPTORS };
 
 /// What is done in rounds, with a pause in between.
 enum task { TASK_NONE, TASK_FREEZE, TASK_KILL };
@@ -262,6 +262,7 @@ static bool arrange(const struct supervisor_start *start) {
     const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
     int sources[DESCRIPTORS] = {
         start->input >= 0 ? start->input : nothing, start->output[0], start->output[1], start->control, start->lock, nothing,
+        clx_proc_descriptor() >= 0 ? clx_proc_descriptor() : nothing,
     };
     if (nothing < 0) return false;
     for (int i = 0; i < DESCRIPTORS; i++) {
@@ -271,6 +272,7 @@ static bool arrange(const struct supervisor_start *start) {
     for (int i = 0; i < DESCRIPTORS; i++) {
         if (dup3(sources[i], i, O_CLOEXEC) < 0) return false;
     }
+    if (clx_proc_descriptor() >= 0) clx_proc_is_at(PROC);
     return syscall(SYS_close_range, DESCRIPTORS, ~0U, 0U) == 0;
 }
 

@@ -33,6 +33,7 @@ enum Bootstrap {
         // The watchdog's, which ends the daemon. The Swift runtime tells where that was and goes on.
         signal(SIGABRT, SIG_DFL)
         giveLargeBlocksBack()
+        makeOwnProc()
         let loop = try EventLoop()
         var daemon: Daemon?
         // Threads inherit the mask: signals are blocked before the first is started.

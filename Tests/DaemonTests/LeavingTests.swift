@@ -231,6 +231,21 @@ struct LeavingTests {
         try scene.waitForLog("left the group of its task")
     }
 
+    @Test("what is mounted on its folder in /proc does not hide it")
+    func hidden() throws {
+        let scene = try Scene()
+        let (id, left) = try scene.submitLeaving(
+            Self.child(
+                "(setsid \(Self.stubborn) &)",
+                then: "until [ -e \(Self.flag(scene)) ]; do sleep 0.02; done"))
+        try #require(left.count == 1)
+        let hidden = try HiddenProcess(left[0])
+        try Files.write("", to: Self.flag(scene))
+        #expect(try scene.ended(id).outcome == .completed)
+        hidden.show()
+        #expect(!Processes.isAlive(left[0]))
+    }
+
     @Test("a dead one whose end a tracer keeps to itself does not keep its task")
     func tracedOrphan() throws {
         let scene = try Scene()

@@ -7,6 +7,7 @@
 #include "clinux_group_programs.h"
 #include "clinux_memory.h"
 #include "clinux_netlink.h"
+#include "clinux_proc.h"
 #include "clinux_processes.h"
 #include "clinux_remover.h"
 #include "clinux_spawn.h"

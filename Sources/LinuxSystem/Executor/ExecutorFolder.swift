@@ -1,4 +1,5 @@
 internal import CExecutor
+internal import CLinux
 internal import Glibc
 
 /// The state folder of a bgtask-executor that ends with its daemon, in the state folder of that.
@@ -98,7 +99,8 @@ package struct ExecutorFolder {
         return Set(
             try ProcessTable().processIDs.filter { processID in
                 var status = stat()
-                return processID != getpid() && stat("/proc/\(processID)/fd/\(place)", &status) == 0
+                return processID != getpid()
+                    && clx_proc_stat("/proc/\(processID)/fd/\(place)", &status) == 0
                     && status.st_ino == wanted.st_ino && status.st_dev == wanted.st_dev
             })
     }

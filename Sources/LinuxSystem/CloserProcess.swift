@@ -26,8 +26,8 @@ package final class CloserProcess {
             CloserProcess(try makeProcess())
         }
 
-        /// - Returns: a socket to it.
-        func makeProcess() throws(SystemError) -> OwnedDescriptor {
+        /// - Returns: a socket to it, for who uses it in another way.
+        package func makeProcess() throws(SystemError) -> OwnedDescriptor {
             let maker = socket.rawValue
             return OwnedDescriptor(try systemCall("sendmsg") { clx_closer_make(maker) })
         }

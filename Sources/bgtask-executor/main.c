@@ -169,6 +169,11 @@ static int open_homes(const char *tree) {
     return lock < 0 ? errno : 0;
 }
 
+static int make_reader(void *nothing) {
+    (void)nothing;
+    return closers_make();
+}
+
 static int set_up(const char *tree, uint64_t patience) {
     sigset_t watched;
     sigemptyset(&watched);
@@ -186,6 +191,8 @@ static int set_up(const char *tree, uint64_t patience) {
     clx_proc_begin();
     children_begin();
     int error = closers_begin();
+    // Those of a user have no strangers.
+    if (geteuid() == 0) clx_reader_begin(make_reader, NULL);
     if (error == 0) error = loop_open();
     if (error == 0) error = releases_begin();
     if (error == 0) error = brain_begin(patience);

@@ -181,7 +181,12 @@ static enum left_behind look_at_those_of(struct command *command) {
         struct clx_process process;
         next = orphan->next_of_command;
         // Of a child that is over nobody is left behind: its own children are this process's.
-        if (!clx_process_read(orphan->pid, &process) || clx_process_is_dead(&process)) {
+        const int result = clx_process_read(orphan->pid, &process);
+        if (result < 0) {
+            left = left == LEFT_NOBODY ? LEFT_DYING : left;
+            continue;
+        }
+        if (result == 0 || clx_process_is_dead(&process)) {
             take(orphan);
             command->was_stirred = true;
             continue;
@@ -268,13 +273,14 @@ static bool note(pid_t child) {
     struct command *command;
     struct clx_process process;
     if (table_child(child) != NULL || *place_of(child) != NULL || releases_have(child)) return true;
-    // It may have been reaped since the list was read, and the number be another's.
-    if (!clx_process_read(child, &process) || process.parent != getpid()) return true;
+    // It may have been reaped since the list was read, and the number be another's. Of which nothing can be read passes for alive.
+    const int result = clx_process_read(child, &process);
+    if (result == 0 || (result > 0 && process.parent != getpid())) return true;
     const enum place place = strays_place(child, group, &command);
     if (place == PLACE_OWN || place == PLACE_NONE) return true;
     struct orphan *orphan = enter(child);
     if (orphan == NULL) return false;
-    if (!clx_process_is_dead(&process)) {
+    if (result < 0 || !clx_process_is_dead(&process)) {
         give(orphan, place == PLACE_OUTSIDE ? strays_found(child, group) : command);
         return true;
     }

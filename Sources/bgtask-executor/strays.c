@@ -318,7 +318,7 @@ static struct command *owner_of(const struct seen *seen, pid_t top) {
     if (claimant != NULL && !command_is_over(claimant)) return claimant;
     claimant = NULL;
     wanted_process = seen;
-    if (process_user(seen->pid, &wanted_user)) command_each(claim_by_user);
+    if (clx_process_user(seen->pid, &wanted_user)) command_each(claim_by_user);
     return claimant;
 }
 
@@ -343,7 +343,7 @@ bool strays_may_be_of(uint32_t user) {
 static struct left left_of(const struct seen *seen, const char *group) {
     struct left left = {.pid = seen->pid, .user = UINT32_MAX, .moment = loop_now()};
     const size_t length = strlen(group), most = sizeof left.group - 1;
-    process_user(seen->pid, &left.user);
+    clx_process_user(seen->pid, &left.user);
     strcpy(left.group, length > most ? group + length - most : group);
     return left;
 }
@@ -424,7 +424,7 @@ static int look_at(size_t place) {
 static struct seen seen_child(pid_t child) {
     struct clx_process process;
     struct seen seen = {.pid = child, .start_time = UINT64_MAX};
-    if (clx_process_read(child, &process)) seen.start_time = process.start_time;
+    if (clx_process_read(child, &process) > 0) seen.start_time = process.start_time;
     return seen;
 }
 

@@ -236,26 +236,26 @@ int clx_process_signal(const struct clx_process *process, int number) {
     return error;
 }
 
-/// Its real, effective and saved uid. Returns false where it is gone.
-static bool read_users(pid_t pid, uid_t users[3]) {
+/// Its real, effective and saved uid. Returns as `clx_process_read`.
+static int read_users(pid_t pid, uid_t users[3]) {
     char path[64], text[1024];
     snprintf(path, sizeof path, "/proc/%d/status", pid);
-    if (clx_read_of_process(-1, path, text, sizeof text) < 0) return false;
+    if (clx_read_of_process(-1, path, text, sizeof text) < 0) return errno == ETIMEDOUT || errno == EBUSY ? -1 : 0;
     // The name of the process stands in the first line, with its line breaks escaped.
     const char *line = strstr(text, "\nUid:");
     return line != NULL && sscanf(line, "\nUid: %u %u %u", &users[0], &users[1], &users[2]) == 3;
 }
 
-bool clx_process_user(pid_t pid, uid_t *user) {
+int clx_process_user(pid_t pid, uid_t *user) {
     uid_t users[3];
-    if (!read_users(pid, users)) return false;
-    *user = users[0];
-    return true;
+    const int result = read_users(pid, users);
+    if (result > 0) *user = users[0];
+    return result;
 }
 
 bool clx_user_may_signal(uid_t user, pid_t pid) {
     uid_t users[3];
-    return user == 0 || (read_users(pid, users) && (users[0] == user || users[2] == user));
+    return user == 0 || (read_users(pid, users) > 0 && (users[0] == user || users[2] == user));
 }
 
 bool clx_signal_is_for_all(int number) {

@@ -15,15 +15,18 @@
 #include "reader.h"
 
 enum {
-    /// How long one with nothing to do stays.
-    IDLE_MS = 5000,
-    /// How long one is waited for until another is asked too, and how long both are.
+    /// How many are asked the same at most, and how long the first has until another is asked: each has twice the time of the one
+    /// before. What holds one up is gone for the next.
+    ASKED_MAX = 6,
     FIRST_MS = 50,
-    BOTH_MS = 2000,
-    /// How long the first word of the first one is waited for, once.
+    /// How long all have. Not to be there yet is an answer where nobody is held up.
+    ANSWER_MS = 2000,
     BIRTH_MS = 50,
-    /// One that had nothing to do may end just when it is asked.
-    TRIES = 2,
+    /// How much time may pass in waits for more than one, and how long it takes until a millisecond of it is forgotten; beyond that
+    /// only so much is waited.
+    WAITED_MAX_MS = 4000,
+    FORGETTING = 10,
+    SHORT_MS = 150,
     NAME_BYTES = 96,
 };
 
@@ -39,6 +42,7 @@ struct question {
 };
 
 struct answer {
+    /// 0: who answers is there.
     uint64_t number;
     int32_t error;
     /// Bytes of what follows.
@@ -59,6 +63,8 @@ struct kept {
     /// Letters at the begin of a line that are those of that one's, while they are.
     size_t matched;
     enum { BEGINS, IS_KEPT, IS_DROPPED } line;
+    /// All is kept of other files, where the name of a process may look like such a line.
+    bool is_whole;
 };
 
 static void put(struct kept *kept, char letter) {
@@ -67,6 +73,7 @@ static void put(struct kept *kept, char letter) {
 
 static void keep(struct kept *kept, char letter) {
     static const char groups[] = "Groups:";
+    if (kept->is_whole) return put(kept, letter);
     if (kept->line == BEGINS && letter == groups[kept->matched]) {
         if (++kept->matched == sizeof groups - 1) kept->line = IS_DROPPED;
         return;
@@ -123,7 +130,8 @@ static int open_below(int folder, const char *name) {
 /// Returns the length of the text, or minus an errno.
 static ssize_t read_text(int folder, const char *name, char *text, size_t room) {
     char bytes[2048];
-    struct kept kept = {.text = text, .room = room};
+    const char *slash = strrchr(name, '/');
+    struct kept kept = {.text = text, .room = room, .is_whole = strcmp(slash == NULL ? name : slash + 1, "status") != 0};
     struct mounts mounts = {.length = 0};
     const bool is_of_mounts = strcmp(name, "mountinfo") == 0;
     const int file = open_below(folder, name);
@@ -184,13 +192,14 @@ _Noreturn void clx_reader_work(int socket) {
     static struct question question;
     static struct answer answer;
     prctl(PR_SET_NAME, "bgtask-reader", 0, 0, 0);
-    send(socket, &answer, offsetof(struct answer, text), MSG_NOSIGNAL);
+    const pid_t self = getpid();
+    answer.length = sizeof self;
+    memcpy(answer.text, &self, sizeof self);
+    send(socket, &answer, offsetof(struct answer, text) + answer.length, MSG_NOSIGNAL);
     for (;;) {
-        struct pollfd waiting = {.fd = socket, .events = POLLIN};
         int folder;
-        if (poll(&waiting, 1, IDLE_MS) == 0) _exit(0);
-        const ssize_t length = clx_receive_with(socket, &question, sizeof question, &folder, MSG_DONTWAIT);
-        if (length < 0 && (errno == EAGAIN || errno == EINTR)) continue;
+        const ssize_t length = clx_receive_with(socket, &question, sizeof question, &folder, 0);
+        if (length < 0 && errno == EINTR) continue;
         if (length != sizeof question) _exit(0);
         answer_to(&question, folder, &answer);
         if (folder >= 0) close(folder);
@@ -203,85 +212,27 @@ _Noreturn void clx_reader_work(int socket) {
 
 /// A process that reads.
 struct reader {
-    /// Or -1.
     int socket;
-    /// As it says itself.
-    bool is_there;
+    /// 0 until it has said that it is there.
+    pid_t pid;
 };
 
 static _Thread_local struct readers {
     int (*make)(void *context);
     void *context;
-    /// The one that is asked, and that which is asked too where the first says nothing.
-    struct reader first, second;
-    /// Whether its first word was waited for in vain.
-    bool is_late;
+    /// Those that are asked, the first alone at first.
+    struct reader asked[ASKED_MAX];
+    int asked_count;
+    /// Those that the kernel holds up, as far as is known.
+    struct reader held[CLX_READERS_MAX];
+    int held_count;
+    /// Whether the first word of the first one was waited for in vain.
+    bool is_unborn;
     /// Of the last question.
     uint64_t number;
-    /// Sockets to those that were held up and may not have ended.
-    int held[CLX_READERS_MAX];
-    int held_count;
-} readers = {.first = {.socket = -1}, .second = {.socket = -1}};
-
-static void close_reader(struct reader *reader) {
-    if (reader->socket >= 0) close(reader->socket);
-    reader->socket = -1;
-}
-
-void clx_reader_begin(int (*make)(void *context), void *context) {
-    clx_reader_end();
-    readers.make = make;
-    readers.context = context;
-}
-
-void clx_reader_end(void) {
-    close_reader(&readers.first);
-    close_reader(&readers.second);
-    while (readers.held_count > 0) close(readers.held[--readers.held_count]);
-    readers.make = NULL;
-}
-
-void clx_reader_forget(void) {
-    readers.first.socket = readers.second.socket = -1;
-    readers.held_count = 0;
-    readers.make = NULL;
-}
-
-/// Lets go of one that was held up where it goes on; it ends then.
-static void forget_if_ended(int place) {
-    struct pollfd held = {.fd = readers.held[place], .events = POLLIN};
-    if (poll(&held, 1, 0) == 0) return;
-    close(readers.held[place]);
-    readers.held[place] = readers.held[--readers.held_count];
-}
-
-static void hold(struct reader *reader) {
-    if (reader->socket >= 0) readers.held[readers.held_count++] = reader->socket;
-    reader->socket = -1;
-}
-
-/// Returns 0 or an errno: EBUSY where too many are held up.
-static int have(struct reader *reader) {
-    if (reader->socket >= 0) return 0;
-    for (int place = readers.held_count - 1; place >= 0; place--) forget_if_ended(place);
-    if (readers.held_count > CLX_READERS_MAX - 2) return EBUSY;
-    reader->socket = readers.make(readers.context);
-    if (reader->socket < 0) return EAGAIN;
-    reader->is_there = false;
-    const int error = clx_closer_become_reader(reader->socket);
-    if (error != 0) close_reader(reader);
-    return error;
-}
-
-/// Takes what one says, without waiting. Returns 0 with the answer to the last question, EAGAIN where it says something else or
-/// nothing, or EPIPE where it has ended.
-static int hear(struct reader *reader, struct answer *answer) {
-    const ssize_t length = recv(reader->socket, answer, sizeof *answer, MSG_DONTWAIT);
-    if (length < 0 && (errno == EINTR || errno == EAGAIN)) return EAGAIN;
-    if (length < (ssize_t)offsetof(struct answer, text)) return EPIPE;
-    reader->is_there = true;
-    return answer->number == readers.number ? 0 : EAGAIN;
-}
+    /// What was waited for more than one, and when that was counted.
+    int64_t waited_ms, waited_at;
+} readers;
 
 static int64_t milliseconds_now(void) {
     struct timespec now;
@@ -289,68 +240,175 @@ static int64_t milliseconds_now(void) {
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/// Waits for an answer of either. Returns 0, ETIMEDOUT, or EPIPE where none is left that could give one.
-static int wait_for(struct answer *answer, int milliseconds) {
+static void drop_asked(int place) {
+    close(readers.asked[place].socket);
+    for (int i = place + 1; i < readers.asked_count; i++) readers.asked[i - 1] = readers.asked[i];
+    readers.asked_count--;
+}
+
+/// Takes what one says, without waiting. Returns 0, EAGAIN where it says nothing, or EPIPE where it has ended.
+static int take(struct reader *reader, struct answer *answer) {
+    const ssize_t length = recv(reader->socket, answer, sizeof *answer, MSG_DONTWAIT);
+    if (length < 0 && (errno == EINTR || errno == EAGAIN)) return EAGAIN;
+    if (length < (ssize_t)offsetof(struct answer, text)) return EPIPE;
+    if (answer->number == 0) memcpy(&reader->pid, answer->text, sizeof reader->pid);
+    return 0;
+}
+
+/// The same for the answer to the last question: EAGAIN where it says anything else.
+static int hear(struct reader *reader, struct answer *answer) {
+    const int error = take(reader, answer);
+    return error == 0 && answer->number != readers.number ? EAGAIN : error;
+}
+
+/// Lets go of one that was held up where it goes on; it ends then.
+static void look_at_held(int place) {
+    struct answer answer;
+    if (take(&readers.held[place], &answer) == EAGAIN) return;
+    close(readers.held[place].socket);
+    readers.held[place] = readers.held[--readers.held_count];
+}
+
+/// Whether the kernel holds one up that has been asked: it does not run, and has not answered.
+static bool is_held(struct reader *reader) {
+    struct answer answer;
+    struct clx_process process;
+    if (reader->pid == 0 || !clx_process_read_here(reader->pid, &process)) return false;
+    return (process.state == 'D' || process.state == 'S') && take(reader, &answer) == EAGAIN;
+}
+
+/// Asks one no more. It is kept in mind where it is held up, and ends otherwise.
+static void put_aside(struct reader reader) {
+    if (is_held(&reader)) {
+        readers.held[readers.held_count++] = reader;
+    } else {
+        close(reader.socket);
+    }
+}
+
+/// Has one made that is asked after the others. Returns 0 or an errno: EBUSY where too many are held up.
+static int add_reader(void) {
+    for (int place = readers.held_count - 1; place >= 0; place--) look_at_held(place);
+    if (readers.held_count + ASKED_MAX > CLX_READERS_MAX) return EBUSY;
+    const int socket = readers.make(readers.context);
+    if (socket < 0) return EAGAIN;
+    const int error = clx_closer_become_reader(socket);
+    if (error == 0) {
+        readers.asked[readers.asked_count++] = (struct reader){.socket = socket};
+    } else {
+        close(socket);
+    }
+    return error;
+}
+
+void clx_reader_begin(int (*make)(void *context), void *context) {
+    clx_reader_end();
+    readers.make = make;
+    readers.context = context;
+    // So that it is there when it is needed.
+    add_reader();
+}
+
+void clx_reader_end(void) {
+    while (readers.asked_count > 0) drop_asked(0);
+    while (readers.held_count > 0) close(readers.held[--readers.held_count].socket);
+    readers.make = NULL;
+}
+
+void clx_reader_forget(void) {
+    readers.asked_count = readers.held_count = 0;
+    readers.make = NULL;
+}
+
+/// Waits for an answer of any. Returns 0 with the place of who gave it, ETIMEDOUT, or EPIPE where none is left.
+static int wait_for(struct answer *answer, int64_t milliseconds, int *place) {
     const int64_t until = milliseconds_now() + milliseconds;
     for (int64_t left = milliseconds; left >= 0; left = until - milliseconds_now()) {
-        struct pollfd waiting[] = {
-            {.fd = readers.first.socket, .events = POLLIN}, {.fd = readers.second.socket, .events = POLLIN}};
-        if (readers.first.socket < 0 && readers.second.socket < 0) return EPIPE;
-        if (poll(waiting, 2, (int)left) == 0) return ETIMEDOUT;
-        for (int i = 0; i < 2; i++) {
-            struct reader *reader = i == 0 ? &readers.first : &readers.second;
-            if (reader->socket < 0 || waiting[i].revents == 0) continue;
-            const int error = hear(reader, answer);
-            if (error == EPIPE) close_reader(reader);
-            if (error != 0) continue;
-            // The second has been faster: what it was asked too holds up the first.
-            if (i == 1) {
-                hold(&readers.first);
-                readers.first = readers.second;
-                readers.second.socket = -1;
-            }
-            return 0;
+        struct pollfd waiting[ASKED_MAX];
+        if (readers.asked_count == 0) return EPIPE;
+        for (int i = 0; i < readers.asked_count; i++) waiting[i] = (struct pollfd){.fd = readers.asked[i].socket, .events = POLLIN};
+        if (poll(waiting, (nfds_t)readers.asked_count, (int)left) == 0) return ETIMEDOUT;
+        for (int i = readers.asked_count - 1; i >= 0; i--) {
+            if (waiting[i].revents == 0) continue;
+            *place = i;
+            const int error = hear(&readers.asked[i], answer);
+            if (error == 0) return 0;
+            if (error == EPIPE) drop_asked(i);
         }
     }
     return ETIMEDOUT;
 }
 
-/// Waits until the first one has said that it is there, once. Who is not there yet, as where all numbers of processes are taken, is
-/// not asked. Returns whether it is.
-static bool is_first_there(struct answer *answer) {
-    if (readers.first.is_there) return true;
-    struct pollfd birth = {.fd = readers.first.socket, .events = POLLIN};
-    if (poll(&birth, 1, readers.is_late ? 0 : BIRTH_MS) > 0 && hear(&readers.first, answer) == EPIPE) close_reader(&readers.first);
-    readers.is_late = !readers.first.is_there;
-    return readers.first.is_there;
+/// Keeps the one that has answered, and no other.
+static void keep_alone(int place) {
+    const struct reader kept = readers.asked[place];
+    for (int i = 0; i < readers.asked_count; i++) {
+        if (i != place) put_aside(readers.asked[i]);
+    }
+    readers.asked[0] = kept;
+    readers.asked_count = 1;
 }
 
-/// Returns 0, EAGAIN where nobody can be asked, as on a machine with too much to do, and it is to be read here; or an errno.
+/// Waits until the first one has said that it is there, once. Returns whether it is.
+static bool is_first_there(struct answer *answer) {
+    for (int64_t left = readers.is_unborn ? 0 : BIRTH_MS; readers.asked[0].pid == 0;) {
+        const int64_t begin = milliseconds_now();
+        struct pollfd birth = {.fd = readers.asked[0].socket, .events = POLLIN};
+        if (poll(&birth, 1, (int)left) == 0 || hear(&readers.asked[0], answer) == EPIPE) break;
+        left -= milliseconds_now() - begin;
+        if (left <= 0) break;
+    }
+    readers.is_unborn = readers.asked[0].pid == 0;
+    return !readers.is_unborn;
+}
+
+/// How long may be waited for more than one.
+static int64_t patience(void) {
+    const int64_t now = milliseconds_now(), forgotten = (now - readers.waited_at) / FORGETTING;
+    readers.waited_ms = forgotten >= readers.waited_ms ? 0 : readers.waited_ms - forgotten;
+    readers.waited_at = now;
+    return readers.waited_ms < WAITED_MAX_MS ? ANSWER_MS : SHORT_MS;
+}
+
+/// Asks one after the other. Returns 0, ETIMEDOUT, or EPIPE where none is left.
+static int ask_more(const struct question *question, int folder, struct answer *answer, int *place) {
+    const int64_t begin = milliseconds_now(), most = patience();
+    int64_t milliseconds = FIRST_MS * 2, passed = 0;
+    int error = ETIMEDOUT;
+    while (error == ETIMEDOUT && passed < most) {
+        if (readers.asked_count < ASKED_MAX && add_reader() == 0) {
+            const int socket = readers.asked[readers.asked_count - 1].socket;
+            clx_send_with(socket, question, sizeof *question, folder);
+        }
+        const bool is_last = readers.asked_count == ASKED_MAX || milliseconds > most - passed;
+        error = wait_for(answer, is_last ? most - passed : milliseconds, place);
+        milliseconds *= 2;
+        passed = milliseconds_now() - begin;
+    }
+    readers.waited_ms += passed;
+    return error;
+}
+
+/// Returns 0 or an errno: EAGAIN where nobody answers though nobody is held up, as on a machine with too much to do, and it is to be
+/// read here.
 static int ask(struct question *question, int folder, struct answer *answer) {
     if (readers.make == NULL) return EAGAIN;
     question->number = ++readers.number;
-    // One a time, so that 512 cost nothing.
-    if (readers.held_count > 0) forget_if_ended((int)(readers.number % (uint64_t)readers.held_count));
-    int error = EPIPE;
-    for (int tries = 0; tries < TRIES && error == EPIPE; tries++) {
-        if (readers.first.socket >= 0 && hear(&readers.first, answer) == EPIPE) close_reader(&readers.first);
-        error = have(&readers.first);
-        // Where some are held up, nothing is read here.
-        const bool is_nobody_there = error == EAGAIN || (error == 0 && !is_first_there(answer));
-        if (is_nobody_there) return readers.held_count > 0 ? ETIMEDOUT : EAGAIN;
-        if (error == 0) error = clx_send_with(readers.first.socket, question, sizeof *question, folder);
-        if (error == 0) error = wait_for(answer, FIRST_MS);
+    // One at a time, so that 512 cost nothing.
+    if (readers.held_count > 0) look_at_held((int)(readers.number % (uint64_t)readers.held_count));
+    if (readers.asked_count > 0 && hear(&readers.asked[0], answer) == EPIPE) drop_asked(0);
+    int place, error = readers.asked_count > 0 ? 0 : add_reader();
+    if (error != 0) return error == EBUSY || readers.held_count > 0 ? EBUSY : EAGAIN;
+    if (!is_first_there(answer) && readers.held_count == 0) return EAGAIN;
+    error = clx_send_with(readers.asked[0].socket, question, sizeof *question, folder);
+    if (error == 0) error = wait_for(answer, FIRST_MS, &place);
+    if (error != 0) error = ask_more(question, folder, answer, &place);
+    if (error == 0) {
+        if (readers.asked_count > 1) keep_alone(place);
+        return 0;
     }
-    if (error != ETIMEDOUT) return error == EPIPE ? EAGAIN : error;
-    // What holds one up is gone for the other, unless somebody sees to it that there is more of it. And where the machine has too
-    // much to do, the first one answers after all.
-    if (have(&readers.second) == 0) clx_send_with(readers.second.socket, question, sizeof *question, folder);
-    error = wait_for(answer, BOTH_MS);
-    if (error == 0) close_reader(&readers.second);
-    if (error != ETIMEDOUT) return error == EPIPE ? EAGAIN : error;
-    hold(&readers.first);
-    hold(&readers.second);
-    return ETIMEDOUT;
+    while (readers.asked_count > 0) put_aside(readers.asked[--readers.asked_count]);
+    return readers.held_count > 0 ? ETIMEDOUT : EAGAIN;
 }
 
 ssize_t clx_read_of_process(int folder, const char *name, char *text, size_t capacity) {

@@ -7,17 +7,32 @@ internal import Glibc
 package final class CloserProcess {
     private let socket: OwnedDescriptor
 
+    /// Has a process made, from any thread.
+    package final class Source: Sendable {
+        fileprivate let socket: OwnedDescriptor
+
+        fileprivate init(_ socket: consuming OwnedDescriptor) { self.socket = socket }
+
+        /// - Returns: a socket to it, for who uses it in another way.
+        /// - Throws: EPIPE where its maker has ended; as of socketpair(2).
+        package func makeProcess() throws(SystemError) -> OwnedDescriptor {
+            let maker = socket.rawValue
+            return OwnedDescriptor(try systemCall("sendmsg") { clx_closer_make(maker) })
+        }
+    }
+
     /// Makes them. It is forked early, while this process has little memory.
     package final class Maker {
-        private let socket: OwnedDescriptor
-        let processID: Int32
+        package let source: Source
+        package let processID: Int32
         /// Those of ``close(_:of:)``.
         fileprivate var closers: [UInt32: CloserProcess] = [:]
 
         /// - Throws: as of fork(2) and socketpair(2).
         package init() throws(SystemError) {
             var processID: Int32 = 0
-            socket = OwnedDescriptor(try systemCall("fork") { clx_closers_begin(&processID) })
+            source = Source(
+                OwnedDescriptor(try systemCall("fork") { clx_closers_begin(&processID) }))
             self.processID = processID
         }
 
@@ -28,8 +43,7 @@ package final class CloserProcess {
 
         /// - Returns: a socket to it, for who uses it in another way.
         package func makeProcess() throws(SystemError) -> OwnedDescriptor {
-            let maker = socket.rawValue
-            return OwnedDescriptor(try systemCall("sendmsg") { clx_closer_make(maker) })
+            try source.makeProcess()
         }
 
         /// Connects to a Unix socket of a user's, by a process with that user's rights that passes bytes on, so that nothing
@@ -40,7 +54,7 @@ package final class CloserProcess {
         package func connect(
             to path: String, as user: UInt32
         ) throws(SystemError) -> OwnedDescriptor {
-            let maker = socket.rawValue
+            let maker = source.socket.rawValue
             return OwnedDescriptor(
                 try systemCall("sendmsg", path) { clx_closer_connect(maker, user, path) })
         }

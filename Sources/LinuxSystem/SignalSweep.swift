@@ -83,8 +83,14 @@ final class SignalSweep {
         }
         guard group.holds(processID) else { return }
         guard !mayBeAnswer(processID) else { return signalledAt[processID] = 0 }
-        // A process that cannot be read is gone.
-        guard (try? realUser(of: processID)) == user else { return }
+        do throws(SystemError) {
+            guard try realUser(of: processID) == user else { return }
+        } catch {
+            guard error.isUnknown else { return }
+            // The next look finds it again.
+            seen.remove(processID)
+            throw error
+        }
         let sentAt = Int64(clamping: BootTimeClock.ticks())
         if clx_pidfd_send_signal(process.rawValue, number) == 0 {
             signalledAt[processID] = sentAt

@@ -267,20 +267,21 @@ void orphans_settle(struct command *command) {
 
 // MARK: - A count
 
-/// Returns false where there is no memory.
+/// Returns false where there is no memory, or nothing can be read of it now.
 static bool note(pid_t child) {
     char group[GROUP_NAME_BYTES];
     struct command *command;
     struct clx_process process;
     if (table_child(child) != NULL || *place_of(child) != NULL || releases_have(child)) return true;
-    // It may have been reaped since the list was read, and the number be another's. Of which nothing can be read passes for alive.
+    // It may have been reaped since the list was read, and the number be another's.
     const int result = clx_process_read(child, &process);
-    if (result == 0 || (result > 0 && process.parent != getpid())) return true;
+    if (result < 0) return false;
+    if (result == 0 || process.parent != getpid()) return true;
     const enum place place = strays_place(child, group, &command);
     if (place == PLACE_OWN || place == PLACE_NONE) return true;
     struct orphan *orphan = enter(child);
     if (orphan == NULL) return false;
-    if (result < 0 || !clx_process_is_dead(&process)) {
+    if (!clx_process_is_dead(&process)) {
         give(orphan, place == PLACE_OUTSIDE ? strays_found(child, group) : command);
         return true;
     }

@@ -273,6 +273,8 @@ static pid_t wanted_leader;
 static const struct seen *wanted_process;
 static uint32_t wanted_user;
 static struct command *claimant;
+/// That of whom nothing can be read now may be anybody's.
+static bool is_owner_unknown;
 
 static void claim_by_session(struct command *command) {
     const bool is_its = command->main.session == wanted_session || command->handler.session == wanted_session;
@@ -302,6 +304,7 @@ static void claim_by_user(struct command *command) {
 static struct command *owner_of(const struct seen *seen, pid_t top) {
     char name[GROUP_NAME_BYTES];
     claimant = NULL;
+    is_owner_unknown = false;
     wanted_session = strays_session(seen->pid);
     if (wanted_session != UINT32_MAX) command_each(claim_by_session);
     if (claimant != NULL) return claimant;
@@ -318,7 +321,9 @@ static struct command *owner_of(const struct seen *seen, pid_t top) {
     if (claimant != NULL && !command_is_over(claimant)) return claimant;
     claimant = NULL;
     wanted_process = seen;
-    if (clx_process_user(seen->pid, &wanted_user)) command_each(claim_by_user);
+    const int result = clx_process_user(seen->pid, &wanted_user);
+    if (result > 0) command_each(claim_by_user);
+    is_owner_unknown = result < 0;
     return claimant;
 }
 
@@ -409,7 +414,9 @@ static int look_at(size_t place) {
     if (orphans_are_spared(top)) return 0;
     if (clx_process_is_dead(process) || strays_place(process->pid, group, &command) != PLACE_OUTSIDE) return 0;
     command = owner_of(&seen, top);
-    if (command == NULL) {
+    if (command == NULL && is_owner_unknown) {
+        ask_later();
+    } else if (command == NULL) {
         kill_unowned(&seen, group);
     } else {
         treat(command, &seen, group);
@@ -437,7 +444,7 @@ struct command *strays_found(pid_t child, const char *group) {
     const struct seen seen = seen_child(child);
     struct command *command = owner_of(&seen, child);
     if (command == NULL) {
-        kill_unowned(&seen, group);
+        if (!is_owner_unknown) kill_unowned(&seen, group);
         ask();
         return NULL;
     }
@@ -531,7 +538,7 @@ static void end_look(void) {
     if (has_dying || has_stopped) ask_later();
 }
 
-/// There was no memory, or no descriptor: those who wait get a later one.
+/// There was no memory or no descriptor, or not all could be read: those who wait get a later one.
 static void give_up(void) {
     drop_look();
     // Those that it has stopped are not known then; the next one stops them again.

@@ -100,15 +100,13 @@ struct DaemonUse {
     ///
     /// - Parameter idleMax: how many empty groups are kept.
     func isAtMost(_ other: DaemonUse, idleMax: Int) -> Bool {
-        descriptorsBesideGroups <= other.descriptorsBesideGroups + Self.lateReadersMax
+        descriptorsBesideGroups <= other.descriptorsBesideGroups
             && threads <= other.threads + Self.lateThreadsMax
             && children <= other.children && groups <= idleMax && noticeSockets <= 64
     }
 
     /// Threads that are made when they are first needed.
     private static let lateThreadsMax = 4
-    /// Processes that read /proc and have answered late; their sockets are closed at a later look.
-    private static let lateReadersMax = 4
 
     /// A group has three at most: its folder, its events and the count of its time.
     private var descriptorsBesideGroups: Int { descriptors - 3 * groups - noticeSockets }

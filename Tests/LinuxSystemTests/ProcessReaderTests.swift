@@ -70,20 +70,23 @@ extension LinuxTests {
             }
         }
 
-        /// Those that have said that they are there.
+        /// Those that are there.
         private func waitForReaders(_ count: Int) throws -> [pid_t] {
+            let children = "/proc/\(maker.processID)/task/\(maker.processID)/children"
+            let bound = ContinuousClock.now + .seconds(60)
             var found: [pid_t] = []
             while found.count < count {
-                // The first look has one made.
-                #expect(try ProcessStat(of: getpid()).parent == getppid())
-                found = try LinuxSystem.names(inFolder: "/proc").compactMap { pid_t($0) }.filter {
-                    guard (try? contents(of: "/proc/\($0)/comm")) == "bgtask-reader\n",
-                        let maker = try? ProcessStat(of: $0).parent
-                    else { return false }
-                    return (try? ProcessStat(of: maker).parent) == getpid()
+                try #require(ContinuousClock.now < bound)
+                found = try contents(of: children).split(separator: " ").compactMap {
+                    guard try contents(of: "/proc/\($0)/comm") == "bgtask-reader\n" else {
+                        return nil
+                    }
+                    return pid_t($0)
                 }
                 poll(nil, 0, 2)
             }
+            // What it says first is heard with the answer.
+            #expect(try ProcessStat(of: getpid()).parent == getppid())
             return found
         }
 
@@ -95,11 +98,35 @@ extension LinuxTests {
             kill(first, SIGSTOP)
             #expect(try ProcessStat(of: getpid()).parent == getppid())
             let second = try #require(try waitForReaders(2).first { $0 != first })
-            kill(first, SIGCONT)
             kill(second, SIGSTOP)
+            kill(first, SIGCONT)
             #expect(try ProcessStat(of: getpid()).parent == getppid())
             kill(second, SIGKILL)
             for _ in 1...3 { #expect(try ProcessStat(of: getpid()).parent == getppid()) }
+        }
+
+        @Test("where all stand still though the kernel holds none, the thread reads itself")
+        func standingStill() throws {
+            for reader in try waitForReaders(1) { kill(reader, SIGSTOP) }
+            kill(maker.processID, SIGSTOP)
+            #expect(try ProcessStat(of: getpid()).parent == getppid())
+            kill(maker.processID, SIGCONT)
+        }
+
+        @Test("a process whose name looks like a line of its status is read whole")
+        func name() throws {
+            let harness = try Harness(.supervisor)
+            let task = try harness.makeTask()
+            let name =
+                "import ctypes, time; ctypes.CDLL(None).prctl(15, b'x\\nGroups:'); print(1, flush=True); time.sleep(1000)"
+            var process = try task.start(LaunchRequest(arguments: ["python3", "-c", name]))
+            let output = Reader(process.takeStandardOutput())
+            try harness.waitFor { try output.read().contains("\n") }
+            let processID = try #require(harness.startedProcessID)
+            #expect(try ProcessStat(of: processID).parent > 0)
+            try task.kill()
+            try harness.waitUntilGone(task)
+            task.close()
         }
 
         @Test(

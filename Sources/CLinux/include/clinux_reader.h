@@ -16,7 +16,7 @@
 #include "clinux_processes.h"
 
 enum {
-    /// Processes that may be held up at once. Beyond that nothing is read: EBUSY.
+    /// Processes that may be held up at once. Near that, nothing is read: EBUSY.
     CLX_READERS_MAX = 512,
     /// How many processes can be asked for at once.
     CLX_LOOK_MAX = 64,
@@ -24,8 +24,9 @@ enum {
     CLX_READ_MAX = 8192,
 };
 
-/// From here on the calling thread has such reads done by processes; other threads do them themselves, waiting for what a signal
-/// ends for 2 ms at most (clinux_waits.h). `make` returns the socket of a closer (`clx_closer_make`), or -1.
+/// From here on the calling thread has such reads done by processes. Other threads do them themselves, and so does this one where
+/// none answers in two seconds though the kernel holds none of them up; what a signal ends is waited for 2 ms then at most
+/// (clinux_waits.h). `make` returns the socket of a closer (`clx_closer_make`), or -1.
 void clx_reader_begin(int (*make)(void *context), void *context);
 
 /// The calling thread reads itself again.

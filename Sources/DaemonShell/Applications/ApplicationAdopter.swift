@@ -16,10 +16,13 @@ final class ApplicationAdopter {
     /// Called where an application has been adopted, whose processes may have connections already.
     private var adopted: (OwnerID) -> Void = { _ in }
 
-    /// - Parameter user: whom the daemon runs as.
+    /// - Parameters:
+    ///   - user: whom the daemon runs as.
+    ///   - readers: has those made that look at strangers; `nil` where there are none.
     init(
         _ core: Core, _ host: ProcessHost, user: UInt32, _ applications: RunningApplications,
-        _ units: UnitFreezer, _ replies: PendingReplies, _ numbers: NumberSource
+        _ units: UnitFreezer, _ replies: PendingReplies, _ numbers: NumberSource,
+        readers: CloserProcess.Source?
     ) throws(SystemError) {
         self.core = core
         self.host = host
@@ -28,7 +31,7 @@ final class ApplicationAdopter {
         self.units = units
         self.replies = replies
         self.numbers = numbers
-        thread = try AdoptionThread()
+        thread = try AdoptionThread(readers: readers)
     }
 
     func connect(adopted: @escaping (OwnerID) -> Void) { self.adopted = adopted }

@@ -66,7 +66,8 @@ final class HolderWatch {
         do throws(SystemError) {
             user = try realUser(of: process.processID)
         } catch {
-            throw .invalid("pid")
+            guard error.isUnknown else { throw .invalid("pid") }
+            throw .refused(.notAccepting("the process cannot be looked at now; try again"))
         }
         // As of one that is not there: nobody learns here which numbers others' processes have.
         guard user == client.credentials.user, process.isRunning else { throw .invalid("pid") }

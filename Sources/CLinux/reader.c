@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -223,11 +224,13 @@ static _Thread_local struct readers {
     /// Those that are asked, the first alone at first.
     struct reader asked[ASKED_MAX];
     int asked_count;
-    /// Those that the kernel holds up, as far as is known.
-    struct reader held[CLX_READERS_MAX];
-    int held_count;
+    /// Those that have not answered and may not have ended, by number and start. They end by themselves where they go on.
+    struct clx_process *unanswered;
+    int unanswered_count;
     /// Whether the first word of the first one was waited for in vain.
     bool is_unborn;
+    /// Whether one was held up when nobody answered, and no other is there yet.
+    bool was_held;
     /// Of the last question.
     uint64_t number;
     /// What was waited for more than one, and when that was counted.
@@ -261,35 +264,43 @@ static int hear(struct reader *reader, struct answer *answer) {
     return error == 0 && answer->number != readers.number ? EAGAIN : error;
 }
 
-/// Lets go of one that was held up where it goes on; it ends then.
-static void look_at_held(int place) {
-    struct answer answer;
-    if (take(&readers.held[place], &answer) == EAGAIN) return;
-    close(readers.held[place].socket);
-    readers.held[place] = readers.held[--readers.held_count];
+/// Reads what it is now. Returns false where it is gone.
+static bool is_there(struct clx_process *reader) {
+    struct clx_process now;
+    const bool is_same = clx_process_read_here(reader->pid, &now) && now.start_time == reader->start_time;
+    reader->state = now.state;
+    return is_same;
 }
 
-/// Whether the kernel holds one up that has been asked: it does not run, and has not answered.
-static bool is_held(struct reader *reader) {
-    struct answer answer;
-    struct clx_process process;
-    if (reader->pid == 0 || !clx_process_read_here(reader->pid, &process)) return false;
-    return (process.state == 'D' || process.state == 'S') && take(reader, &answer) == EAGAIN;
+static void forget_if_ended(int place) {
+    if (is_there(&readers.unanswered[place])) return;
+    readers.unanswered[place] = readers.unanswered[--readers.unanswered_count];
 }
 
-/// Asks one no more. It is kept in mind where it is held up, and ends otherwise.
-static void put_aside(struct reader reader) {
-    if (is_held(&reader)) {
-        readers.held[readers.held_count++] = reader;
-    } else {
-        close(reader.socket);
+/// Whether the kernel holds one up that has not answered: it does not run. Those that have ended are forgotten.
+static bool is_any_held(void) {
+    bool is_held = false;
+    for (int place = readers.unanswered_count - 1; place >= 0; place--) {
+        forget_if_ended(place);
+        if (place == readers.unanswered_count) continue;
+        is_held |= readers.unanswered[place].state == 'D' || readers.unanswered[place].state == 'S';
     }
+    return is_held;
 }
 
-/// Has one made that is asked after the others. Returns 0 or an errno: EBUSY where too many are held up.
+/// Asks one no more. It is kept in mind where it is at a question still.
+static void put_aside(struct reader reader) {
+    struct answer answer;
+    struct clx_process process = {.pid = reader.pid};
+    const bool is_known = reader.pid != 0 && clx_process_read_here(reader.pid, &process);
+    if (is_known && take(&reader, &answer) == EAGAIN) readers.unanswered[readers.unanswered_count++] = process;
+    close(reader.socket);
+}
+
+/// Has one made that is asked after the others. Returns 0 or an errno: EBUSY where too many have not answered.
 static int add_reader(void) {
-    for (int place = readers.held_count - 1; place >= 0; place--) look_at_held(place);
-    if (readers.held_count + ASKED_MAX > CLX_READERS_MAX) return EBUSY;
+    if (readers.unanswered_count + ASKED_MAX > CLX_READERS_MAX) is_any_held();
+    if (readers.unanswered_count + ASKED_MAX > CLX_READERS_MAX) return EBUSY;
     const int socket = readers.make(readers.context);
     if (socket < 0) return EAGAIN;
     const int error = clx_closer_become_reader(socket);
@@ -303,6 +314,8 @@ static int add_reader(void) {
 
 void clx_reader_begin(int (*make)(void *context), void *context) {
     clx_reader_end();
+    readers.unanswered = malloc(CLX_READERS_MAX * sizeof *readers.unanswered);
+    if (readers.unanswered == NULL) return;
     readers.make = make;
     readers.context = context;
     // So that it is there when it is needed.
@@ -311,12 +324,14 @@ void clx_reader_begin(int (*make)(void *context), void *context) {
 
 void clx_reader_end(void) {
     while (readers.asked_count > 0) drop_asked(0);
-    while (readers.held_count > 0) close(readers.held[--readers.held_count].socket);
+    free(readers.unanswered);
+    readers.unanswered = NULL;
+    readers.unanswered_count = 0;
     readers.make = NULL;
 }
 
 void clx_reader_forget(void) {
-    readers.asked_count = readers.held_count = 0;
+    readers.asked_count = readers.unanswered_count = 0;
     readers.make = NULL;
 }
 
@@ -377,16 +392,30 @@ static int ask_more(const struct question *question, int folder, struct answer *
     int error = ETIMEDOUT;
     while (error == ETIMEDOUT && passed < most) {
         if (readers.asked_count < ASKED_MAX && add_reader() == 0) {
-            const int socket = readers.asked[readers.asked_count - 1].socket;
-            clx_send_with(socket, question, sizeof *question, folder);
+            const int last = readers.asked_count - 1;
+            if (clx_send_with(readers.asked[last].socket, question, sizeof *question, folder) != 0) drop_asked(last);
         }
         const bool is_last = readers.asked_count == ASKED_MAX || milliseconds > most - passed;
         error = wait_for(answer, is_last ? most - passed : milliseconds, place);
         milliseconds *= 2;
         passed = milliseconds_now() - begin;
     }
-    readers.waited_ms += passed;
+    readers.waited_ms = readers.waited_ms + passed < WAITED_MAX_MS * 2 ? readers.waited_ms + passed : WAITED_MAX_MS * 2;
     return error;
+}
+
+/// Nobody has answered. One that is not there yet is asked the next time too.
+static void put_all_aside(void) {
+    struct reader kept = {.socket = -1};
+    while (readers.asked_count > 0) {
+        const struct reader reader = readers.asked[--readers.asked_count];
+        if (kept.socket < 0 && reader.pid == 0) {
+            kept = reader;
+        } else {
+            put_aside(reader);
+        }
+    }
+    if (kept.socket >= 0) readers.asked[readers.asked_count++] = kept;
 }
 
 /// Returns 0 or an errno: EAGAIN where nobody answers though nobody is held up, as on a machine with too much to do, and it is to be
@@ -395,11 +424,12 @@ static int ask(struct question *question, int folder, struct answer *answer) {
     if (readers.make == NULL) return EAGAIN;
     question->number = ++readers.number;
     // One at a time, so that 512 cost nothing.
-    if (readers.held_count > 0) look_at_held((int)(readers.number % (uint64_t)readers.held_count));
+    if (readers.unanswered_count > 0) forget_if_ended((int)(readers.number % (uint64_t)readers.unanswered_count));
     if (readers.asked_count > 0 && hear(&readers.asked[0], answer) == EPIPE) drop_asked(0);
     int place, error = readers.asked_count > 0 ? 0 : add_reader();
-    if (error != 0) return error == EBUSY || readers.held_count > 0 ? EBUSY : EAGAIN;
-    if (!is_first_there(answer) && readers.held_count == 0) return EAGAIN;
+    if (error != 0) return error == EBUSY || is_any_held() ? EBUSY : EAGAIN;
+    if (!is_first_there(answer)) return is_any_held() || readers.was_held ? EBUSY : EAGAIN;
+    readers.was_held = false;
     error = clx_send_with(readers.asked[0].socket, question, sizeof *question, folder);
     if (error == 0) error = wait_for(answer, FIRST_MS, &place);
     if (error != 0) error = ask_more(question, folder, answer, &place);
@@ -407,8 +437,9 @@ static int ask(struct question *question, int folder, struct answer *answer) {
         if (readers.asked_count > 1) keep_alone(place);
         return 0;
     }
-    while (readers.asked_count > 0) put_aside(readers.asked[--readers.asked_count]);
-    return readers.held_count > 0 ? ETIMEDOUT : EAGAIN;
+    put_all_aside();
+    readers.was_held = is_any_held();
+    return readers.was_held ? ETIMEDOUT : EAGAIN;
 }
 
 ssize_t clx_read_of_process(int folder, const char *name, char *text, size_t capacity) {

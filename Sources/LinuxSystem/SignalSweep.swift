@@ -25,6 +25,10 @@ final class SignalSweep {
     /// Two of these no process can handle, and the third does nothing to what runs: all get them.
     private static let unhandled = [SIGKILL, SIGSTOP, SIGCONT]
 
+    /// How long a turn takes, and how many it signals however long that takes: on a machine with too much to do each look at one waits.
+    private static let turnNanoseconds: Int64 = 20_000_000
+    private static let processesMin = 16
+
     /// - Parameter user: only processes with that real uid get it.
     init(_ number: Int32, to group: Cgroup, ofUser user: UInt32) {
         self.number = number
@@ -38,13 +42,15 @@ final class SignalSweep {
     func turn(processesMax: Int) throws(SystemError) {
         hasBegun = true
         do throws(SystemError) {
-            var left = processesMax
-            while !isDone, left > 0 {
+            let until = MonotonicClock.now() + Self.turnNanoseconds
+            var count = 0
+            while !isDone, count < processesMax,
+                count < Self.processesMin || MonotonicClock.now() < until
+            {
                 if rest.isEmpty { try look() }
-                let batch = rest.prefix(left)
-                for processID in batch { try send(to: processID) }
-                rest.removeFirst(batch.count)
-                left -= batch.count
+                guard let processID = rest.popFirst() else { continue }
+                try send(to: processID)
+                count += 1
             }
         } catch {
             isDone = true
@@ -86,10 +92,9 @@ final class SignalSweep {
         do throws(SystemError) {
             guard try realUser(of: processID) == user else { return }
         } catch {
-            guard error.isUnknown else { return }
             // The next look finds it again.
-            seen.remove(processID)
-            throw error
+            if error.isUnknown { seen.remove(processID) }
+            return
         }
         let sentAt = Int64(clamping: BootTimeClock.ticks())
         if clx_pidfd_send_signal(process.rawValue, number) == 0 {

@@ -29,12 +29,13 @@ struct check {
     bool has_missed;
 };
 
-/// The child of this process that a process descends from, or -1; 0 where one of its parents is gone, or cannot be read now.
+/// The child of this process that a process descends from, or -1; 0 where one of its parents is gone.
 static pid_t top_of(struct check *check, pid_t process) {
     const pid_t self = getpid();
     while (++check->reads <= READS_MAX) {
         struct clx_process now;
-        if (clx_process_read(process, &now) <= 0) return 0;
+        const int result = clx_process_read(process, &now);
+        if (result <= 0) return (pid_t)result;
         if (now.parent == self) return process;
         if (now.parent <= 1) return -1;
         process = now.parent;

@@ -175,7 +175,8 @@ enum left_behind { LEFT_NOBODY, LEFT_DYING, LEFT_SOMEBODY };
 static enum left_behind look_at_those_of(struct command *command) {
     enum left_behind left = LEFT_NOBODY;
     struct orphan *orphan = command->orphans, *next;
-    for (int i = 0; orphan != NULL && i < LOOKS_PER_TURN; i++, orphan = next) {
+    const uint64_t end = loop_now() + TURN_NS;
+    for (int i = 0; orphan != NULL && i < LOOKS_PER_TURN && (i == 0 || loop_now() < end); i++, orphan = next) {
         char group[GROUP_NAME_BYTES];
         struct command *other;
         struct clx_process process;
@@ -231,7 +232,8 @@ static void conclude_all(void) {
     waiting = NULL;
     for (; command != NULL; command = next) {
         next = command->next_waiting;
-        if (command->waits_for <= count_number && command->counts_at <= now) {
+        // Those for which there is no time are concluded after the next count.
+        if (command->waits_for <= count_number && command->counts_at <= now && loop_now() < now + 4 * TURN_NS) {
             conclude(command);
             continue;
         }
@@ -282,8 +284,14 @@ static bool note(pid_t child) {
     struct orphan *orphan = enter(child);
     if (orphan == NULL) return false;
     if (!clx_process_is_dead(&process)) {
-        give(orphan, place == PLACE_OUTSIDE ? strays_found(child, group) : command);
-        return true;
+        bool is_known = true;
+        if (place == PLACE_OUTSIDE) command = strays_found(child, group, &is_known);
+        if (is_known) {
+            give(orphan, command);
+        } else {
+            drop(place_of(child));
+        }
+        return is_known;
     }
     // The next count shows whom it has left; when it is reaped does not matter then.
     has_ended(child, place, command, group);

@@ -69,7 +69,7 @@ static size_t next;
 /// How many looks have begun. One that begins now sees all that there is.
 static uint64_t look_count;
 /// Whether some are to be killed, or are dying; and whether some were stopped, who may have started others before.
-static bool has_dying, has_stopped;
+static bool has_dying, has_stopped, has_unknown;
 
 static bool is_wanted;
 /// When another look is due, or 0.
@@ -246,12 +246,18 @@ void strays_signal(struct command *command, int number) {
     orphans_settle(command);
 }
 
+/// Of which nothing can be read now stays stopped until a later look.
+static void continue_one(struct seen *seen) {
+    const int error = send(seen, SIGCONT);
+    seen->is_stopped = error == ETIMEDOUT || error == EBUSY;
+}
+
 static void go_on(struct list *list, uint64_t command) {
     for (size_t i = 0; i < list->count; i++) {
         struct seen *seen = &list->all[i];
         if (seen->command != command || !seen->is_stopped) continue;
-        send(seen, SIGCONT);
-        seen->is_stopped = false;
+        continue_one(seen);
+        if (seen->is_stopped) ask_later();
     }
 }
 
@@ -394,6 +400,10 @@ static void treat(struct command *command, struct seen *seen, const char *group)
     }
     const struct seen *before = find(&known, seen->pid);
     seen->is_stopped = before != NULL && before->start_time == seen->start_time && before->is_stopped;
+    if (!command->wants_frozen && seen->is_stopped) {
+        continue_one(seen);
+        has_stopped |= seen->is_stopped;
+    }
     if (!command->wants_frozen || seen->is_stopped) return;
     if (!strays_may_signal(command, seen->pid, SIGSTOP)) {
         command_refuse_freeze(command);
@@ -415,7 +425,7 @@ static int look_at(size_t place) {
     if (clx_process_is_dead(process) || strays_place(process->pid, group, &command) != PLACE_OUTSIDE) return 0;
     command = owner_of(&seen, top);
     if (command == NULL && is_owner_unknown) {
-        ask_later();
+        has_unknown = true;
     } else if (command == NULL) {
         kill_unowned(&seen, group);
     } else {
@@ -440,11 +450,12 @@ struct command *strays_owner(pid_t process, pid_t top) {
     return owner_of(&seen, top);
 }
 
-struct command *strays_found(pid_t child, const char *group) {
+struct command *strays_found(pid_t child, const char *group, bool *is_known) {
     const struct seen seen = seen_child(child);
     struct command *command = owner_of(&seen, child);
+    *is_known = command != NULL || !is_owner_unknown;
     if (command == NULL) {
-        if (!is_owner_unknown) kill_unowned(&seen, group);
+        if (*is_known) kill_unowned(&seen, group);
         ask();
         return NULL;
     }
@@ -496,7 +507,7 @@ static void prepare(struct command *command) {
 }
 
 static void begin_look(void) {
-    is_wanted = has_dying = has_stopped = false;
+    is_wanted = has_dying = has_stopped = has_unknown = false;
     next_look_at = 0;
     look_count++;
     next = processes.count = found.count = 0;
@@ -534,8 +545,9 @@ static void end_look(void) {
     known = found;
     found = before;
     found.count = 0;
-    command_each(conclude);
-    if (has_dying || has_stopped) ask_later();
+    // One that may be anybody's may be the last of a command.
+    if (!has_unknown) command_each(conclude);
+    if (has_dying || has_stopped || has_unknown) ask_later();
 }
 
 /// There was no memory or no descriptor, or not all could be read: those who wait get a later one.

@@ -13,9 +13,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "clinux_proc.h"
 #include "closer.h"
-#include "reader.h"
 
 #ifndef SO_PASSRIGHTS
 #define SO_PASSRIGHTS 83
@@ -53,8 +51,6 @@ enum {
     /// That it works in a folder; and that it removes what is named at a socket, and does nothing else any more.
     ENTER,
     REMOVE,
-    /// That it reads what is asked for, and does nothing else any more.
-    READ,
 };
 
 // MARK: - Looks that let go of nothing
@@ -160,18 +156,15 @@ union control {
     char bytes[CMSG_SPACE(sizeof(int))];
 };
 
-int clx_send_with(int socket, const void *bytes, size_t length, int descriptor) {
+static int send_with(int socket, const struct order *order, int descriptor) {
     union control control = {.bytes = {0}};
-    struct iovec part = {.iov_base = (void *)(uintptr_t)bytes, .iov_len = length};
-    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
-    if (descriptor >= 0) {
-        message.msg_control = control.bytes;
-        message.msg_controllen = sizeof control.bytes;
-        control.header.cmsg_level = SOL_SOCKET;
-        control.header.cmsg_type = SCM_RIGHTS;
-        control.header.cmsg_len = CMSG_LEN(sizeof descriptor);
-        memcpy(CMSG_DATA(&control.header), &descriptor, sizeof descriptor);
-    }
+    struct iovec part = {.iov_base = (void *)(uintptr_t)order, .iov_len = sizeof *order};
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};
+    control.header.cmsg_level = SOL_SOCKET;
+    control.header.cmsg_type = SCM_RIGHTS;
+    control.header.cmsg_len = CMSG_LEN(sizeof descriptor);
+    memcpy(CMSG_DATA(&control.header), &descriptor, sizeof descriptor);
     while (sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL) < 0) {
         if (errno == ECONNRESET || errno == ENOTCONN) return EPIPE;
         if (errno != EINTR) return errno;
@@ -179,38 +172,27 @@ int clx_send_with(int socket, const void *bytes, size_t length, int descriptor) 
     return 0;
 }
 
-ssize_t clx_receive_with(int socket, void *bytes, size_t capacity, int *descriptor, int flags) {
-    union control control;
-    struct iovec part = {.iov_base = bytes, .iov_len = capacity};
-    struct msghdr message = {
-        .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};
-    *descriptor = -1;
-    const ssize_t length = recvmsg(socket, &message, flags);
-    const struct cmsghdr *header = length < 0 ? NULL : CMSG_FIRSTHDR(&message);
-    if (header != NULL && header->cmsg_type == SCM_RIGHTS) {
-        memcpy(descriptor, CMSG_DATA(header), sizeof *descriptor);
-    }
-    return length;
-}
-
-static int send_order(int socket, const struct order *order, int descriptor) {
-    return clx_send_with(socket, order, sizeof *order, descriptor);
-}
-
 enum { ENDED = -1, NOTHING = -2 };
 
 /// Takes an order. Returns its descriptor, NOTHING where it has none or `flags` say not to wait, or ENDED.
-static int receive_order(int socket, struct order *order, int flags) {
-    int descriptor;
-    const ssize_t length = clx_receive_with(socket, order, sizeof *order, &descriptor, flags);
+static int receive_with(int socket, struct order *order, int flags) {
+    union control control;
+    struct iovec part = {.iov_base = order, .iov_len = sizeof *order};
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};
+    const ssize_t length = recvmsg(socket, &message, flags);
     if (length < 0 && (errno == EINTR || errno == EAGAIN)) return NOTHING;
     if (length <= 0) return ENDED;
-    return length == sizeof *order && descriptor >= 0 ? descriptor : NOTHING;
+    const struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+    if (length != sizeof *order || header == NULL || header->cmsg_type != SCM_RIGHTS) return NOTHING;
+    int descriptor;
+    memcpy(&descriptor, CMSG_DATA(header), sizeof descriptor);
+    return descriptor;
 }
 
 int clx_closer_close(int closer, uint64_t token, int descriptor) {
     struct order order = {.token = token, .kind = CLOSE};
-    const int error = send_order(closer, &order, descriptor);
+    const int error = send_with(closer, &order, descriptor);
     if (error != 0) return error;
     close(descriptor);
     order.kind = CLOSED;
@@ -221,24 +203,12 @@ int clx_closer_close(int closer, uint64_t token, int descriptor) {
 
 int clx_closer_take(int closer, uint64_t token, int descriptor) {
     const struct order order = {.token = token, .kind = TAKE};
-    return send_order(closer, &order, descriptor);
+    return send_with(closer, &order, descriptor);
 }
 
 int clx_closer_become_remover(int closer, int folder, int names) {
-    const int error = send_order(closer, &(struct order){.kind = ENTER}, folder);
-    return error != 0 ? error : send_order(closer, &(struct order){.kind = REMOVE}, names);
-}
-
-int clx_closer_become_reader(int closer) {
-    if (clx_proc_descriptor() >= 0) {
-        return send_order(closer, &(struct order){.kind = READ, .token = true}, clx_proc_descriptor());
-    }
-    // An order has a descriptor; this one is of no use.
-    const int root = open("/", O_PATH | O_CLOEXEC);
-    if (root < 0) return errno;
-    const int error = send_order(closer, &(struct order){.kind = READ}, root);
-    close(root);
-    return error;
+    const int error = send_with(closer, &(struct order){.kind = ENTER}, folder);
+    return error != 0 ? error : send_with(closer, &(struct order){.kind = REMOVE}, names);
 }
 
 int clx_closer_answer(int closer, struct clx_closer_answer *answer) {
@@ -293,12 +263,6 @@ static void wait_for_more(int socket, bool is_ending) {
     while (poll(&orders, 1, -1) < 0 && errno == EINTR) {}
 }
 
-/// Whether the descriptor is the mount of /proc of who asks is the order's token.
-static _Noreturn void be_reader(const struct order *order, int descriptor, int socket) {
-    clx_proc_is_at(order->token != 0 ? descriptor : -1);
-    clx_reader_work(socket);
-}
-
 static _Noreturn void be_closer(int socket) {
     bool is_ending = false;
     for (;;) {
@@ -308,7 +272,7 @@ static _Noreturn void be_closer(int socket) {
         // What was given in this moment is seen to, and nothing comes after that.
         if (count == 0) is_ending = shutdown(socket, SHUT_RD) == 0;
         struct order order;
-        const int descriptor = receive_order(socket, &order, MSG_DONTWAIT);
+        const int descriptor = receive_with(socket, &order, MSG_DONTWAIT);
         if (descriptor == NOTHING) continue;
         if (descriptor == ENDED) _exit(0);
         switch (order.kind) {
@@ -317,7 +281,6 @@ static _Noreturn void be_closer(int socket) {
             if (fchdir(descriptor) < 0) _exit(1);
             break;
         case REMOVE: clx_remover_work(descriptor, socket);
-        case READ: be_reader(&order, descriptor, socket);
         default: wait_for_more(socket, is_ending);
         }
         close(descriptor);
@@ -376,7 +339,7 @@ static _Noreturn void be_relay(int socket, const struct order *order) {
 static _Noreturn void be_maker(int socket) {
     part_with_parent(&socket);
     struct order order;
-    for (int closer; (closer = receive_order(socket, &order, 0)) != ENDED; close(closer)) {
+    for (int closer; (closer = receive_with(socket, &order, 0)) != ENDED; close(closer)) {
         if (closer == NOTHING) continue;
         pid_t child;
         while ((child = _Fork()) < 0) poll(NULL, 0, RETRY_MS);
@@ -409,7 +372,7 @@ int clx_closers_begin(pid_t *maker) {
 
 /// Has the maker make a process, with one end of a pair. Returns the other, or -1.
 static int order_process(int maker, const struct order *order, const int pair[2]) {
-    const int error = send_order(maker, order, pair[1]);
+    const int error = send_with(maker, order, pair[1]);
     close(pair[1]);
     if (error == 0) return pair[0];
     close(pair[0]);

@@ -6,12 +6,12 @@
 
 #include "clinux_processes.h"
 
-/// Returns how many were seen running, or minus an errno with those in the table that could be read.
+/// Returns how many were seen running, or minus an errno.
 static long stop_descendants(
     struct clx_processes *processes, const pid_t *excluded, size_t excluded_count) {
     int error = clx_processes_read(processes);
-    clx_processes_keep_descendants(processes, getpid(), excluded, excluded_count);
     if (error != 0) return -error;
+    clx_processes_keep_descendants(processes, getpid(), excluded, excluded_count);
     long running = 0;
     for (size_t i = 0; i < processes->count; i++) {
         const struct clx_process *process = &processes->entries[i];
@@ -29,15 +29,14 @@ long clx_descendants_kill(const pid_t *excluded, size_t excluded_count, int swee
         running = stop_descendants(&processes, excluded, excluded_count);
         if (running <= 0) break;
     }
-    // Where not all can be read, the others are killed all the same.
-    long alive = 0;
-    for (size_t i = 0; i < processes.count; i++) {
+    long alive = running < 0 ? running : 0;
+    for (size_t i = 0; running >= 0 && i < processes.count; i++) {
         if (clx_process_is_dead(&processes.entries[i])) continue;
         alive++;
         clx_process_signal(&processes.entries[i], SIGKILL);
     }
     clx_processes_free(&processes);
-    return running < 0 ? running : alive;
+    return alive;
 }
 
 /// Returns 0 where the process is stopped already, or why it is not.

@@ -12,8 +12,7 @@
 
 #include "clinux_calls.h"
 #include "clinux_proc.h"
-#include "clinux_reader.h"
-#include "reader.h"
+#include "clinux_waits.h"
 
 struct directory_entry {
     uint64_t inode;
@@ -67,11 +66,13 @@ static bool parse_status(char *text, struct clx_process *process, long *threads)
     return true;
 }
 
-/// Reads the begin of a file.
+/// Reads the begin of a file for which the kernel holds the memory of a process. Returns its length, or -1.
 static ssize_t read_text(const char *path, char *text, size_t capacity) {
+    clx_waits_begin();
     const int file = clx_proc_open(path, O_RDONLY);
     const ssize_t length = file < 0 ? -1 : read(file, text, capacity - 1);
     if (file >= 0) close(file);
+    clx_waits_end();
     text[length < 0 ? 0 : length] = '\0';
     return length;
 }
@@ -107,7 +108,7 @@ static char state_of_threads(pid_t pid) {
     return has_more ? 'S' : 'Z';
 }
 
-bool clx_process_read_here(pid_t pid, struct clx_process *process) {
+bool clx_process_read(pid_t pid, struct clx_process *process) {
     char path[64];
     long threads = 0;
     snprintf(path, sizeof path, "/proc/%d/stat", pid);
@@ -117,30 +118,17 @@ bool clx_process_read_here(pid_t pid, struct clx_process *process) {
     return true;
 }
 
-int clx_process_read(pid_t pid, struct clx_process *process) {
-    const int error = clx_processes_look(&pid, 1, process);
-    if (error == 0) return process->pid != 0;
-    errno = error;
-    return -1;
-}
-
-/// Reads those whose numbers are the names of entries.
 static int read_entries(struct clx_processes *processes, const char *buffer, long length) {
-    pid_t pids[CLX_LOOK_MAX];
-    struct clx_process seen[CLX_LOOK_MAX];
-    size_t count = 0;
-    for (long at = 0; at < length && count < CLX_LOOK_MAX;) {
+    for (long at = 0; at < length;) {
         const struct directory_entry *entry = (const void *)(buffer + at);
         at += entry->length;
-        if (entry->name[0] >= '1' && entry->name[0] <= '9') pids[count++] = (pid_t)strtol(entry->name, NULL, 10);
+        if (entry->name[0] < '1' || entry->name[0] > '9') continue;
+        int error = make_room(processes);
+        if (error != 0) return error;
+        struct clx_process *process = &processes->entries[processes->count];
+        if (clx_process_read((pid_t)strtol(entry->name, NULL, 10), process)) processes->count++;
     }
-    int error = clx_processes_look(pids, count, seen);
-    for (size_t i = 0; error == 0 && i < count; i++) {
-        if (seen[i].pid == 0) continue;
-        error = make_room(processes);
-        if (error == 0) processes->entries[processes->count++] = seen[i];
-    }
-    return error;
+    return 0;
 }
 
 int clx_processes_read_more(struct clx_processes *processes, int folder) {
@@ -227,35 +215,24 @@ int clx_process_signal(const struct clx_process *process, int number) {
     if (pidfd < 0) return errno;
     // The descriptor is of whoever has the pid now; the start time says whether that is the one.
     struct clx_process now;
-    const int result = clx_process_read(process->pid, &now);
-    int error = result < 0 ? errno : ESRCH;
-    if (result > 0 && now.start_time == process->start_time) {
+    int error = ESRCH;
+    if (clx_process_read(process->pid, &now) && now.start_time == process->start_time) {
         error = clx_pidfd_send_signal(pidfd, number) < 0 ? errno : 0;
     }
     close(pidfd);
     return error;
 }
 
-/// Its real, effective and saved uid. Returns as `clx_process_read`.
-static int read_users(pid_t pid, uid_t users[3]) {
+bool clx_user_may_signal(uid_t user, pid_t pid) {
     char path[64], text[1024];
+    if (user == 0) return true;
     snprintf(path, sizeof path, "/proc/%d/status", pid);
-    if (clx_read_of_process(-1, path, text, sizeof text) < 0) return errno == ETIMEDOUT || errno == EBUSY ? -1 : 0;
+    if (read_text(path, text, sizeof text) < 0) return false;
     // The name of the process stands in the first line, with its line breaks escaped.
     const char *line = strstr(text, "\nUid:");
-    return line != NULL && sscanf(line, "\nUid: %u %u %u", &users[0], &users[1], &users[2]) == 3;
-}
-
-int clx_process_user(pid_t pid, uid_t *user) {
-    uid_t users[3];
-    const int result = read_users(pid, users);
-    if (result > 0) *user = users[0];
-    return result;
-}
-
-bool clx_user_may_signal(uid_t user, pid_t pid) {
-    uid_t users[3];
-    return user == 0 || (read_users(pid, users) > 0 && (users[0] == user || users[2] == user));
+    unsigned real, effective, saved;
+    if (line == NULL || sscanf(line, "\nUid: %u %u %u", &real, &effective, &saved) != 3) return false;
+    return real == user || saved == user;
 }
 
 bool clx_signal_is_for_all(int number) {

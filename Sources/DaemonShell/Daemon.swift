@@ -268,14 +268,6 @@ package final class Daemon {
     /// Who closes what strangers have sent, and removes what they may have mounted on.
     package var closers: any DescriptorCloser { front.closers }
 
-    /// Has the calling thread look at processes by processes of their own, as long as the value is there.
-    package func makeReaders() -> ProcessReaders? {
-        guard outfit.readers != nil else { return nil }
-        return ProcessReaders { [closers = front.closers] () throws(SystemError) in
-            try closers.makeProcess()
-        }
-    }
-
     /// Serves a listening socket from now on.
     package func listen(_ listener: consuming UnixListener) throws(SystemError) {
         try calls.listener.listen(listener)

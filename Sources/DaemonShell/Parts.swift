@@ -19,8 +19,6 @@ package struct Outfit {
     let environment: TaskEnvironment
     /// What makes the processes that close what strangers have sent.
     let closers: CloserProcess.Maker
-    /// What makes those that look at strangers; `nil` where the daemon has none.
-    var readers: CloserProcess.Source? { configuration.servesEverybody ? closers.source : nil }
 
     package init(
         configuration: Configuration, loaded: LoadedSettings, loop: EventLoop,
@@ -121,7 +119,7 @@ struct ProcessSide {
             core, outfit.executor, tasks, applications, front.replies, log)
         adopter = try ApplicationAdopter(
             core, outfit.host, user: outfit.configuration.user, front.applications, units,
-            front.replies, front.numbers, readers: outfit.readers)
+            front.replies, front.numbers)
         let findAnew = { [pool = front.pool, origins = front.origins] (owner: OwnerID) in
             guard let use = pool.use(ofOwner: owner) else { return }
             origins.findAnew(use.members.all, of: owner)

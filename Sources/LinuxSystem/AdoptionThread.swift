@@ -13,12 +13,9 @@ package final class AdoptionThread: Sendable {
 
     private let shared = LockedState(Shared())
     private let answer: OwnedDescriptor
-    private let readers: CloserProcess.Source?
 
-    /// - Parameter readers: has those made that look at strangers for it; `nil` where there are none.
-    package init(readers: CloserProcess.Source?) throws(SystemError) {
+    package init() throws(SystemError) {
         answer = try .event()
-        self.readers = readers
     }
 
     /// Readable when an answer waits.
@@ -52,10 +49,6 @@ package final class AdoptionThread: Sendable {
     }
 
     private func serve() {
-        let readers = readers.map { source in
-            ProcessReaders { () throws(SystemError) in try source.makeProcess() }
-        }
-        defer { withExtendedLifetime(readers) {} }
         while let (processIDs, user) = next() {
             let found: Answer
             do throws(AdoptionRefusal) {

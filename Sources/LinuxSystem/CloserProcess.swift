@@ -7,32 +7,17 @@ internal import Glibc
 package final class CloserProcess {
     private let socket: OwnedDescriptor
 
-    /// Has a process made, from any thread.
-    package final class Source: Sendable {
-        fileprivate let socket: OwnedDescriptor
-
-        fileprivate init(_ socket: consuming OwnedDescriptor) { self.socket = socket }
-
-        /// - Returns: a socket to it, for who uses it in another way.
-        /// - Throws: EPIPE where its maker has ended; as of socketpair(2).
-        package func makeProcess() throws(SystemError) -> OwnedDescriptor {
-            let maker = socket.rawValue
-            return OwnedDescriptor(try systemCall("sendmsg") { clx_closer_make(maker) })
-        }
-    }
-
     /// Makes them. It is forked early, while this process has little memory.
     package final class Maker {
-        package let source: Source
-        package let processID: Int32
+        private let socket: OwnedDescriptor
+        let processID: Int32
         /// Those of ``close(_:of:)``.
         fileprivate var closers: [UInt32: CloserProcess] = [:]
 
         /// - Throws: as of fork(2) and socketpair(2).
         package init() throws(SystemError) {
             var processID: Int32 = 0
-            source = Source(
-                OwnedDescriptor(try systemCall("fork") { clx_closers_begin(&processID) }))
+            socket = OwnedDescriptor(try systemCall("fork") { clx_closers_begin(&processID) })
             self.processID = processID
         }
 
@@ -41,9 +26,10 @@ package final class CloserProcess {
             CloserProcess(try makeProcess())
         }
 
-        /// - Returns: a socket to it, for who uses it in another way.
-        package func makeProcess() throws(SystemError) -> OwnedDescriptor {
-            try source.makeProcess()
+        /// - Returns: a socket to it.
+        func makeProcess() throws(SystemError) -> OwnedDescriptor {
+            let maker = socket.rawValue
+            return OwnedDescriptor(try systemCall("sendmsg") { clx_closer_make(maker) })
         }
 
         /// Connects to a Unix socket of a user's, by a process with that user's rights that passes bytes on, so that nothing
@@ -54,7 +40,7 @@ package final class CloserProcess {
         package func connect(
             to path: String, as user: UInt32
         ) throws(SystemError) -> OwnedDescriptor {
-            let maker = source.socket.rawValue
+            let maker = socket.rawValue
             return OwnedDescriptor(
                 try systemCall("sendmsg", path) { clx_closer_connect(maker, user, path) })
         }

@@ -117,19 +117,22 @@ extension ProcessConfinement {
     ) throws(SystemError) -> ProcessConfinement {
         let folder = try OwnedDescriptor.open(
             "/proc/" + process, flags: O_RDONLY | O_DIRECTORY)
-        let seen = try seenView(of: folder.rawValue, process)
         var confinement = ProcessConfinement()
         for namespace in Namespace.allCases {
             confinement.namespaces[namespace] = try identity(
-                of: .namespace(namespace), seen, in: folder.rawValue)
-            guard namespace == .user, var other = own,
-                other.namespaces[.user] != confinement.namespaces[.user]
+                of: .namespace(namespace), in: folder.rawValue, process)
+            guard namespace == .user, var seen = own,
+                seen.namespaces[.user] != confinement.namespaces[.user]
             else { continue }
-            other.namespaces[.user] = confinement.namespaces[.user]
-            return other
+            seen.namespaces[.user] = confinement.namespaces[.user]
+            return seen
         }
-        confinement.rootFolder = try identity(of: .rootFolder, seen, in: folder.rawValue)
-        let status = ProcessStatus(try readOfProcess("status", relativeTo: folder.rawValue))
+        confinement.rootFolder = try identity(of: .rootFolder, in: folder.rawValue, process)
+        let number = folder.rawValue
+        let bytes = try withBoundedWaits { () throws(SystemError) in
+            try readBytes("status", relativeTo: number)
+        }
+        let status = ProcessStatus(bytes)
         guard let noNewPrivileges = status.noNewPrivileges, let bounds = status.capabilityBounds
         else {
             throw SystemError(
@@ -173,59 +176,33 @@ extension ProcessConfinement {
         case rootFolder
     }
 
-    /// - Parameter folder: what `seen` was seen of.
     /// - Returns: `nil` where the kernel has no such namespaces.
     private static func identity(
-        of view: View, _ seen: clx_process_view, in folder: Int32
+        of view: View, in folder: Int32, _ process: String
     ) throws(SystemError) -> String? {
         do throws(SystemError) {
-            return try seenIdentity(of: view, seen)
+            return try seenIdentity(of: view, in: folder, process)
         } catch {
             guard error.errno == EACCES || error.errno == EPERM else { throw error }
             // No CAP_SYS_PTRACE, as in most containers, where nobody can make a network of their own either.
             let own = try OwnedDescriptor.open("/proc/self", flags: O_RDONLY | O_DIRECTORY)
             let isOwn = try mark(of: view, in: folder) == mark(of: view, in: own.rawValue)
-            guard isOwn else { return "another" }
-            return try seenIdentity(of: view, seenView(of: own.rawValue, "self"))
+            return isOwn ? try seenIdentity(of: view, in: own.rawValue, "self") : "another"
         }
-    }
-
-    private static func seenView(
-        of folder: Int32, _ process: String
-    ) throws(SystemError) -> clx_process_view {
-        var seen = clx_process_view()
-        let error = clx_process_look_at_view(folder, &seen)
-        guard error == 0 else {
-            throw SystemError(operation: "read", errno: error, subject: "/proc/\(process)/ns")
-        }
-        return seen
     }
 
     private static func seenIdentity(
-        of view: View, _ seen: clx_process_view
+        of view: View, in folder: Int32, _ process: String
     ) throws(SystemError) -> String? {
-        let namespace: clx_namespace
-        switch view {
-        case .namespace(.user): namespace = seen.user
-        case .namespace(.mount): namespace = seen.mount
-        case .namespace(.network): namespace = seen.network
-        case .namespace(.process): namespace = seen.process
-        case .rootFolder:
-            guard try isThere(seen.root_error, "root") else { return nil }
-            let root = seen.root
-            return "\(root.device_major):\(root.device_minor):\(root.inode)"
+        do throws(SystemError) {
+            return switch view {
+            case .namespace(let namespace): try link(of: namespace, in: folder, process)
+            case .rootFolder: try rootFolder(in: folder, process)
+            }
+        } catch {
+            if error.errno == ENOENT { return nil }
+            throw error
         }
-        guard try isThere(namespace.error, "ns") else { return nil }
-        return withUnsafeBytes(of: namespace.name) {
-            String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-        }
-    }
-
-    private static func isThere(_ error: Int32, _ what: String) throws(SystemError) -> Bool {
-        guard error == 0 || error == ENOENT else {
-            throw SystemError(operation: "read", errno: error, subject: "/proc/PID/\(what)")
-        }
-        return error == 0
     }
 
     /// What everybody may read of it, and differs between most.
@@ -237,23 +214,41 @@ extension ProcessConfinement {
             return try readText("uid_map", relativeTo: folder, countMax: 4096)[...]
         case .namespace(.mount):
             // The number of the first mount; each namespace has numbers of its own.
-            return try marksOfMounts(folder).first
+            let mounts = try readText("mountinfo", relativeTo: folder, countMax: 4096)
+            return mounts.parts(between: " ").first
         case .namespace(.process):
             // One number for each namespace that it has a number in.
-            let status = ProcessStatus(try readOfProcess("status", relativeTo: folder))
+            let status = ProcessStatus(try readBytes("status", relativeTo: folder))
             return status.namespaceDepth.map { "\($0)" }
         case .namespace(.network): return nil
         case .rootFolder:
             // The number of the mount that is its `/`: a folder that is none has no such mount.
-            return try marksOfMounts(folder).last
+            let mounts = try readText("mountinfo", relativeTo: folder)
+            let root = mounts.lines.last {
+                $0.parts(between: " ").dropFirst(4).first == "/"
+            }
+            return root?.parts(between: " ").first
         }
     }
 
-    /// The numbers of its first mount and of that which is its `/`, empty where it has none.
-    private static func marksOfMounts(_ folder: Int32) throws(SystemError) -> [Substring] {
-        let text = try readOfProcess("mountinfo", relativeTo: folder)
-        return String(decoding: text, as: UTF8.self).split(
-            separator: "\n", maxSplits: 1, omittingEmptySubsequences: false
-        ).map { $0.prefix { $0 != "\n" } }
+    private static func link(
+        of namespace: Namespace, in folder: Int32, _ process: String
+    ) throws(SystemError) -> String {
+        var buffer = [CChar](repeating: 0, count: 64)
+        let path = "ns/\(namespace.rawValue)"
+        let count = try systemCall("read", "/proc/\(process)/\(path)") {
+            readlinkat(folder, path, &buffer, buffer.count)
+        }
+        return String(decoding: buffer.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
+    private static func rootFolder(
+        in folder: Int32, _ process: String
+    ) throws(SystemError) -> String {
+        var identity = clx_identity()
+        try systemCall("statx", "/proc/\(process)/root") {
+            clx_known_identity(folder, "root", &identity)
+        }
+        return "\(identity.device_major):\(identity.device_minor):\(identity.inode)"
     }
 }

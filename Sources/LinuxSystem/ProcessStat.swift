@@ -37,8 +37,10 @@ package struct ProcessStat: Equatable {
     /// - Throws: ENOENT or ESRCH where there is no such process.
     package init(of processID: Int32) throws(SystemError) {
         let path = "/proc/\(processID)/task/\(processID)/stat"
-        let text = try readOfProcess(path, countMax: 4096)
-        guard let stat = ProcessStat(String(decoding: text, as: UTF8.self)) else {
+        let text = try withBoundedWaits { () throws(SystemError) in
+            try readText(path, countMax: 4096)
+        }
+        guard let stat = ProcessStat(text) else {
             throw SystemError(operation: "read", errno: EINVAL, subject: path)
         }
         self = stat

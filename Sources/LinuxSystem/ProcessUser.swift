@@ -5,7 +5,11 @@ internal import Glibc
 /// - Throws: ENOENT or ESRCH where there is no such process.
 package func realUser(of processID: Int32) throws(SystemError) -> UInt32 {
     let path = "/proc/\(processID)/status"
-    guard let user = ProcessStatus(try readOfProcess(path, countMax: 4096)).realUser else {
+    // It is named before its groups are.
+    let bytes = try withBoundedWaits { () throws(SystemError) in
+        try readBytes(path, countMax: 4096)
+    }
+    guard let user = ProcessStatus(bytes).realUser else {
         throw SystemError(
             operation: "read", errno: EINVAL, subject: path, detail: "it names no user")
     }

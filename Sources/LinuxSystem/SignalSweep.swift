@@ -25,10 +25,6 @@ final class SignalSweep {
     /// Two of these no process can handle, and the third does nothing to what runs: all get them.
     private static let unhandled = [SIGKILL, SIGSTOP, SIGCONT]
 
-    /// How long a turn takes, and how many it signals however long that takes: on a machine with too much to do each look at one waits.
-    private static let turnNanoseconds: Int64 = 20_000_000
-    private static let processesMin = 16
-
     /// - Parameter user: only processes with that real uid get it.
     init(_ number: Int32, to group: Cgroup, ofUser user: UInt32) {
         self.number = number
@@ -42,15 +38,13 @@ final class SignalSweep {
     func turn(processesMax: Int) throws(SystemError) {
         hasBegun = true
         do throws(SystemError) {
-            let until = MonotonicClock.now() + Self.turnNanoseconds
-            var count = 0
-            while !isDone, count < processesMax,
-                count < Self.processesMin || MonotonicClock.now() < until
-            {
+            var left = processesMax
+            while !isDone, left > 0 {
                 if rest.isEmpty { try look() }
-                guard let processID = rest.popFirst() else { continue }
-                try send(to: processID)
-                count += 1
+                let batch = rest.prefix(left)
+                for processID in batch { try send(to: processID) }
+                rest.removeFirst(batch.count)
+                left -= batch.count
             }
         } catch {
             isDone = true
@@ -89,13 +83,8 @@ final class SignalSweep {
         }
         guard group.holds(processID) else { return }
         guard !mayBeAnswer(processID) else { return signalledAt[processID] = 0 }
-        do throws(SystemError) {
-            guard try realUser(of: processID) == user else { return }
-        } catch {
-            // The next look finds it again.
-            if error.isUnknown { seen.remove(processID) }
-            return
-        }
+        // A process that cannot be read is gone.
+        guard (try? realUser(of: processID)) == user else { return }
         let sentAt = Int64(clamping: BootTimeClock.ticks())
         if clx_pidfd_send_signal(process.rawValue, number) == 0 {
             signalledAt[processID] = sentAt

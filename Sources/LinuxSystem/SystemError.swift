@@ -25,11 +25,6 @@ package struct SystemError: Error, Equatable, Sendable {
     }
 }
 
-extension SystemError {
-    /// Whether nobody can tell now, because those who read /proc are held up (`clinux_reader.h`).
-    package var isUnknown: Bool { errno == ETIMEDOUT || errno == EBUSY }
-}
-
 extension SystemError: CustomStringConvertible {
     /// `open /run/x: Permission denied`.
     package var description: String {

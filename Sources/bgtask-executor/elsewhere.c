@@ -34,8 +34,7 @@ static pid_t top_of(struct check *check, pid_t process) {
     const pid_t self = getpid();
     while (++check->reads <= READS_MAX) {
         struct clx_process now;
-        const int result = clx_process_read(process, &now);
-        if (result <= 0) return (pid_t)result;
+        if (!clx_process_read(process, &now)) return 0;
         if (now.parent == self) return process;
         if (now.parent <= 1) return -1;
         process = now.parent;

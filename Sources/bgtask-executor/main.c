@@ -169,11 +169,6 @@ static int open_homes(const char *tree) {
     return lock < 0 ? errno : 0;
 }
 
-static int make_reader(void *nothing) {
-    (void)nothing;
-    return closers_make();
-}
-
 static int set_up(const char *tree, uint64_t patience) {
     sigset_t watched;
     sigemptyset(&watched);
@@ -187,10 +182,10 @@ static int set_up(const char *tree, uint64_t patience) {
     // The library refuses those that it uses itself.
     for (int number = 1; number <= EXECUTOR_SIGNAL_MAX; number++) signal(number, SIG_DFL);
     if (clx_become_subreaper() < 0) return errno;
+    // Without one, /proc is looked at as it is.
+    clx_proc_begin();
     children_begin();
     int error = closers_begin();
-    // Those of a user have no strangers.
-    if (geteuid() == 0) clx_reader_begin(make_reader, NULL);
     if (error == 0) error = loop_open();
     if (error == 0) error = releases_begin();
     if (error == 0) error = brain_begin(patience);
@@ -298,8 +293,6 @@ int main(int count, char **arguments) {
     char **environment = copy_environment();
     if (environment == NULL) return complain("its environment", ENOMEM);
     notify_begin();
-    // Without one, /proc is looked at as it is.
-    clx_proc_begin();
     const int status = find_folders(&tree, &state);
     if (status != 0) return status;
     int error = ends_open(state);

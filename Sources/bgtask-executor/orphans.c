@@ -175,19 +175,13 @@ enum left_behind { LEFT_NOBODY, LEFT_DYING, LEFT_SOMEBODY };
 static enum left_behind look_at_those_of(struct command *command) {
     enum left_behind left = LEFT_NOBODY;
     struct orphan *orphan = command->orphans, *next;
-    const uint64_t end = loop_now() + TURN_NS;
-    for (int i = 0; orphan != NULL && i < LOOKS_PER_TURN && (i == 0 || loop_now() < end); i++, orphan = next) {
+    for (int i = 0; orphan != NULL && i < LOOKS_PER_TURN; i++, orphan = next) {
         char group[GROUP_NAME_BYTES];
         struct command *other;
         struct clx_process process;
         next = orphan->next_of_command;
         // Of a child that is over nobody is left behind: its own children are this process's.
-        const int result = clx_process_read(orphan->pid, &process);
-        if (result < 0) {
-            left = left == LEFT_NOBODY ? LEFT_DYING : left;
-            continue;
-        }
-        if (result == 0 || clx_process_is_dead(&process)) {
+        if (!clx_process_read(orphan->pid, &process) || clx_process_is_dead(&process)) {
             take(orphan);
             command->was_stirred = true;
             continue;
@@ -232,8 +226,7 @@ static void conclude_all(void) {
     waiting = NULL;
     for (; command != NULL; command = next) {
         next = command->next_waiting;
-        // Those for which there is no time are concluded after the next count.
-        if (command->waits_for <= count_number && command->counts_at <= now && loop_now() < now + 4 * TURN_NS) {
+        if (command->waits_for <= count_number && command->counts_at <= now) {
             conclude(command);
             continue;
         }
@@ -269,29 +262,21 @@ void orphans_settle(struct command *command) {
 
 // MARK: - A count
 
-/// Returns false where there is no memory, or nothing can be read of it now.
+/// Returns false where there is no memory.
 static bool note(pid_t child) {
     char group[GROUP_NAME_BYTES];
     struct command *command;
     struct clx_process process;
     if (table_child(child) != NULL || *place_of(child) != NULL || releases_have(child)) return true;
     // It may have been reaped since the list was read, and the number be another's.
-    const int result = clx_process_read(child, &process);
-    if (result < 0) return false;
-    if (result == 0 || process.parent != getpid()) return true;
+    if (!clx_process_read(child, &process) || process.parent != getpid()) return true;
     const enum place place = strays_place(child, group, &command);
     if (place == PLACE_OWN || place == PLACE_NONE) return true;
     struct orphan *orphan = enter(child);
     if (orphan == NULL) return false;
     if (!clx_process_is_dead(&process)) {
-        bool is_known = true;
-        if (place == PLACE_OUTSIDE) command = strays_found(child, group, &is_known);
-        if (is_known) {
-            give(orphan, command);
-        } else {
-            drop(place_of(child));
-        }
-        return is_known;
+        give(orphan, place == PLACE_OUTSIDE ? strays_found(child, group) : command);
+        return true;
     }
     // The next count shows whom it has left; when it is reaped does not matter then.
     has_ended(child, place, command, group);

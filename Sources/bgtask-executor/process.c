@@ -62,6 +62,17 @@ uint32_t process_session(pid_t process) {
     return (uint32_t)strtoul(text, NULL, 10);
 }
 
+bool process_user(pid_t process, uint32_t *user) {
+    uint64_t number;
+    clx_waits_begin();
+    const int file = open_file(process, "status");
+    const bool is_there = file >= 0 && clx_number_after(file, "Uid:", &number) == 1 && number <= UINT32_MAX;
+    if (file >= 0) close(file);
+    clx_waits_end();
+    if (is_there) *user = (uint32_t)number;
+    return is_there;
+}
+
 uint64_t process_ticks(void) {
     struct timespec now;
     clock_gettime(CLOCK_BOOTTIME, &now);

@@ -16,6 +16,9 @@ bool process_group(pid_t process, char name[GROUP_NAME_BYTES]);
 /// Its audit session, which is that of all it starts and can be changed by root alone; UINT32_MAX where it has none.
 uint32_t process_session(pid_t process);
 
+/// Its real uid. Returns false where it is gone.
+bool process_user(pid_t process, uint32_t *user);
+
 /// Now, as the start of a process is told: clock ticks since boot.
 uint64_t process_ticks(void);
 

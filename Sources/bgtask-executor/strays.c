@@ -69,7 +69,7 @@ static size_t next;
 /// How many looks have begun. One that begins now sees all that there is.
 static uint64_t look_count;
 /// Whether some are to be killed, or are dying; and whether some were stopped, who may have started others before.
-static bool has_dying, has_stopped, has_unknown;
+static bool has_dying, has_stopped;
 
 static bool is_wanted;
 /// When another look is due, or 0.
@@ -246,18 +246,12 @@ void strays_signal(struct command *command, int number) {
     orphans_settle(command);
 }
 
-/// Of which nothing can be read now stays stopped until a later look.
-static void continue_one(struct seen *seen) {
-    const int error = send(seen, SIGCONT);
-    seen->is_stopped = error == ETIMEDOUT || error == EBUSY;
-}
-
 static void go_on(struct list *list, uint64_t command) {
     for (size_t i = 0; i < list->count; i++) {
         struct seen *seen = &list->all[i];
         if (seen->command != command || !seen->is_stopped) continue;
-        continue_one(seen);
-        if (seen->is_stopped) ask_later();
+        send(seen, SIGCONT);
+        seen->is_stopped = false;
     }
 }
 
@@ -279,8 +273,6 @@ static pid_t wanted_leader;
 static const struct seen *wanted_process;
 static uint32_t wanted_user;
 static struct command *claimant;
-/// That of whom nothing can be read now may be anybody's.
-static bool is_owner_unknown;
 
 static void claim_by_session(struct command *command) {
     const bool is_its = command->main.session == wanted_session || command->handler.session == wanted_session;
@@ -310,7 +302,6 @@ static void claim_by_user(struct command *command) {
 static struct command *owner_of(const struct seen *seen, pid_t top) {
     char name[GROUP_NAME_BYTES];
     claimant = NULL;
-    is_owner_unknown = false;
     wanted_session = strays_session(seen->pid);
     if (wanted_session != UINT32_MAX) command_each(claim_by_session);
     if (claimant != NULL) return claimant;
@@ -327,9 +318,7 @@ static struct command *owner_of(const struct seen *seen, pid_t top) {
     if (claimant != NULL && !command_is_over(claimant)) return claimant;
     claimant = NULL;
     wanted_process = seen;
-    const int result = clx_process_user(seen->pid, &wanted_user);
-    if (result > 0) command_each(claim_by_user);
-    is_owner_unknown = result < 0;
+    if (process_user(seen->pid, &wanted_user)) command_each(claim_by_user);
     return claimant;
 }
 
@@ -354,7 +343,7 @@ bool strays_may_be_of(uint32_t user) {
 static struct left left_of(const struct seen *seen, const char *group) {
     struct left left = {.pid = seen->pid, .user = UINT32_MAX, .moment = loop_now()};
     const size_t length = strlen(group), most = sizeof left.group - 1;
-    clx_process_user(seen->pid, &left.user);
+    process_user(seen->pid, &left.user);
     strcpy(left.group, length > most ? group + length - most : group);
     return left;
 }
@@ -400,10 +389,6 @@ static void treat(struct command *command, struct seen *seen, const char *group)
     }
     const struct seen *before = find(&known, seen->pid);
     seen->is_stopped = before != NULL && before->start_time == seen->start_time && before->is_stopped;
-    if (!command->wants_frozen && seen->is_stopped) {
-        continue_one(seen);
-        has_stopped |= seen->is_stopped;
-    }
     if (!command->wants_frozen || seen->is_stopped) return;
     if (!strays_may_signal(command, seen->pid, SIGSTOP)) {
         command_refuse_freeze(command);
@@ -424,9 +409,7 @@ static int look_at(size_t place) {
     if (orphans_are_spared(top)) return 0;
     if (clx_process_is_dead(process) || strays_place(process->pid, group, &command) != PLACE_OUTSIDE) return 0;
     command = owner_of(&seen, top);
-    if (command == NULL && is_owner_unknown) {
-        has_unknown = true;
-    } else if (command == NULL) {
+    if (command == NULL) {
         kill_unowned(&seen, group);
     } else {
         treat(command, &seen, group);
@@ -441,7 +424,7 @@ static int look_at(size_t place) {
 static struct seen seen_child(pid_t child) {
     struct clx_process process;
     struct seen seen = {.pid = child, .start_time = UINT64_MAX};
-    if (clx_process_read(child, &process) > 0) seen.start_time = process.start_time;
+    if (clx_process_read(child, &process)) seen.start_time = process.start_time;
     return seen;
 }
 
@@ -450,12 +433,11 @@ struct command *strays_owner(pid_t process, pid_t top) {
     return owner_of(&seen, top);
 }
 
-struct command *strays_found(pid_t child, const char *group, bool *is_known) {
+struct command *strays_found(pid_t child, const char *group) {
     const struct seen seen = seen_child(child);
     struct command *command = owner_of(&seen, child);
-    *is_known = command != NULL || !is_owner_unknown;
     if (command == NULL) {
-        if (*is_known) kill_unowned(&seen, group);
+        kill_unowned(&seen, group);
         ask();
         return NULL;
     }
@@ -507,7 +489,7 @@ static void prepare(struct command *command) {
 }
 
 static void begin_look(void) {
-    is_wanted = has_dying = has_stopped = has_unknown = false;
+    is_wanted = has_dying = has_stopped = false;
     next_look_at = 0;
     look_count++;
     next = processes.count = found.count = 0;
@@ -545,12 +527,11 @@ static void end_look(void) {
     known = found;
     found = before;
     found.count = 0;
-    // One that may be anybody's may be the last of a command.
-    if (!has_unknown) command_each(conclude);
-    if (has_dying || has_stopped || has_unknown) ask_later();
+    command_each(conclude);
+    if (has_dying || has_stopped) ask_later();
 }
 
-/// There was no memory or no descriptor, or not all could be read: those who wait get a later one.
+/// There was no memory, or no descriptor: those who wait get a later one.
 static void give_up(void) {
     drop_look();
     // Those that it has stopped are not known then; the next one stops them again.

@@ -40,8 +40,8 @@ bool strays_may_be_of(uint32_t user);
 struct command *strays_owner(pid_t process, pid_t top);
 
 /// A child of this process is outside: tells of it, and kills it where it is of no command, or of one that comes to its end.
-/// Returns its command, or NULL: where it is not known, nobody can tell now.
-struct command *strays_found(pid_t child, const char *group, bool *is_known);
+/// Returns its command, or NULL.
+struct command *strays_found(pid_t child, const char *group);
 
 /// Kills a child of this process that is outside, and its group like the following.
 void strays_kill(struct command *command, pid_t child, const char *group);

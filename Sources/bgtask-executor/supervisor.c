@@ -287,7 +287,6 @@ static bool set_up(const struct supervisor_start *start) {
 }
 
 void supervisor_run(const struct supervisor_start *start) {
-    clx_reader_forget();
     work = start->work;
     command.fork.report = handler.fork.report = -1;
     // Nothing is told then, and the executor sees that it is gone.

@@ -12,9 +12,8 @@
 
 enum {
     PROCESSES_MAX = 1 << 16,
-    /// Processes that are looked at in a turn at most, and for how long.
+    /// Processes that are looked at together, which is what a turn does.
     BATCH = 64,
-    TURN_NS = 1000000,
 };
 
 /// Process numbers, in the order of the kernel's lists.
@@ -100,8 +99,7 @@ static bool is_in(const struct group *group, pid_t process) {
 /// Those of a batch that are in the group by the time that their pidfds are open: a number alone may be another process's by now.
 static void treat_some(struct sweep *sweep) {
     const size_t left = sweep->all.count - sweep->next_number, count = left < BATCH ? left : BATCH;
-    const uint64_t end = loop_now() + TURN_NS;
-    for (size_t i = 0; i < count && (i == 0 || loop_now() < end); i++) {
+    for (size_t i = 0; i < count; i++) {
         const pid_t process = sweep->all.all[sweep->next_number++];
         const int pidfd = clx_pidfd_open(process);
         if (pidfd < 0) continue;

@@ -59,8 +59,6 @@ enum Bootstrap {
             closers: closers)
         let made = try Daemon(outfit, opened)
         daemon = made
-        let readers = made.makeReaders()
-        defer { withExtendedLifetime(readers) {} }
         do {
             try recover(made, opened)
             try listen(made, configuration, inherited)

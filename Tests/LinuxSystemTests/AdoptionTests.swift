@@ -237,7 +237,7 @@ extension LinuxTests {
         @Test("the thread answers one adoption after the other, and is started anew")
         func thread() throws {
             let (task, processIDs) = try start("sleep", "1000", in: "x.service")
-            let thread = try AdoptionThread(readers: CloserProcess.Maker().source)
+            let thread = try AdoptionThread()
             for user in [getuid(), 4711, getuid()] {
                 try thread.request(processIDs, user: user)
                 var answer: AdoptionThread.Answer?

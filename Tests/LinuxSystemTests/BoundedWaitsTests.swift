@@ -1,4 +1,3 @@
-import CLinux
 import CTestUsers
 import Glibc
 import LinuxSystem
@@ -19,12 +18,10 @@ struct BoundedWaitsTests {
         let areOpen = await withCheckedContinuation { continuation in
             let closing: @Sendable () -> Void = {
                 var areOpen: [Bool] = []
-                clx_waits_begin()
-                clx_waits_begin()
-                close(receiver)
-                clx_waits_end()
-                areOpen.append(Self.isOpen())
-                clx_waits_end()
+                try? withBoundedWaits { () throws(SystemError) in
+                    try? withBoundedWaits { () throws(SystemError) in _ = close(receiver) }
+                    areOpen.append(Self.isOpen())
+                }
                 areOpen.append(Self.isOpen())
                 continuation.resume(returning: areOpen)
             }

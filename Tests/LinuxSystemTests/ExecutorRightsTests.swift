@@ -33,7 +33,7 @@ extension LinuxTests {
 
         private func state(_ process: pid_t) -> UInt8? {
             var status = clx_process()
-            guard clx_process_read(process, &status) > 0 else { return nil }
+            guard clx_process_read(process, &status) else { return nil }
             return UInt8(bitPattern: status.state)
         }
 

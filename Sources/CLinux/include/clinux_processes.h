@@ -27,8 +27,8 @@ struct clx_processes {
     size_t capacity;
 };
 
-/// Reads one. Returns 1, 0 where it is gone, or -1 where nobody can tell now (clinux_reader.h).
-int clx_process_read(pid_t pid, struct clx_process *process);
+/// Reads one. Returns false where it is gone.
+bool clx_process_read(pid_t pid, struct clx_process *process);
 
 /// Reads all processes that /proc shows. Returns 0 or an errno.
 int clx_processes_read(struct clx_processes *processes);
@@ -76,11 +76,8 @@ struct clx_unstopped {
 /// sweep could have missed.
 long clx_descendants_stop(struct clx_processes *seen, uid_t user, struct clx_unstopped *unstopped);
 
-/// The real uid of a process. Returns as `clx_process_read`.
-int clx_process_user(pid_t pid, uid_t *user);
-
 /// Whether a user's processes may signal one (kill(2)): root's may signal all, others those whose real or saved uid is theirs.
-/// False where it is gone, or nobody can tell now.
+/// False where it is gone.
 bool clx_user_may_signal(uid_t user, pid_t pid);
 
 /// Whether a signal goes to all of a command, whose processes ever they are by now: those that end it do.

@@ -16,13 +16,10 @@ final class ApplicationAdopter {
     /// Called where an application has been adopted, whose processes may have connections already.
     private var adopted: (OwnerID) -> Void = { _ in }
 
-    /// - Parameters:
-    ///   - user: whom the daemon runs as.
-    ///   - readers: has those made that look at strangers; `nil` where there are none.
+    /// - Parameter user: whom the daemon runs as.
     init(
         _ core: Core, _ host: ProcessHost, user: UInt32, _ applications: RunningApplications,
-        _ units: UnitFreezer, _ replies: PendingReplies, _ numbers: NumberSource,
-        readers: CloserProcess.Source?
+        _ units: UnitFreezer, _ replies: PendingReplies, _ numbers: NumberSource
     ) throws(SystemError) {
         self.core = core
         self.host = host
@@ -31,7 +28,7 @@ final class ApplicationAdopter {
         self.units = units
         self.replies = replies
         self.numbers = numbers
-        thread = try AdoptionThread(readers: readers)
+        thread = try AdoptionThread()
     }
 
     func connect(adopted: @escaping (OwnerID) -> Void) { self.adopted = adopted }

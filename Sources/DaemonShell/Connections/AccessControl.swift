@@ -54,8 +54,6 @@ struct AccessControl {
                 throw confined("the caller has \(list), and its command would not")
             }
             submitter.hasNoNewPrivileges = confinement.hasNoNewPrivileges
-        case (.failure(let error), _) where error.isUnknown:
-            throw .refused(.notAccepting("the caller cannot be looked at now; try again"))
         case (.failure(let error), _), (_, .failure(let error)):
             guard mayLeave else { throw confined("whether the caller is confined: \(error)") }
             submitter.hasNoNewPrivileges = true

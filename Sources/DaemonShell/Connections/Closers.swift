@@ -233,13 +233,6 @@ package final class Closers: DescriptorCloser {
         try withMaker { maker throws(SystemError) in try maker.connect(to: path, as: user) }
     }
 
-    /// Makes a process for somebody else.
-    ///
-    /// - Returns: a socket to it.
-    func makeProcess() throws(SystemError) -> OwnedDescriptor {
-        try withMaker { maker throws(SystemError) in try maker.makeProcess() }
-    }
-
     /// With another maker where somebody has ended the one that there was.
     private func withMaker<Made: ~Copyable>(
         _ body: (CloserProcess.Maker) throws(SystemError) -> Made

@@ -66,8 +66,7 @@ final class HolderWatch {
         do throws(SystemError) {
             user = try realUser(of: process.processID)
         } catch {
-            guard error.isUnknown else { throw .invalid("pid") }
-            throw .refused(.notAccepting("the process cannot be looked at now; try again"))
+            throw .invalid("pid")
         }
         // As of one that is not there: nobody learns here which numbers others' processes have.
         guard user == client.credentials.user, process.isRunning else { throw .invalid("pid") }

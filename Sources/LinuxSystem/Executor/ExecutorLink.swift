@@ -258,16 +258,17 @@ package final class ExecutorLink: WatchOwner {
         let group = try? readText("/proc/\(processID)/cgroup")
         return children.split(separator: " ").compactMap { Int32($0) }.allSatisfy { child in
             var process = clx_process()
-            let result = clx_process_read(child, &process)
-            guard result != 0, result < 0 || !clx_process_is_dead(&process) else { return true }
-            // What closes, removes and reads for it lives where it does. No command but root's can go there, whatever it calls itself.
+            guard clx_process_read(child, &process), !clx_process_is_dead(&process) else {
+                return true
+            }
+            // What closes and removes for it lives where it does. No command but root's can go there, whatever it calls itself.
             guard let name = try? readText("/proc/\(child)/comm") else { return false }
             return Self.helpers.contains(name)
                 && (try? readText("/proc/\(child)/cgroup")) == group
         }
     }
 
-    private static let helpers = ["bgtask-closer\n", "bgtask-remover\n", "bgtask-reader\n"]
+    private static let helpers = ["bgtask-closer\n", "bgtask-remover\n"]
 
     /// Kills a supervisor of a command, and with it the command itself.
     ///

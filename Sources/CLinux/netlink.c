@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "clinux_proc.h"
+
 // The initial user namespace has a number of its own on every machine (PROC_USER_INIT_INO).
 #define INITIAL_USER_NAMESPACE 0xEFFFFFFDU
 
@@ -24,7 +26,7 @@ int clx_interface(int socket, int index, struct clx_interface *interface) {
 }
 
 int clx_uevents_reach_us(void) {
-    int network = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+    int network = clx_proc_open("/proc/self/ns/net", O_RDONLY);
     if (network < 0) return -1;
     int owner = ioctl(network, NS_GET_USERNS);
     int error = errno;

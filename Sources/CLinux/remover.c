@@ -156,7 +156,7 @@ static bool wait_for_word(struct clx_remover *remover, long milliseconds) {
     for (int place = 0; place < count; place++) {
         sockets[place] = (struct pollfd){.fd = remover->processes[place].socket, .events = POLLIN};
     }
-    bool has_said = poll(sockets, (nfds_t)count, (int)milliseconds) > 0;
+    const bool has_said = poll(sockets, (nfds_t)count, (int)milliseconds) > 0;
     // One that has ended is replaced by the last.
     for (int place = count - 1; place >= 0; place--) {
         if (sockets[place].revents != 0) hear(remover, place);

@@ -11,6 +11,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "CLinux.h"
 #include "group.h"
 
 static const char leaf[] = "/executor";
@@ -29,7 +30,8 @@ static const char *mount_point(void) {
 
 /// The name of the own group, as /proc/self/cgroup shows it; empty for the topmost. Returns 0 or an errno.
 static int read_own_name(char name[PATH_MAX]) {
-    FILE *stream = fopen("/proc/self/cgroup", "re");
+    const int file = clx_proc_open("/proc/self/cgroup", O_RDONLY);
+    FILE *stream = file < 0 ? NULL : fdopen(file, "r");
     if (stream == NULL) return errno;
     int error = ENOENT;
     char line[PATH_MAX + 16];

@@ -182,8 +182,6 @@ static int set_up(const char *tree, uint64_t patience) {
     // The library refuses those that it uses itself.
     for (int number = 1; number <= EXECUTOR_SIGNAL_MAX; number++) signal(number, SIG_DFL);
     if (clx_become_subreaper() < 0) return errno;
-    // Without one, /proc is looked at as it is.
-    clx_proc_begin();
     children_begin();
     int error = closers_begin();
     if (error == 0) error = loop_open();
@@ -293,6 +291,8 @@ int main(int count, char **arguments) {
     char **environment = copy_environment();
     if (environment == NULL) return complain("its environment", ENOMEM);
     notify_begin();
+    // Before its first look, since its own number may have been another's. Without one, /proc is looked at as it is.
+    clx_proc_begin();
     const int status = find_folders(&tree, &state);
     if (status != 0) return status;
     int error = ends_open(state);

@@ -51,12 +51,6 @@ static int stop(const struct clx_processes *all, const struct clx_process *proce
     return error == 0 ? ETIMEDOUT : error;
 }
 
-static bool was_stopped(const struct clx_processes *before, const struct clx_process *process) {
-    const struct clx_process *found = clx_processes_find(before, process->pid);
-    return found != NULL && found->start_time == process->start_time
-        && clx_process_is_stopped(found);
-}
-
 long clx_descendants_stop(struct clx_processes *seen, uid_t user, struct clx_unstopped *unstopped) {
     struct clx_processes now = {0};
     int failure = clx_processes_read(&now);
@@ -71,9 +65,12 @@ long clx_descendants_stop(struct clx_processes *seen, uid_t user, struct clx_uns
         if (clx_process_is_dead(process)) continue;
         int error = stop(&now, process, user);
         if (error == ESRCH) error = ETIMEDOUT;
-        if (error == 0 && was_stopped(seen, process)) continue;
+        const bool was_there = clx_processes_contain(seen, process);
+        if (error == 0 && was_there && clx_process_is_stopped(clx_processes_find(seen, process->pid))) continue;
         running++;
-        *unstopped = (struct clx_unstopped){.pid = process->pid, .error = error == 0 ? ETIMEDOUT : error};
+        unstopped->pid = process->pid;
+        unstopped->error = error == 0 ? ETIMEDOUT : error;
+        if (error == 0 || !was_there) unstopped->has_changed = true;
     }
     clx_processes_free(seen);
     *seen = now;

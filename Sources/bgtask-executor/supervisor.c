@@ -210,9 +210,10 @@ static void kill_round(void) {
 
 /// Stops what is there now, several times in a row for those that fork. Undone where it does not come to an end.
 static void freeze_round(void) {
-    struct clx_unstopped unstopped = {.error = ETIMEDOUT};
+    struct clx_unstopped unstopped = {.error = ETIMEDOUT, .has_changed = true};
     long running = 1;
-    for (int sweep = 0; sweep < FREEZE_SWEEPS && running > 0; sweep++) {
+    for (int sweep = 0; sweep < FREEZE_SWEEPS && running > 0 && unstopped.has_changed; sweep++) {
+        unstopped.has_changed = false;
         running = clx_descendants_stop(&seen, user(), &unstopped);
     }
     const bool is_confirmed = running == 0 && is_freeze_seen;

@@ -64,6 +64,8 @@ long clx_descendants_kill(const pid_t *excluded, size_t excluded_count, int swee
 struct clx_unstopped {
     pid_t pid;
     int error;
+    /// Whether somebody has appeared or stopped since the sweep before.
+    bool has_changed;
 };
 
 /// Tells every descendant of the caller to stop (SIGSTOP), in one sweep; again until it returns 0. One that the user may not
@@ -73,7 +75,8 @@ struct clx_unstopped {
 /// very child. `seen` is what the sweep before has found (empty before the first) and becomes what this
 /// one finds. Returns how many are not stopped or were not a sweep ago, with one of them in `unstopped`, or
 /// minus an errno. At 0 all are stopped: who is seen stopped twice has started nobody in between, whom this
-/// sweep could have missed.
+/// sweep could have missed. `has_changed` is left alone where the sweep has found what the one before had: the
+/// next one at once would too.
 long clx_descendants_stop(struct clx_processes *seen, uid_t user, struct clx_unstopped *unstopped);
 
 /// Whether a user's processes may signal one (kill(2)): root's may signal all, others those whose real or saved uid is theirs.

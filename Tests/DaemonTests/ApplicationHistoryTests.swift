@@ -115,7 +115,7 @@ struct ApplicationHistoryTests {
         // More than are read from the disk, or wait for their reader, at once.
         try client.order(Applications.Launch.self, "player")
         for _ in 0..<1500 {
-            try client.order(Applications.EnterBackground.self, "player")
+            try client.order(Applications.Resign.self, "player")
             try client.order(Applications.Activate.self, "player")
         }
         var count = 0

@@ -77,13 +77,17 @@ struct NeverHappened: Error, CustomStringConvertible {
 }
 
 /// Looks again and again until something is so, five minutes at most.
-func eventually(_ what: String, seconds: Int = 300, _ isSo: () throws -> Bool) throws {
+///
+/// - Parameter what: says what, and what is so instead; asked for at the end of that time.
+func eventually(
+    _ what: @autoclosure () throws -> String, seconds: Int = 300, _ isSo: () throws -> Bool
+) throws {
     let bound = ContinuousClock.now.advanced(by: .seconds(seconds))
     // What takes long is looked at more rarely: a look may read all of /proc.
     var pause: Int32 = 2
     while try !isSo() {
         guard ContinuousClock.now < bound else {
-            throw NeverHappened(description: "never came about: \(what)")
+            throw NeverHappened(description: "never came about: \(try what())")
         }
         poll(nil, 0, pause)
         pause = min(pause + 1, 20)

@@ -77,7 +77,8 @@ struct LeakTests {
 
 /// What a daemon and its bgtask-executor have, apart from what they remember on purpose.
 struct DaemonUse {
-    let descriptors: Int
+    /// What each descriptor is of.
+    let descriptors: [String]
     let threads: Int
     /// Beside the executor itself: those of both.
     let children: Int
@@ -87,7 +88,7 @@ struct DaemonUse {
 
     init(_ daemon: DaemonProcess) {
         let all = [daemon.processID] + (daemon.executorID.map { [$0] } ?? [])
-        descriptors = all.reduce(0) { $0 + Processes.descriptorCount(of: $1) }
+        descriptors = all.flatMap { Processes.descriptors(of: $0) }
         threads = Processes.status("Threads", of: daemon.processID)
         children = all.reduce(1 - all.count) { $0 + Processes.children(of: $1).count }
         groups = daemon.groupCount
@@ -109,5 +110,5 @@ struct DaemonUse {
     private static let lateThreadsMax = 4
 
     /// A group has three at most: its folder, its events and the count of its time.
-    private var descriptorsBesideGroups: Int { descriptors - 3 * groups - noticeSockets }
+    private var descriptorsBesideGroups: Int { descriptors.count - 3 * groups - noticeSockets }
 }

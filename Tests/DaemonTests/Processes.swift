@@ -53,6 +53,12 @@ enum Processes {
         Files.names("/proc/\(processID)/fd").count
     }
 
+    /// What each of its descriptors is of, such as a path or `socket:[17]`.
+    static func descriptors(of processID: pid_t) -> [String] {
+        let folder = "/proc/\(processID)/fd"
+        return Files.names(folder).map { Files.target(of: "\(folder)/\($0)") }
+    }
+
     /// How many of its descriptors are of a kind, such as `pipe` or `socket`.
     static func descriptorCount(of processID: pid_t, _ kind: String) -> Int {
         let folder = "/proc/\(processID)/fd"

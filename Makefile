@@ -236,8 +236,8 @@ run-linux:
 	BGTASK_ALONE=1 $(RUN) --filter '^LinuxSystemTests'
 
 # In a process two tests run at a time, and these wait; so their suites are parted by their names. Here they are about
-# control groups, where there are any; what supervisors do instead is seen by run-linux and run-programs, and by the
-# debug runs of these suites.
+# control groups, where there are any. What supervisors do instead is seen by run-linux and run-programs, and by the
+# debug runs of these suites, which are about supervisors alone: so each test has been through both.
 run-daemon-a:
 	BGTASK_CONTAINMENT=cgroup $(RUN) --filter '^DaemonTests\.A'
 
@@ -270,10 +270,10 @@ run-debug-linux:
 	BGTASK_ALONE=1 $(DEBUG_RUN) --filter '^LinuxSystemTests'
 
 run-debug-daemon-a:
-	$(DEBUG_RUN) --filter '^DaemonTests\.[A-L]'
+	BGTASK_CONTAINMENT=supervisor $(DEBUG_RUN) --filter '^DaemonTests\.[A-L]'
 
 run-debug-daemon-b:
-	$(DEBUG_RUN) --filter '^DaemonTests\.[M-Z]'
+	BGTASK_CONTAINMENT=supervisor $(DEBUG_RUN) --filter '^DaemonTests\.[M-Z]'
 
 run-debug-programs:
 	$(DEBUG_RUN) --filter '^(bgtaskctlTests|ExampleTests|ManualPageTests)\.'

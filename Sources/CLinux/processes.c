@@ -108,10 +108,12 @@ static char state_of_threads(pid_t pid) {
     return has_more ? 'S' : 'Z';
 }
 
+// What is said of the first thread: for the whole process the kernel goes through all threads, which takes the longer the
+// more of them a tracer keeps as zombies, and holds the memory meanwhile.
 bool clx_process_read(pid_t pid, struct clx_process *process) {
     char path[64];
     long threads = 0;
-    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    snprintf(path, sizeof path, "/proc/%d/task/%d/stat", pid, pid);
     *process = (struct clx_process){.pid = pid};
     if (!read_status(path, process, &threads)) return false;
     if (process->state == 'Z' && threads > 1) process->state = state_of_threads(pid);

@@ -391,7 +391,8 @@ static void treat(struct command *command, struct seen *seen, const char *group)
     seen->is_stopped = before != NULL && before->start_time == seen->start_time && before->is_stopped;
     if (!command->wants_frozen || seen->is_stopped) return;
     if (!strays_may_signal(command, seen->pid, SIGSTOP)) {
-        command_refuse_freeze(command);
+        // Who is over has no user.
+        if (send(seen, 0) == 0) command_refuse_freeze(command);
         return;
     }
     seen->is_stopped = send(seen, SIGSTOP) == 0;

@@ -73,11 +73,11 @@ struct TopTests {
         let top = try start()
         try top.wait(for: "2 running  1 queued")
         try top.wait(for: "2 of 2 used by you  uploads 2 of 2, 1 queued")
-        #expect(top.line(with: ">")?.contains("alpha") == true)
+        try top.wait(for: "the first") { $0.line(with: ">")?.contains("alpha") == true }
         try top.wait(for: "what alpha printed") { $0.screen.lines.contains("this is alpha") }
         top.press("j")
         try top.wait(for: "what beta printed") { $0.screen.lines.contains("this is beta") }
-        #expect(top.line(with: ">")?.contains("beta") == true)
+        try top.wait(for: "the second") { $0.line(with: ">")?.contains("beta") == true }
         top.press("\u{1B}OB")
         try top.wait(for: "the third") { $0.line(with: ">")?.contains("gamma") == true }
         top.press("e")
@@ -87,8 +87,10 @@ struct TopTests {
         let other = try submit("delta", seconds: 550)
         try top.wait(for: "delta")
         try client.ask(Tasks.Cancel.self) { $0.id = other }
-        try top.wait(for: "1 cancelled")
-        #expect(top.line(with: "delta") == nil)
+        // What is read may end in the middle of a screen.
+        try top.wait(for: "its end") {
+            $0.line(with: "1 cancelled") != nil && $0.line(with: "delta") == nil
+        }
 
         top.press("/gam\r")
         try top.wait(for: "the filter") {
@@ -173,8 +175,9 @@ struct TopTests {
         let top = try start()
         try top.wait(for: "1 running")
         try daemon.kill()
-        try top.wait(for: "no connection for")
-        #expect(top.line(with: "alpha") != nil)
+        try top.wait(for: "what ran, and that it is gone") {
+            $0.line(with: "no connection for") != nil && $0.line(with: "alpha") != nil
+        }
         let next = try DaemonProcess(.supervisor, in: daemon.folder)
         try top.wait(for: "the next daemon") {
             $0.line(with: "no connection") == nil && $0.line(with: "nothing runs") != nil

@@ -19,8 +19,8 @@
 enum {
     /// Bytes of names that wait: some thousand names.
     NAMES_BYTES = 4 << 20,
-    /// How long one with nothing to do stays.
-    IDLE_MS = 5000,
+    /// Between two looks whether those with nothing to do have ended.
+    REST_MS = CLX_REMOVER_IDLE_MS + 500,
     /// How many times longer than one that says nothing all are waited for at the end, and one that is not there yet.
     END_FACTOR = 10,
     DEPTH_MAX = 16,
@@ -65,7 +65,7 @@ _Noreturn void clx_remover_work(int names, int owner) {
     send(owner, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
     for (;;) {
         struct pollfd waiting = {.fd = names, .events = POLLIN};
-        if (poll(&waiting, 1, IDLE_MS) == 0) _exit(0);
+        if (poll(&waiting, 1, CLX_REMOVER_IDLE_MS) == 0) _exit(0);
         const ssize_t length = recv(names, name, sizeof name - 1, MSG_DONTWAIT);
         if (length == 0 || (length < 0 && errno != EAGAIN && errno != EINTR)) _exit(0);
         if (length < 0) continue;
@@ -96,9 +96,15 @@ int clx_remover_remove(struct clx_remover *remover, const char *name) {
     return 0;
 }
 
-bool clx_remover_is_busy(const struct clx_remover *remover) {
+/// Whether names wait.
+static bool is_busy(const struct clx_remover *remover) {
     int unread = 0;
     return ioctl(remover->names[0], SIOCOUTQ, &unread) < 0 || unread > 0;
+}
+
+int clx_remover_next_look(const struct clx_remover *remover) {
+    if (is_busy(remover)) return CLX_REMOVER_HELD_UP_MS;
+    return remover->count > 0 ? REST_MS : -1;
 }
 
 /// Takes what one has said. Returns whether it has said something: that it is there, or has removed something.
@@ -127,8 +133,9 @@ static bool are_held_up(struct clx_remover *remover) {
 }
 
 bool clx_remover_lacks_process(struct clx_remover *remover, uint64_t now) {
-    if (!clx_remover_is_busy(remover)) {
+    if (!is_busy(remover)) {
         remover->waits_since = 0;
+        are_held_up(remover);
         return false;
     }
     if (remover->count == 0) return true;

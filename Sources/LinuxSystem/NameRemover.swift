@@ -9,8 +9,6 @@ package final class NameRemover {
     private var asideCount = 0
     private var hasEnded = false
 
-    /// After which time a busy one is to be asked again for ``lacksProcess``.
-    package static let heldUpMilliseconds = Int64(CLX_REMOVER_HELD_UP_MS)
     /// How long an end or a start waits for one that says nothing.
     package static let endMillisecondsMax: Int32 = 1000
 
@@ -59,10 +57,14 @@ package final class NameRemover {
 
     private static let asideMark = ".removed-"
 
-    /// Whether something waits to be removed.
-    package var isBusy: Bool { clx_remover_is_busy(remover) }
+    /// After how many milliseconds it is to be asked again for ``lacksProcess``, if nothing else is named before; `nil` for
+    /// never.
+    package var nextLook: Int64? {
+        let milliseconds = clx_remover_next_look(remover)
+        return milliseconds < 0 ? nil : Int64(milliseconds)
+    }
 
-    /// Whether it needs another process: there is none, or all are held up.
+    /// Whether it needs another process: there is none, or all are held up. Lets go of those that have ended.
     package var lacksProcess: Bool {
         clx_remover_lacks_process(remover, UInt64(MonotonicClock.now()))
     }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "CLinux.h"
+#include "loop.h"
 #include "orphans.h"
 
 enum {
@@ -15,15 +16,18 @@ enum {
 };
 
 struct closer {
-    uint32_t user;
+    /// Ready when it has ended, having had nothing to do.
+    struct source end;
     int socket;
+    uint32_t user;
+    /// The number of its last order; 0: there is none in this place.
+    uint64_t last_order;
 };
 
 static int maker = -1;
 static pid_t maker_pid;
-/// The one that was given something last comes first.
 static struct closer closers[CLOSERS_MAX];
-static int count;
+static uint64_t orders;
 
 int closers_begin(void) {
     if (maker >= 0) close(maker);
@@ -35,27 +39,27 @@ pid_t closers_maker(void) {
     return maker_pid;
 }
 
-static void move_to_front(int place) {
-    const struct closer closer = closers[place];
-    memmove(closers + 1, closers, (size_t)place * sizeof closer);
-    closers[0] = closer;
+/// It does what it has been given, and ends.
+static void drop(struct closer *closer) {
+    loop_forget(&closer->end);
+    close(closer->socket);
+    closer->last_order = 0;
 }
 
-/// It does what it has been given, and ends.
-static void drop(int place) {
-    close(closers[place].socket);
-    count--;
-    memmove(closers + place, closers + place + 1, (size_t)(count - place) * sizeof closers[0]);
+static void has_ended(struct source *source, uint32_t events) {
+    (void)events;
+    drop((struct closer *)source);
 }
 
 /// Closes it, with a closer of that user. Returns 0, or an errno and closes nothing.
 static int close_by_one_of(uint32_t user, int descriptor) {
-    for (int i = 0; i < count; i++) {
-        if (closers[i].user != user) continue;
-        const int error = clx_closer_close(closers[i].socket, 0, descriptor);
+    for (int i = 0; i < CLOSERS_MAX; i++) {
+        struct closer *closer = &closers[i];
+        if (closer->last_order == 0 || closer->user != user) continue;
+        const int error = clx_closer_close(closer->socket, 0, descriptor);
         // It has ended, having had nothing to do, or has all that it can hold.
-        if (error != 0) drop(i);
-        if (error == 0) move_to_front(i);
+        if (error != 0) drop(closer);
+        if (error == 0) closer->last_order = ++orders;
         return error;
     }
     return ESRCH;
@@ -73,9 +77,21 @@ int closers_make(void) {
 static int make_one_of(uint32_t user) {
     const int socket = closers_make();
     if (socket < 0) return errno;
-    if (count == CLOSERS_MAX) drop(count - 1);
-    closers[count] = (struct closer){.user = user, .socket = socket};
-    move_to_front(count++);
+    struct closer *place = closers;
+    for (int i = 1; i < CLOSERS_MAX; i++) {
+        if (closers[i].last_order < place->last_order) place = &closers[i];
+    }
+    if (place->last_order != 0) drop(place);
+    place->end.ready = has_ended;
+    // Without an event of its own, for its end alone.
+    const int error = loop_watch(&place->end, socket, 0);
+    if (error != 0) {
+        close(socket);
+        return error;
+    }
+    place->socket = socket;
+    place->user = user;
+    place->last_order = ++orders;
     return 0;
 }
 

@@ -12,7 +12,9 @@
 enum { END_MS = 1000 };
 
 static struct clx_remover remover;
-static bool has_begun, is_busy;
+static bool has_begun;
+/// When it is looked at it again; 0: never.
+static uint64_t looks_at;
 /// Why groups stay, as was said last; 0: none does.
 static int said;
 
@@ -29,20 +31,24 @@ int removals_begin(int tree) {
 
 void removals_add(const char *name) {
     say(clx_remover_remove(&remover, name));
-    is_busy = true;
+    looks_at = loop_now();
 }
 
 int removals_turn(void) {
-    if (!is_busy) return -1;
-    if (clx_remover_lacks_process(&remover, loop_now())) {
+    if (looks_at == 0) return -1;
+    const uint64_t now = loop_now();
+    if (looks_at > now) return (int)((looks_at - now + 999999) / 1000000);
+    if (clx_remover_lacks_process(&remover, now)) {
         const int closer = closers_make();
         say(closer < 0 ? errno : clx_remover_employ(&remover, closer));
     }
-    is_busy = clx_remover_is_busy(&remover);
-    return is_busy ? CLX_REMOVER_HELD_UP_MS : -1;
+    const int pause = clx_remover_next_look(&remover);
+    looks_at = pause < 0 ? 0 : now + (uint64_t)pause * 1000000;
+    return pause;
 }
 
 void removals_end(void) {
+    if (looks_at != 0) looks_at = loop_now();
     removals_turn();
     if (has_begun) clx_remover_end(&remover, END_MS);
 }

@@ -391,7 +391,9 @@ struct LeavingTests {
         }
         try scene.other.take(main)
         _ = try scene.client.ask(Applications.EnterBackground.self) { $0.id = "app" }
-        try eventually("it stands still", seconds: 60) { Processes.state(main) == "T" }
+        try eventually("it stands still: \(scene.daemon.log)", seconds: 60) {
+            Processes.state(main) == "T"
+        }
         _ = try scene.client.ask(Applications.Activate.self) { $0.id = "app" }
         try eventually("it goes on", seconds: 60) { Processes.state(main) != "T" }
         _ = try scene.client.ask(Applications.Terminate.self) { $0.id = "app" }

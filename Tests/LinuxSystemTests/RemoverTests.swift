@@ -54,6 +54,28 @@ extension LinuxTests {
             withExtendedLifetime(file) {}
         }
 
+        @Test("those with nothing to do end, and nothing is kept of them")
+        func idle() throws {
+            let folder = try TemporaryFolder()
+            let maker = try CloserProcess.Maker()
+            let remover = try NameRemover()
+            #expect(remover.nextLook == nil)
+            let before = try LinuxSystem.names(inFolder: "/proc/self/fd").count
+            try remover.remove(folder.path)
+            // As where the first is slow.
+            try maker.make(for: remover)
+            try maker.make(for: remover)
+            #expect(try LinuxSystem.names(inFolder: "/proc/self/fd").count == before + 2)
+            var looks = 0
+            while let pause = remover.nextLook, looks < 10_000 {
+                poll(nil, 0, Int32(pause))
+                #expect(!remover.lacksProcess)
+                looks += 1
+            }
+            #expect(remover.nextLook == nil)
+            #expect(try LinuxSystem.names(inFolder: "/proc/self/fd").count == before)
+        }
+
         @Test(
             "those that are held up hold up no others, and go when they are let go",
             .enabled(if: HeldMount.refusal == nil, "\(HeldMount.refusal ?? "")"))

@@ -16,6 +16,8 @@ enum {
     CLX_REMOVERS_MAX = 512,
     /// After so long one is held up.
     CLX_REMOVER_HELD_UP_MS = 20,
+    /// How long one with nothing to do stays.
+    CLX_REMOVER_IDLE_MS = 5000,
 };
 
 /// For one thread.
@@ -40,10 +42,12 @@ int clx_remover_begin(struct clx_remover *remover, int folder);
 /// stays. Returns 0 or an errno: EAGAIN where too many wait.
 int clx_remover_remove(struct clx_remover *remover, const char *name);
 
-/// Whether names wait. Then it is to be asked for `clx_remover_lacks_process` again after `CLX_REMOVER_HELD_UP_MS`.
-bool clx_remover_is_busy(const struct clx_remover *remover);
+/// After how many milliseconds it is to be asked for `clx_remover_lacks_process` again: soon while names wait, later while there
+/// are processes that will end; -1: not before something else is named.
+int clx_remover_next_look(const struct clx_remover *remover);
 
-/// Whether another process is needed: there is none, or all are held up. `now` is in nanoseconds.
+/// Whether another process is needed: there is none, or all are held up. `now` is in nanoseconds. Lets go of those that have
+/// ended.
 bool clx_remover_lacks_process(struct clx_remover *remover, uint64_t now);
 
 /// Gives it a process that was made as a closer (`clx_closer_make`), whose socket is taken over. Returns 0 or an errno.

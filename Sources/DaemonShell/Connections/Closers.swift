@@ -74,7 +74,7 @@ package final class Closers: DescriptorCloser {
     private var waiting: [Waiting] = []
     private var costs: [OwnerID: CallCost] = [:]
     private let remover: NameRemover
-    /// When it is looked again whether what was to be removed is.
+    /// When it is looked again whether what was to be removed is, and who has removed it has ended.
     private(set) var nextLook: Instant?
 
     /// - Parameters:
@@ -130,7 +130,7 @@ package final class Closers: DescriptorCloser {
         } catch {
             log.say(.nameNotRemoved, [.reason: "\(error)"])
         }
-        nextLook = remover.isBusy ? Instant.measured() + Self.lookInterval : nil
+        nextLook = remover.nextLook.map { Instant.measured() + .milliseconds($0) }
     }
 
     /// Waits a moment for all that is to be removed.
@@ -139,8 +139,6 @@ package final class Closers: DescriptorCloser {
         guard !remover.end(milliseconds: NameRemover.endMillisecondsMax) else { return }
         log.say(.nameNotRemoved, [.reason: "its removal is held up"])
     }
-
-    private static let lookInterval = Duration.milliseconds(NameRemover.heldUpMilliseconds)
 
     // MARK: - What is to be closed
 

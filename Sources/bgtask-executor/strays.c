@@ -317,6 +317,8 @@ static struct command *owner_of(const struct seen *seen, pid_t top) {
     if (is_same) claimant = command_find(before->command);
     if (claimant != NULL && !command_is_over(claimant)) return claimant;
     claimant = NULL;
+    // One that is dying in the group of a command that is over is no other command's.
+    if (process_group(seen->pid, name) && is_within(name, tree_name)) return NULL;
     wanted_process = seen;
     if (process_user(seen->pid, &wanted_user)) command_each(claim_by_user);
     return claimant;

@@ -261,6 +261,25 @@ extension LinuxTests {
             #expect(events == "populated 0\nfrozen 0\n")
         }
 
+        @Test("one that dies in the group of a command that is over has left no other command")
+        func dying() throws {
+            for round in 1...UInt64(20) {
+                let (over, next) = (2 * round, 2 * round + 1)
+                let script = "for i in $(seq 100); do sleep 1000 & done; echo ready; wait"
+                _ = try peer.startReady(over, ExecutorWork(script: script))
+                #expect(try peer.code(EXECUTOR_KILL, over) == 0)
+                _ = try peer.wait(EXECUTOR_GONE, of: over)
+                _ = try peer.start(next, ExecutorWork("sleep", "1000"))
+                _ = try peer.wait(EXECUTOR_STARTED, of: next)
+                // It is looked at all that is below.
+                #expect(try peer.code(EXECUTOR_FREEZE, next) == 0)
+                _ = try peer.wait(EXECUTOR_FROZEN, of: next)
+                #expect(try peer.code(EXECUTOR_KILL, next) == 0)
+                _ = try peer.wait(EXECUTOR_GONE, of: next)
+            }
+            #expect(try peer.list().allSatisfy { $0.kind != EXECUTOR_LEFT })
+        }
+
         @Test("a group in which somebody else lives is left alone, and no end is told too early")
         func company() throws {
             let guest = try Guest(in: elsewhere.folder)

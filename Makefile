@@ -17,7 +17,7 @@ COCKPIT_TOOLS := .build/cockpit
 
 SWIFT_FILES := $(wildcard Package.swift Sources Tests Examples Benchmarks)
 
-.PHONY: build stripped build-tests debug-tests completions install uninstall files sizes deb test test-all test-rest test-python
+.PHONY: build stripped build-tests debug-tests completions install uninstall files sizes deb test test-all test-rest test-debug test-python
 .PHONY: test-metrics test-cockpit test-long demo
 .PHONY: fuzz fuzz-live sanitize torture torture-vm bench microbenchmark instruction-counts format lint deps test-deps
 
@@ -189,7 +189,8 @@ LONG := SystemTests\.(PackageTests|ClientsPageTests|VirtualMachineTests|TortureT
 
 # Runs of tests that wait more than they compute, and so run side by side, with what each prints at its end.
 RUNS := systemd-a systemd-b systemd-j systemd-s daemon-a daemon-b daemon-o linux programs parts python metrics
-LONG_RUNS := long debug-daemon-a debug-daemon-b debug-linux debug-programs debug-parts cockpit benchmarks
+REST_RUNS := long supervised-a supervised-b cockpit benchmarks
+DEBUG_RUNS := debug-daemon-a debug-daemon-b debug-linux debug-programs debug-parts
 SIDE_BY_SIDE := $(MAKE) --no-print-directory --jobs --keep-going --output-sync=target
 
 # FILTER=NAME runs the tests whose identifier matches, on the debug build, which a change makes anew the fastest.
@@ -206,16 +207,22 @@ endif
 # All tests: those of `make test`, then what takes longer.
 test-all: test
 	@$(MAKE) --no-print-directory test-rest
+	@$(MAKE) --no-print-directory test-debug
 
-# What `make test-all` has more than `make test`.
+# What CI has more than `make test`.
 test-rest: test-deps $(VARLINK_ENV)/ready $(VM)/version $(DEBIAN)/trixie/complete $(COCKPIT_TOOLS)/complete
 	@mkdir -p .build && rm -f $(BGTASK_TIMES)
 	@$(TIMED) build $(MAKE) --no-print-directory build-tests
 	@rm -rf $(DEB)
 	@if .ci/deps packages $(DEB_TOOLS); then $(TIMED) package $(MAKE) --no-print-directory deb; \
 	else echo 'no Debian package is made; its tests are skipped, or fail in CI'; fi
+	@$(TIMED) tests $(SIDE_BY_SIDE) $(REST_RUNS:%=run-%); status=$$?; $(TABLE); exit $$status
+
+# The suites once more with what asserts more, and what the standard library checks of unsafe pointers.
+test-debug: test-deps $(VARLINK_ENV)/ready
+	@mkdir -p .build && rm -f $(BGTASK_TIMES)
 	@$(TIMED) debug-build $(MAKE) --no-print-directory debug-tests
-	@$(TIMED) tests $(SIDE_BY_SIDE) $(LONG_RUNS:%=run-%); status=$$?; $(TABLE); exit $$status
+	@$(TIMED) tests $(SIDE_BY_SIDE) $(DEBUG_RUNS:%=run-%); status=$$?; $(TABLE); exit $$status
 
 # The programs and all tests.
 build-tests: deps
@@ -236,8 +243,8 @@ run-linux:
 	BGTASK_ALONE=1 $(RUN) --filter '^LinuxSystemTests'
 
 # In a process two tests run at a time, and these wait; so their suites are parted by their names. Here they are about
-# control groups, where there are any. What supervisors do instead is seen by run-linux and run-programs, and by the
-# debug runs of these suites, which are about supervisors alone: so each test has been through both.
+# control groups, where there are any. What supervisors do instead is seen by run-linux and run-programs, and by
+# run-supervised-a and -b.
 run-daemon-a:
 	BGTASK_CONTAINMENT=cgroup $(RUN) --filter '^DaemonTests\.A'
 
@@ -263,6 +270,12 @@ run-systemd-j:
 run-systemd-s:
 	Tests/System/own-group $@ $(RUN) --filter '^SystemTests\.' --skip '^SystemTests\.SystemTests/[A-R]|^$(LONG)'
 
+run-supervised-a:
+	BGTASK_CONTAINMENT=supervisor $(RUN) --filter '^DaemonTests\.[A-L]'
+
+run-supervised-b:
+	BGTASK_CONTAINMENT=supervisor $(RUN) --filter '^DaemonTests\.[M-Z]'
+
 run-long:
 	$(RUN) --filter '^$(LONG)'
 
@@ -270,10 +283,10 @@ run-debug-linux:
 	BGTASK_ALONE=1 $(DEBUG_RUN) --filter '^LinuxSystemTests'
 
 run-debug-daemon-a:
-	BGTASK_CONTAINMENT=supervisor $(DEBUG_RUN) --filter '^DaemonTests\.[A-L]'
+	$(DEBUG_RUN) --filter '^DaemonTests\.[A-L]'
 
 run-debug-daemon-b:
-	BGTASK_CONTAINMENT=supervisor $(DEBUG_RUN) --filter '^DaemonTests\.[M-Z]'
+	$(DEBUG_RUN) --filter '^DaemonTests\.[M-Z]'
 
 run-debug-programs:
 	$(DEBUG_RUN) --filter '^(bgtaskctlTests|ExampleTests|ManualPageTests)\.'

@@ -138,15 +138,21 @@ static bool is_within(const char *name, const char *other) {
     return strncmp(name, other, length) == 0 && (name[length] == '/' || name[length] == '\0');
 }
 
+/// Whether a name is that of a command's group, or of one below it; `number` is that group's then.
+static bool is_of_command(const char *name, uint64_t *number) {
+    static const char word[] = "/command-";
+    if (!is_within(name, tree_name)) return false;
+    name += strlen(tree_name);
+    if (strncmp(name, word, sizeof word - 1) != 0) return false;
+    char *end;
+    *number = strtoull(name + sizeof word - 1, &end, 10);
+    return *end == '/' || *end == '\0';
+}
+
 /// The command that goes on and in whose group that of a name is, or NULL.
 static struct command *command_of_group(const char *name) {
-    static const char word[] = "/command-";
-    if (!is_within(name, tree_name)) return NULL;
-    name += strlen(tree_name);
-    if (strncmp(name, word, sizeof word - 1) != 0) return NULL;
-    char *end;
-    const uint64_t number = strtoull(name + sizeof word - 1, &end, 10);
-    struct command *command = *end == '/' || *end == '\0' ? command_in_group(number) : NULL;
+    uint64_t number;
+    struct command *command = is_of_command(name, &number) ? command_in_group(number) : NULL;
     return command == NULL || command_is_over(command) ? NULL : command;
 }
 
@@ -318,7 +324,8 @@ static struct command *owner_of(const struct seen *seen, pid_t top) {
     if (claimant != NULL && !command_is_over(claimant)) return claimant;
     claimant = NULL;
     // One that is dying in the group of a command that is over is no other command's.
-    if (process_group(seen->pid, name) && is_within(name, tree_name)) return NULL;
+    uint64_t number;
+    if (process_group(seen->pid, name) && is_of_command(name, &number)) return NULL;
     wanted_process = seen;
     if (process_user(seen->pid, &wanted_user)) command_each(claim_by_user);
     return claimant;

@@ -48,7 +48,7 @@ static void drop(struct closer *closer) {
 
 static void has_ended(struct source *source, uint32_t events) {
     (void)events;
-    drop((struct closer *)source);
+    drop(OWNER(source, struct closer, end));
 }
 
 /// Closes it, with a closer of that user. Returns 0, or an errno and closes nothing.
@@ -83,7 +83,7 @@ static int make_one_of(uint32_t user) {
     }
     if (place->last_order != 0) drop(place);
     place->end.ready = has_ended;
-    // Without an event of its own, for its end alone.
+    // Its end is told whatever is asked for.
     const int error = loop_watch(&place->end, socket, 0);
     if (error != 0) {
         close(socket);

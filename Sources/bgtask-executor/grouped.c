@@ -13,8 +13,6 @@
 #include "sweep.h"
 #include "table.h"
 
-#define OWNER(source, type, field) ((type *)(void *)((char *)(source) - offsetof(type, field)))
-
 // MARK: - Its processes
 
 void command_refuse_freeze(struct command *command) {

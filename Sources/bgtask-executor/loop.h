@@ -2,6 +2,7 @@
 #ifndef LOOP_H
 #define LOOP_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /// Who waits for a descriptor. It has to stay where it is while it is watched.
@@ -9,6 +10,9 @@ struct source {
     void (*ready)(struct source *source, uint32_t events);
     int descriptor;
 };
+
+/// What a source is a field of.
+#define OWNER(source, type, field) ((type *)(void *)((char *)(source) - offsetof(type, field)))
 
 /// Returns 0 or an errno.
 int loop_open(void);

@@ -13,7 +13,7 @@ enum { END_MS = 1000 };
 
 static struct clx_remover remover;
 static bool has_begun;
-/// When it is looked at it again; 0: never.
+/// When the next look is due; 0: never.
 static uint64_t looks_at;
 /// Why groups stay, as was said last; 0: none does.
 static int said;

@@ -25,8 +25,6 @@ enum {
 /// How long a supervisor may take to answer that it kills, again and again until all are gone.
 #define ANSWER_NS UINT64_C(5000000000)
 
-#define OWNER(source, type, field) ((type *)(void *)((char *)(source) - offsetof(type, field)))
-
 static int lock = -1;
 /// Whether there are commands whose supervisor is gone, and when what is left of them is killed next.
 static bool has_lost;

@@ -61,9 +61,6 @@ enum Processes {
 
     /// How many of its descriptors are of a kind, such as `pipe` or `socket`.
     static func descriptorCount(of processID: pid_t, _ kind: String) -> Int {
-        let folder = "/proc/\(processID)/fd"
-        return Files.names(folder).count {
-            Files.target(of: "\(folder)/\($0)").hasPrefix(kind + ":")
-        }
+        descriptors(of: processID).count { $0.hasPrefix(kind + ":") }
     }
 }

@@ -60,12 +60,15 @@ extension LinuxTests {
             let maker = try CloserProcess.Maker()
             let remover = try NameRemover()
             #expect(remover.nextLook == nil)
-            try remover.remove(folder.path)
+            let path = folder.path + "/some"
+            try systemCall("mkdir", path) { mkdir(path, 0o755) }
+            try remover.remove(path)
             // As where the first is slow.
             try maker.make(for: remover)
             try maker.make(for: remover)
             let deadline = MonotonicClock.now() + Harness.millisecondsMax * 1_000_000
-            while access(folder.path, F_OK) == 0, MonotonicClock.now() < deadline {
+            while try !LinuxSystem.names(inFolder: folder.path).isEmpty {
+                try #require(MonotonicClock.now() < deadline)
                 poll(nil, 0, 1)
             }
             // It has them, whether they have ended or not, until it looks.

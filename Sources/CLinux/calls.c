@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <shadow.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -76,6 +77,36 @@ int clx_pidfd_open(pid_t pid) {
 
 int clx_pidfd_send_signal(int pidfd, int number) {
     return (int)syscall(SYS_pidfd_send_signal, pidfd, number, NULL, 0U);
+}
+
+/// The last number of a user that there is here, which by custom nobody has (4294967294; 65535 in most containers). 0: unknown.
+static uid_t nobodys_number(void) {
+    static uid_t number;
+    static bool is_read;
+    unsigned first, outside, count;
+    FILE *map = is_read ? NULL : fopen("/proc/self/uid_map", "re");
+    while (map != NULL && fscanf(map, "%u %u %u", &first, &outside, &count) == 3) {
+        if (first + count - 1 > number) number = first + count - 1;
+    }
+    if (map != NULL) fclose(map);
+    is_read = true;
+    return number;
+}
+
+/// The bare calls: the library's change all threads. Root's number is kept as the saved one, to come back to; as the real one it
+/// would reach root's processes, and with the user's there that user could reach this process.
+int clx_pidfd_send_signal_as(uid_t user, int pidfd, int number) {
+    if (user == 0 || geteuid() != 0) return clx_pidfd_send_signal(pidfd, number);
+    const uid_t nobodys = nobodys_number();
+    if (nobodys == 0 || syscall(SYS_setresuid, nobodys, user, 0) < 0) {
+        errno = EPERM;
+        return -1;
+    }
+    const int result = clx_pidfd_send_signal(pidfd, number), error = errno;
+    // Allowed at all times; what it may lack is memory.
+    while (syscall(SYS_setresuid, 0, 0, 0) < 0) {}
+    errno = error;
+    return result;
 }
 
 static uint64_t microseconds(struct timeval time) {

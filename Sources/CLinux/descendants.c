@@ -46,8 +46,9 @@ static int stop(const struct clx_processes *all, const struct clx_process *proce
     const bool is_awaited = parent != NULL && parent->state == 'D';
     if (clx_process_is_stopped(process) && !is_awaited) return 0;
     if (is_awaited && !clx_process_is_stopped(process)) return ETIMEDOUT;
-    if (!clx_user_may_signal(user, process->pid)) return kill(process->pid, 0) < 0 ? errno : EPERM;
-    int error = clx_process_signal(process, is_awaited ? SIGCONT : SIGSTOP);
+    // One that its user may not stop is not let go on either.
+    int error = clx_process_signal_as(user, process, is_awaited ? 0 : SIGSTOP);
+    if (error == 0 && is_awaited) error = clx_process_signal(process, SIGCONT);
     return error == 0 ? ETIMEDOUT : error;
 }
 
@@ -122,8 +123,7 @@ static long signal_newcomers(
             continue;
         }
         const uint64_t at = ticks_since_boot();
-        if (!clx_signal_is_for_all(number) && !clx_user_may_signal(user, process->pid)) continue;
-        if (clx_process_signal(process, number) != 0) continue;
+        if (clx_process_signal_as(user, process, number) != 0) continue;
         process->signalled_at = at;
         signalled++;
     }

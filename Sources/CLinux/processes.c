@@ -212,29 +212,22 @@ bool clx_processes_contain(
 
 // MARK: - Signals
 
-int clx_process_signal(const struct clx_process *process, int number) {
+int clx_process_signal_as(uid_t user, const struct clx_process *process, int number) {
     int pidfd = clx_pidfd_open(process->pid);
     if (pidfd < 0) return errno;
     // The descriptor is of whoever has the pid now; the start time says whether that is the one.
     struct clx_process now;
     int error = ESRCH;
     if (clx_process_read(process->pid, &now) && now.start_time == process->start_time) {
-        error = clx_pidfd_send_signal(pidfd, number) < 0 ? errno : 0;
+        const uid_t sender = clx_signal_is_for_all(number) ? 0 : user;
+        error = clx_pidfd_send_signal_as(sender, pidfd, number) < 0 ? errno : 0;
     }
     close(pidfd);
     return error;
 }
 
-bool clx_user_may_signal(uid_t user, pid_t pid) {
-    char path[64], text[1024];
-    if (user == 0) return true;
-    snprintf(path, sizeof path, "/proc/%d/status", pid);
-    if (read_text(path, text, sizeof text) < 0) return false;
-    // The name of the process stands in the first line, with its line breaks escaped.
-    const char *line = strstr(text, "\nUid:");
-    unsigned real, effective, saved;
-    if (line == NULL || sscanf(line, "\nUid: %u %u %u", &real, &effective, &saved) != 3) return false;
-    return real == user || saved == user;
+int clx_process_signal(const struct clx_process *process, int number) {
+    return clx_process_signal_as(0, process, number);
 }
 
 bool clx_signal_is_for_all(int number) {

@@ -8,6 +8,7 @@
 
 #include "home.h"
 #include "orphans.h"
+#include "process.h"
 #include "releases.h"
 #include "strays.h"
 #include "sweep.h"
@@ -171,8 +172,8 @@ static int signal_all(struct command *command, int number, uint32_t *signalled) 
     bool had_first;
     error = sweep_signal(command->group, number, command->user, first, signalled, &had_first);
     // It may have left its group, as others that get it when they are found.
-    const bool has_left = error == 0 && first != 0 && !had_first && strays_may_signal(command, first, number);
-    if (has_left && clx_pidfd_send_signal(command->main.fork.pidfd, number) == 0) (*signalled)++;
+    const bool has_left = error == 0 && first != 0 && !had_first;
+    if (has_left && process_signal(command->user, command->main.fork.pidfd, number) == 0) (*signalled)++;
     strays_signal(command, number);
     return error;
 }

@@ -19,6 +19,10 @@ uint32_t process_session(pid_t process);
 /// Its real uid. Returns false where it is gone.
 bool process_user(pid_t process, uint32_t *user);
 
+/// Signals a process of a command with the rights of the command's user, or where the signal is for all; 0 as kill(2). Returns 0 or
+/// an errno: EPERM where that user may not.
+int process_signal(uint32_t user, int pidfd, int number);
+
 /// Now, as the start of a process is told: clock ticks since boot.
 uint64_t process_ticks(void);
 

@@ -211,9 +211,14 @@ static int add(struct list *list, struct seen seen) {
     return 0;
 }
 
-static int send(const struct seen *seen, int number) {
+/// With the rights of a user, where the signal is not for all.
+static int send_as(uint32_t user, const struct seen *seen, int number) {
     const struct clx_process process = {.pid = seen->pid, .start_time = seen->start_time};
-    return clx_process_signal(&process, number);
+    return clx_process_signal_as(user, &process, number);
+}
+
+static int send(const struct seen *seen, int number) {
+    return send_as(0, seen, number);
 }
 
 // MARK: - What is asked
@@ -378,10 +383,6 @@ static void tell(struct command *command, const struct seen *seen, const char *g
     reports_add(command, REPORT_LEFT);
 }
 
-bool strays_may_signal(const struct command *command, pid_t process, int number) {
-    return clx_signal_is_for_all(number) || clx_user_may_signal(command->user, process);
-}
-
 static void treat(struct command *command, struct seen *seen, const char *group) {
     command->strays++;
     tell(command, seen, group);
@@ -393,18 +394,14 @@ static void treat(struct command *command, struct seen *seen, const char *group)
     // That has had it already, wherever it is.
     const bool is_main = command->main.is_there && seen->pid == command->main.fork.pid;
     for (int i = 1; !is_main && i <= EXECUTOR_SIGNAL_MAX; i++) {
-        const bool is_passed = (command->passed_signals >> (i - 1) & 1) != 0;
-        if (is_passed && strays_may_signal(command, seen->pid, i)) send(seen, i);
+        if ((command->passed_signals >> (i - 1) & 1) != 0) send_as(command->user, seen, i);
     }
     const struct seen *before = find(&known, seen->pid);
     seen->is_stopped = before != NULL && before->start_time == seen->start_time && before->is_stopped;
     if (!command->wants_frozen || seen->is_stopped) return;
-    if (!strays_may_signal(command, seen->pid, SIGSTOP)) {
-        // Who is over has no user.
-        if (send(seen, 0) == 0) command_refuse_freeze(command);
-        return;
-    }
-    seen->is_stopped = send(seen, SIGSTOP) == 0;
+    const int error = send_as(command->user, seen, SIGSTOP);
+    if (error == EPERM) return command_refuse_freeze(command);
+    seen->is_stopped = error == 0;
     has_stopped = true;
 }
 

@@ -60,9 +60,6 @@ void strays_settle(struct command *command);
 /// Passes a signal on to those of a command that have left. For SIGKILL, also to those that leave from now on.
 void strays_signal(struct command *command, int number);
 
-/// Whether a signal reaches a process of a command: where its user may send it, or it is for all.
-bool strays_may_signal(const struct command *command, pid_t process, int number);
-
 /// Stops those of a command, or lets those go on that were stopped.
 void strays_freeze(struct command *command, bool is_frozen);
 

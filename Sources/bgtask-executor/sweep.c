@@ -79,14 +79,10 @@ static int list(const struct group *group, struct numbers *numbers) {
 
 // MARK: - One sweep
 
-static void treat(struct sweep *sweep, pid_t process, int pidfd) {
-    const bool is_for_all = sweep->number != 0 && clx_signal_is_for_all(sweep->number);
-    if (!is_for_all && !clx_user_may_signal(sweep->user, process)) {
-        // Who is over has no user.
-        if (clx_pidfd_send_signal(pidfd, 0) == 0) sweep->refused++;
-    } else if (sweep->number != 0 && clx_pidfd_send_signal(pidfd, sweep->number) == 0) {
-        sweep->signalled++;
-    }
+static void treat(struct sweep *sweep, int pidfd) {
+    const int result = process_signal(sweep->user, pidfd, sweep->number);
+    if (result == 0 && sweep->number != 0) sweep->signalled++;
+    if (result == EPERM) sweep->refused++;
 }
 
 /// Whether a process is in a group or below it.
@@ -103,7 +99,7 @@ static void treat_some(struct sweep *sweep) {
         const pid_t process = sweep->all.all[sweep->next_number++];
         const int pidfd = clx_pidfd_open(process);
         if (pidfd < 0) continue;
-        if (is_in(sweep->group, process)) treat(sweep, process, pidfd);
+        if (is_in(sweep->group, process)) treat(sweep, pidfd);
         close(pidfd);
     }
 }

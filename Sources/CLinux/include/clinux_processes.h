@@ -54,6 +54,9 @@ void clx_processes_free(struct clx_processes *processes);
 /// (ESRCH where it is gone).
 int clx_process_signal(const struct clx_process *process, int number);
 
+/// The same with a user's rights, where the signal is not for all.
+int clx_process_signal_as(uid_t user, const struct clx_process *process, int number);
+
 /// Stops (SIGSTOP) the descendants of the caller, sweep by sweep until no running one shows or
 /// `sweeps_max` is reached, then sends SIGKILL to all: who is stopped cannot fork meanwhile.
 /// Children are not reaped. Returns how many descendants the last sweep found, zombies left out,
@@ -78,10 +81,6 @@ struct clx_unstopped {
 /// sweep could have missed. `has_changed` is left alone where the sweep has found what the one before had: the
 /// next one at once would too.
 long clx_descendants_stop(struct clx_processes *seen, uid_t user, struct clx_unstopped *unstopped);
-
-/// Whether a user's processes may signal one (kill(2)): root's may signal all, others those whose real or saved uid is theirs.
-/// False where it is gone.
-bool clx_user_may_signal(uid_t user, pid_t pid);
 
 /// Whether a signal goes to all of a command, whose processes ever they are by now: those that end it do.
 bool clx_signal_is_for_all(int number);

@@ -13,6 +13,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "clinux_proc.h"
 #include "closer.h"
 
 #ifndef SO_PASSRIGHTS
@@ -51,6 +52,9 @@ enum {
     /// That it works in a folder; and that it removes what is named at a socket, and does nothing else any more.
     ENTER,
     REMOVE,
+    /// That it looks at /proc through a mount; and that it answers what is asked at a socket, and does nothing else any more.
+    LOOK_THROUGH,
+    READ,
 };
 
 // MARK: - Looks that let go of nothing
@@ -211,6 +215,12 @@ int clx_closer_become_remover(int closer, int folder, int names) {
     return error != 0 ? error : send_with(closer, &(struct order){.kind = REMOVE}, names);
 }
 
+int clx_closer_become_reader(int closer, int questions, uint64_t number) {
+    const int proc = clx_proc_descriptor();
+    const int error = proc < 0 ? 0 : send_with(closer, &(struct order){.kind = LOOK_THROUGH}, proc);
+    return error != 0 ? error : send_with(closer, &(struct order){.kind = READ, .token = number}, questions);
+}
+
 int clx_closer_answer(int closer, struct clx_closer_answer *answer) {
     const ssize_t length = recv(closer, answer, sizeof *answer, MSG_DONTWAIT);
     if (length == sizeof *answer) return 1;
@@ -238,6 +248,7 @@ static void part_with_parent(int *socket) {
     if (*socket > 0 && dup2(*socket, 0) < 0) _exit(1);
     *socket = 0;
     if (close_range(1, ~0U, 0) < 0) _exit(1);
+    clx_proc_is_at(-1);
 }
 
 static struct clx_closer_answer answer;
@@ -281,6 +292,8 @@ static _Noreturn void be_closer(int socket) {
             if (fchdir(descriptor) < 0) _exit(1);
             break;
         case REMOVE: clx_remover_work(descriptor, socket);
+        case LOOK_THROUGH: clx_proc_is_at(descriptor); continue;
+        case READ: clx_reader_work(descriptor, socket, order.token);
         default: wait_for_more(socket, is_ending);
         }
         close(descriptor);

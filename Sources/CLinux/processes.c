@@ -120,6 +120,12 @@ bool clx_process_read(pid_t pid, struct clx_process *process) {
     return true;
 }
 
+int clx_processes_add(struct clx_processes *processes, const struct clx_process *process) {
+    const int error = make_room(processes);
+    if (error == 0) processes->entries[processes->count++] = *process;
+    return error;
+}
+
 static int read_entries(struct clx_processes *processes, const char *buffer, long length) {
     for (long at = 0; at < length;) {
         const struct directory_entry *entry = (const void *)(buffer + at);
@@ -133,7 +139,8 @@ static int read_entries(struct clx_processes *processes, const char *buffer, lon
     return 0;
 }
 
-int clx_processes_read_more(struct clx_processes *processes, int folder) {
+/// Reads some more of them from an open /proc. Returns 1, 0 at the end, or minus an errno.
+static int read_more(struct clx_processes *processes, int folder) {
     // About fifty processes.
     _Alignas(struct directory_entry) char buffer[1536];
     const long length = syscall(SYS_getdents64, folder, buffer, sizeof buffer);
@@ -149,7 +156,7 @@ int clx_processes_read(struct clx_processes *processes) {
     if (folder < 0) return errno;
     int result;
     do {
-        result = clx_processes_read_more(processes, folder);
+        result = read_more(processes, folder);
     } while (result > 0);
     close(folder);
     return -result;

@@ -3,11 +3,15 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
+#include <sys/epoll.h>
 #include <unistd.h>
 
 #include "CLinux.h"
 #include "group.h"
+#include "loop.h"
+#include "orphans.h"
 #include "strays.h"
 
 enum {
@@ -19,7 +23,16 @@ enum {
     READS_MAX = 512,
     /// How often those that stand still are looked at, since some may be on their way to that.
     CHECKS_MAX = 4,
+    /// After so long who looks is held up.
+    HELD_UP_MS = 500,
 };
+
+/// The child that looks and kills, which knows the commands as they were when it was forked; its pidfd, or -1.
+static struct source worker = {.descriptor = -1};
+static pid_t worker_process;
+/// The group in which it is.
+static int worker_folder = -1;
+static uint64_t held_up_at;
 
 /// A check of all in a group and below.
 struct check {
@@ -29,9 +42,9 @@ struct check {
     bool has_missed;
 };
 
-/// The child of this process that a process descends from, or -1; 0 where one of its parents is gone.
+/// The child of the executor that a process descends from, or -1; 0 where one of its parents is gone.
 static pid_t top_of(struct check *check, pid_t process) {
-    const pid_t self = getpid();
+    const pid_t self = getppid();
     while (++check->reads <= READS_MAX) {
         struct clx_process now;
         if (!clx_process_read(process, &now)) return 0;
@@ -43,9 +56,11 @@ static pid_t top_of(struct check *check, pid_t process) {
 }
 
 static bool is_of(struct check *check, pid_t process) {
+    struct clx_looked looked;
     const pid_t top = ++check->processes > PROCESSES_MAX ? -1 : top_of(check, process);
-    if (top == 0) check->has_missed = true;
-    return top == 0 || (top > 0 && strays_owner(process, top) == check->command);
+    clx_look(process, &looked);
+    if (top == 0 || looked.process.pid == 0) check->has_missed = true;
+    return top == 0 || looked.process.pid == 0 || (top > 0 && strays_owner(&looked, top) == check->command);
 }
 
 static bool are_its_processes(struct check *check, int folder) {
@@ -96,14 +111,77 @@ static bool stand_still_and_are_its(const struct command *command, int folder) {
     return false;
 }
 
-void elsewhere_kill(const struct command *command, const char *path) {
-    const int folder = openat(groups_folder(), path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder < 0) return;
+/// The first may be -1.
+static void close_all_but(int one, int other) {
+    if (one < 0) one = other;
+    const int kept[] = {STDERR_FILENO, one < other ? one : other, one < other ? other : one};
+    for (int i = 0; i < 3; i++) {
+        const unsigned first = (unsigned)(kept[i] + 1), last = i < 2 ? (unsigned)kept[i + 1] - 1 : ~0U;
+        if (first <= last) close_range(first, last, 0);
+    }
+}
+
+/// In the child, which has nothing open but what it works with.
+static _Noreturn void work(const struct command *command, int folder) {
     struct check check = {.command = command};
+    close_all_but(clx_proc_descriptor(), folder);
     // Nobody else is to stand still either. The topmost group cannot.
     if (are_all_its(&check, folder, 0) && group_write(folder, "cgroup.freeze", "1") == 0) {
         if (stand_still_and_are_its(command, folder)) group_write(folder, "cgroup.kill", "1");
         group_write(folder, "cgroup.freeze", "0");
     }
+    _exit(0);
+}
+
+/// Nobody is left standing still by one that did not come to its end.
+static void drop_worker(void) {
+    struct clx_exit end = {.was_signalled = true};
+    clx_end_of_pidfd(worker.descriptor, &end);
+    if (end.was_signalled) group_write(worker_folder, "cgroup.freeze", "0");
+    const int pidfd = worker.descriptor;
+    loop_forget(&worker);
+    close(pidfd);
+    close(worker_folder);
+    worker_folder = -1;
+}
+
+static void has_ended(struct source *source, uint32_t events) {
+    (void)source;
+    (void)events;
+    drop_worker();
+}
+
+/// Returns 0 or an errno.
+static int watch_worker(void) {
+    const int error = orphans_spare(worker_process), pidfd = clx_pidfd_open(worker_process);
+    worker.ready = has_ended;
+    held_up_at = loop_now() + (uint64_t)HELD_UP_MS * 1000000;
+    const int failure = pidfd < 0 ? errno : error != 0 ? error : loop_watch(&worker, pidfd, EPOLLIN);
+    if (failure != 0 && pidfd >= 0) close(pidfd);
+    return failure;
+}
+
+void elsewhere_kill(const struct command *command, const char *path) {
+    if (worker_folder >= 0) return;
+    const int folder = openat(groups_folder(), path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0) return;
+    worker_process = fork();
+    if (worker_process == 0) work(command, folder);
+    if (worker_process > 0 && watch_worker() == 0) {
+        worker_folder = folder;
+        return;
+    }
+    // It is not known when that comes to its end.
+    if (worker_process > 0) kill(worker_process, SIGKILL);
+    if (worker_process > 0) group_write(folder, "cgroup.freeze", "0");
     close(folder);
+}
+
+int elsewhere_turn(void) {
+    if (worker_folder < 0) return -1;
+    const uint64_t now = loop_now();
+    if (held_up_at > now) return (int)((held_up_at - now + 999999) / 1000000);
+    kill(worker_process, SIGKILL);
+    drop_worker();
+    return -1;
 }

@@ -21,12 +21,14 @@
 #include "closers.h"
 #include "command.h"
 #include "delegation.h"
+#include "elsewhere.h"
 #include "ends.h"
 #include "group.h"
 #include "home.h"
 #include "loop.h"
 #include "notify.h"
 #include "orphans.h"
+#include "readers.h"
 #include "reaping.h"
 #include "releases.h"
 #include "removals.h"
@@ -161,7 +163,9 @@ static int open_homes(const char *tree) {
     if (strcmp(tree, "none") != 0) {
         home_choose(&home_in_group);
         const int error = groups_open(tree);
-        return error == 0 ? strays_begin(groups_folder()) : error;
+        if (error != 0) return error;
+        const int failure = readers_begin();
+        return failure != 0 ? failure : strays_begin(groups_folder());
     }
     home_choose(&home_below_supervisor);
     const int lock = ends_lock_for_children();
@@ -234,8 +238,9 @@ static int work(void) {
     }
     const int due = command_fire_due(loop_now());
     const int look = earlier(earlier(orphans_turn(), strays_turn()), earlier(sweep_turn(), supervised_turn()));
+    const int answer = earlier(elsewhere_turn(), readers_turn());
     const int untold = brain_tell(), unremoved = earlier(releases_turn(), removals_turn());
-    return earlier(earlier(earlier(due, look), earlier(kill, untold)), earlier(unremoved, milliseconds_to_patience()));
+    return earlier(earlier(earlier(due, look), earlier(kill, untold)), earlier(earlier(unremoved, answer), milliseconds_to_patience()));
 }
 
 static void run(void) {

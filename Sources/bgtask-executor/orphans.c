@@ -7,6 +7,7 @@
 #include "children.h"
 #include "loop.h"
 #include "process.h"
+#include "readers.h"
 #include "releases.h"
 #include "strays.h"
 #include "table.h"
@@ -18,12 +19,16 @@ enum {
     /// How often a command's strays are looked for without a pause, first among all processes and then among the children.
     LOOKS_MAX = 8,
     ROUNDS_MAX = 64,
+    /// How often it is waited for those that were killed, before it is asked whether they are over.
+    ROUNDS_BY_END = 2,
     /// After that a second passes between two looks for them.
     ROUND_MS = 1000,
     /// While those do not end that were killed, pauses grow to so many doublings of a millisecond.
     DOUBLINGS_MAX = 6,
     /// After a lack of memory.
     RETRY_MS = 10,
+    /// After so long nobody waits for an answer who need not.
+    ANSWER_MS = 10,
     /// A list of children that is read at each end; and how often a longer one is, where nobody waits for it.
     SHORT_BYTES = 1024,
     CHECK_MS = 1000,
@@ -31,8 +36,8 @@ enum {
 
 struct orphan {
     pid_t pid;
-    /// Forked by this process for itself.
-    bool is_spared;
+    /// Forked by this process for itself; and whether that, or whose it is, is asked for.
+    bool is_spared, is_asked;
     /// Whose it is, or NULL; it is in that one's list.
     struct command *command;
     struct orphan *next_of_command, **place_of_command;
@@ -52,6 +57,16 @@ static uint64_t rests_until, counted_at, checks_at;
 
 /// Those that wait for a count.
 static struct command *waiting;
+
+/// Of whom a count asks whose they are, before it goes on.
+static struct clx_question unsure = {.kind = CLX_ASKS_LOOK};
+static struct asker count_asker;
+/// When that was asked, and whether the answer is late.
+static uint64_t asked_at;
+static bool is_late;
+/// Whether the orphans of a command are over, which a tracer keeps to itself.
+static struct clx_question traced;
+static struct asker end_asker;
 
 // MARK: - The table
 
@@ -140,11 +155,30 @@ static void stir(struct command *command) {
 }
 
 /// A child is over that was not known as a command's.
-static void has_ended(pid_t child, enum place place, struct command *command, const char *group) {
-    if (place == PLACE_OUTSIDE) command = strays_owner(child, child);
+static void has_ended(const struct clx_looked *looked) {
+    const pid_t child = looked->process.pid;
+    char group[GROUP_NAME_BYTES];
+    struct command *command;
+    const enum place place = strays_place(child, group, &command);
+    const bool has_left = place == PLACE_OUTSIDE || place == PLACE_UNSURE;
+    if (has_left) command = strays_owner(looked, child);
     if (command == NULL) return;
     stir(command);
-    if (place == PLACE_OUTSIDE) strays_kill_group(command, group);
+    if (has_left) strays_kill_group(command, group);
+}
+
+/// Of one that waits to be reaped nothing is left that a look could hold.
+static void has_ended_here(pid_t child) {
+    struct clx_looked looked;
+    clx_look(child, &looked);
+    looked.process.pid = child;
+    has_ended(&looked);
+}
+
+/// 1 where a child is over with all its threads, 0 where it lives or a tracer keeps its end to itself, and -1 where it is no child.
+static int is_over(pid_t child) {
+    struct clx_exit end;
+    return clx_end_of(child, &end);
 }
 
 /// Another count shows who was missed, or has left nevertheless.
@@ -156,20 +190,45 @@ void orphans_end(pid_t child) {
     struct orphan **place = place_of(child), *orphan = *place;
     // The list is shorter from here on, and what has not been read of it yet is read at the wrong place.
     if (is_counting && !list.is_read) check_later();
-    if (orphan != NULL) {
-        if (orphan->command != NULL) stir(orphan->command);
-        drop(place);
-    } else if (waiting != NULL || !children_are_listed()) {
-        char group[GROUP_NAME_BYTES];
-        struct command *command;
-        const enum place where = strays_place(child, group, &command);
-        has_ended(child, where, command, group);
+    const bool is_known = orphan != NULL && !orphan->is_asked;
+    if (is_known && orphan->command != NULL) stir(orphan->command);
+    if (orphan != NULL) drop(place);
+    // The answer is not about who has its number next.
+    for (uint32_t i = 0; end_asker.question != 0 && i < traced.count; i++) {
+        if (traced.pids[i] == child) traced.pids[i] = 0;
     }
+    if (!is_known && (waiting != NULL || !children_are_listed())) has_ended_here(child);
 }
 
 // MARK: - An end
 
 enum left_behind { LEFT_NOBODY, LEFT_DYING, LEFT_SOMEBODY };
+
+/// Of a child that is over nobody is left behind: its own children are this process's.
+static void has_gone(struct command *command, struct orphan *orphan) {
+    take(orphan);
+    command->was_stirred = true;
+}
+
+static void end_answered(const struct clx_answer *answer) {
+    for (uint32_t i = 0; i < answer->count && i < traced.count; i++) {
+        struct orphan *orphan = *place_of(traced.pids[i]);
+        const struct clx_process *process = &answer->all[i].process;
+        if (orphan == NULL || orphan->command == NULL || process->pid == 0 || !clx_process_is_dead(process)) continue;
+        has_gone(orphan->command, orphan);
+    }
+}
+
+/// They do not end: whether they are over all the same is seen by the next count.
+static void ask_for_ends(const struct command *command) {
+    if (end_asker.question != 0) return;
+    traced = (struct clx_question){.kind = CLX_ASKS_LOOK};
+    for (const struct orphan *orphan = command->orphans; orphan != NULL && traced.count < CLX_LOOK_MAX; orphan = orphan->next_of_command) {
+        traced.pids[traced.count++] = orphan->pid;
+    }
+    end_asker.answered = end_answered;
+    if (traced.count > 0) readers_ask(&end_asker, &traced);
+}
 
 /// What is left of a command that has no child and nobody in its group.
 static enum left_behind look_at_those_of(struct command *command) {
@@ -178,16 +237,13 @@ static enum left_behind look_at_those_of(struct command *command) {
     for (int i = 0; orphan != NULL && i < LOOKS_PER_TURN; i++, orphan = next) {
         char group[GROUP_NAME_BYTES];
         struct command *other;
-        struct clx_process process;
         next = orphan->next_of_command;
-        // Of a child that is over nobody is left behind: its own children are this process's.
-        if (!clx_process_read(orphan->pid, &process) || clx_process_is_dead(&process)) {
-            take(orphan);
-            command->was_stirred = true;
+        if (is_over(orphan->pid) != 0) {
+            has_gone(command, orphan);
             continue;
         }
         const enum place place = strays_place(orphan->pid, group, &other);
-        if (place == PLACE_OUTSIDE) {
+        if (place == PLACE_OUTSIDE || place == PLACE_UNSURE) {
             strays_kill(command, orphan->pid, group);
             left = LEFT_SOMEBODY;
         } else if (left == LEFT_NOBODY) {
@@ -217,6 +273,7 @@ static void conclude(struct command *command) {
     // Those whose parents live are no children of this process.
     const bool is_rare = command->look_rounds <= LOOKS_MAX || are_in_doubt(command);
     if (left == LEFT_SOMEBODY && is_rare) strays_look();
+    if (left != LEFT_NOBODY && command->look_rounds > ROUNDS_BY_END) ask_for_ends(command);
     wait_for_count(command, pause_after(command));
 }
 
@@ -235,9 +292,10 @@ static void conclude_all(void) {
     }
 }
 
-/// Where there are many children, those need not wait whose users have nobody outside, as far as is known.
+/// Where there are many children, or some are looked at that hold up who looks, those need not wait whose users have nobody outside,
+/// as far as is known.
 static bool need_not_wait(const struct command *command) {
-    return last_length > SHORT_BYTES && !command->was_killed && !strays_may_be_of(command->user);
+    return (last_length > SHORT_BYTES || is_late) && !command->was_killed && !strays_may_be_of(command->user);
 }
 
 void orphans_settle(struct command *command) {
@@ -262,24 +320,75 @@ void orphans_settle(struct command *command) {
 
 // MARK: - A count
 
+static void fail(void) {
+    is_counting = false;
+    rests_until = loop_now() + (uint64_t)RETRY_MS * 1000000;
+    for (struct command *command = waiting; command != NULL; command = command->next_waiting) {
+        command->waits_for = count_number + 1;
+    }
+}
+
 /// Returns false where there is no memory.
 static bool note(pid_t child) {
     char group[GROUP_NAME_BYTES];
     struct command *command;
-    struct clx_process process;
     if (table_child(child) != NULL || *place_of(child) != NULL || releases_have(child)) return true;
     // It may have been reaped since the list was read, and the number be another's.
-    if (!clx_process_read(child, &process) || process.parent != getpid()) return true;
-    const enum place place = strays_place(child, group, &command);
+    const int over = is_over(child);
+    const enum place place = over < 0 ? PLACE_NONE : strays_place(child, group, &command);
     if (place == PLACE_OWN || place == PLACE_NONE) return true;
     struct orphan *orphan = enter(child);
     if (orphan == NULL) return false;
-    if (!clx_process_is_dead(&process)) {
-        give(orphan, place == PLACE_OUTSIDE ? strays_found(child, group) : command);
-        return true;
+    if (over > 0) {
+        // The next count shows whom it has left; when it is reaped does not matter then.
+        has_ended_here(child);
+    } else if (place == PLACE_INSIDE) {
+        give(orphan, command);
+    } else {
+        orphan->is_asked = true;
+        unsure.pids[unsure.count++] = child;
     }
-    // The next count shows whom it has left; when it is reaped does not matter then.
-    has_ended(child, place, command, group);
+    return true;
+}
+
+/// Of one that is asked for, and that waits neither to be reaped nor for its tracer.
+static void place_unsure(struct orphan *orphan, const struct clx_looked *looked) {
+    char group[GROUP_NAME_BYTES];
+    struct command *command;
+    const enum place place = strays_place(orphan->pid, group, &command);
+    const bool is_own = place == PLACE_OWN || (place == PLACE_UNSURE && looked->runs_same_program);
+    orphan->is_spared = is_own;
+    if (place == PLACE_OUTSIDE || (place == PLACE_UNSURE && !is_own)) command = strays_found(looked, group);
+    give(orphan, command);
+}
+
+static void count_answered(const struct clx_answer *answer) {
+    for (uint32_t i = 0; i < unsure.count; i++) {
+        // One that has ended meanwhile is not there any more.
+        struct orphan **entry = place_of(unsure.pids[i]), *orphan = *entry;
+        if (orphan == NULL || !orphan->is_asked) continue;
+        const struct clx_looked *looked = i < answer->count ? &answer->all[i] : NULL;
+        orphan->is_asked = false;
+        if (looked == NULL || looked->process.pid == 0) {
+            drop(entry);
+        } else if (clx_process_is_dead(&looked->process)) {
+            has_ended(looked);
+        } else {
+            place_unsure(orphan, looked);
+        }
+    }
+    unsure.count = 0;
+    is_late = false;
+    if (answer->error != 0) fail();
+}
+
+/// Asks for those of whom that is not known yet. Returns whether there are any.
+static bool ask_for_unsure(void) {
+    if (unsure.count == 0) return false;
+    count_asker.answered = count_answered;
+    asked_at = loop_now();
+    // Where that cannot be now, in a later turn.
+    readers_ask(&count_asker, &unsure);
     return true;
 }
 
@@ -288,14 +397,6 @@ static int read_on(void) {
     const int error = children_read_on(&list);
     if (error == 0 && list.is_read) last_length = list.length;
     return error;
-}
-
-static void fail(void) {
-    is_counting = false;
-    rests_until = loop_now() + (uint64_t)RETRY_MS * 1000000;
-    for (struct command *command = waiting; command != NULL; command = command->next_waiting) {
-        command->waits_for = count_number + 1;
-    }
 }
 
 static void let_go(void) {
@@ -332,24 +433,42 @@ static void begin_count(void) {
     let_go();
 }
 
-static void count_some(void) {
+/// Returns whether it goes on at once.
+static bool count_some(void) {
     const uint64_t end = loop_now() + TURN_NS;
+    if (unsure.count == CLX_LOOK_MAX && ask_for_unsure()) return false;
     for (pid_t child; (child = children_next(&list)) != 0;) {
-        if (!note(child)) return fail();
-        if (loop_now() >= end) return;
+        if (!note(child)) {
+            fail();
+            return false;
+        }
+        if (loop_now() >= end || unsure.count == CLX_LOOK_MAX) return true;
     }
     if (!list.is_read) {
         if (!releases_settle()) check_later();
         if (read_on() != 0) fail();
-        return;
+        return is_counting;
     }
+    if (ask_for_unsure()) return false;
     is_counting = false;
     conclude_all();
+    return false;
+}
+
+/// A count waits for an answer. Returns the milliseconds after which that is late, or -1.
+static int wait_for_answer(void) {
+    const uint64_t now = loop_now(), due = asked_at + (uint64_t)ANSWER_MS * 1000000;
+    if (is_late || count_asker.question == 0) return is_late ? -1 : RETRY_MS;
+    if (due > now) return (int)((due - now + 999999) / 1000000);
+    is_late = true;
+    check_later();
+    let_go();
+    return -1;
 }
 
 int orphans_turn(void) {
-    if (is_counting) count_some();
-    if (is_counting) return 0;
+    if (is_counting && count_asker.question == 0 && count_some()) return 0;
+    if (is_counting) return wait_for_answer();
     uint64_t due = checks_at == 0 ? UINT64_MAX : checks_at;
     for (const struct command *command = waiting; command != NULL; command = command->next_waiting) {
         if (command->counts_at < due) due = command->counts_at;
@@ -359,7 +478,7 @@ int orphans_turn(void) {
     const uint64_t now = loop_now();
     if (due > now) return (int)((due - now + 999999) / 1000000);
     begin_count();
-    if (is_counting) count_some();
+    const bool goes_on = is_counting && count_some();
     // Whoever waits still has to wait for the next turn.
-    return is_counting || waiting != NULL ? 0 : -1;
+    return goes_on || is_counting || waiting != NULL ? 0 : -1;
 }

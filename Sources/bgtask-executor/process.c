@@ -62,17 +62,6 @@ uint32_t process_session(pid_t process) {
     return (uint32_t)strtoul(text, NULL, 10);
 }
 
-bool process_user(pid_t process, uint32_t *user) {
-    uint64_t number;
-    clx_waits_begin();
-    const int file = open_file(process, "status");
-    const bool is_there = file >= 0 && clx_number_after(file, "Uid:", &number) == 1 && number <= UINT32_MAX;
-    if (file >= 0) close(file);
-    clx_waits_end();
-    if (is_there) *user = (uint32_t)number;
-    return is_there;
-}
-
 int process_signal(uint32_t user, int pidfd, int number) {
     const bool is_for_all = number != 0 && clx_signal_is_for_all(number);
     return clx_pidfd_send_signal_as(is_for_all ? 0 : user, pidfd, number) < 0 ? errno : 0;

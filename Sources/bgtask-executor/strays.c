@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,13 +15,13 @@
 #include "loop.h"
 #include "orphans.h"
 #include "process.h"
+#include "readers.h"
 #include "removals.h"
 #include "reports.h"
 #include "table.h"
 
 enum {
-    /// Descendants that are looked at in one turn, and how long that may take.
-    LOOKS_PER_TURN = 64,
+    /// How long one turn may take.
     TURN_NS = 1000000,
     /// Between two looks while processes do not end that were killed.
     PAUSE_MIN_MS = 5,
@@ -43,7 +42,8 @@ struct seen {
     uint64_t start_time;
     /// That of the command it is of, or 0.
     uint64_t command;
-    bool is_stopped;
+    /// Where it was stopped, to let it go on: its pidfd. Otherwise -1.
+    int stopped;
 };
 
 /// Sorted by number.
@@ -59,13 +59,20 @@ static uint32_t own_session = UINT32_MAX;
 /// What the last look has found, and the one under way.
 static struct list known, found;
 
-/// A look: who there is, then who of them descends from here, one after the other.
+/// A look: who there is, then who of them descends from here and has left, some after the others.
 static enum { LOOK_NONE, LOOK_READS, LOOK_SORTS } look;
 static struct clx_processes processes;
-static int proc = -1;
+/// The next page of them.
+static struct clx_question page;
 /// The child of this process that each descends from, by place.
 static size_t *tops;
 static size_t next;
+/// Those that are looked at next, by place, with pidfds from before that look.
+static struct clx_question batch;
+static size_t batch_places[CLX_LOOK_MAX];
+static int batch_pidfds[CLX_LOOK_MAX];
+/// At most one of the two is asked for.
+static struct asker asker;
 /// How many looks have begun. One that begins now sees all that there is.
 static uint64_t look_count;
 /// Whether some are to be killed, or are dying; and whether some were stopped, who may have started others before.
@@ -156,26 +163,11 @@ static struct command *command_of_group(const char *name) {
     return command == NULL || command_is_over(command) ? NULL : command;
 }
 
-/// Whether a process runs the program of this one, also one that was replaced since: a closer that is at work does, though
-/// who has made it has ended.
-static bool runs_own_program(pid_t process) {
-    static const char suffix[] = " (deleted)";
-    char path[64], own[PATH_MAX], other[PATH_MAX];
-    snprintf(path, sizeof path, "/proc/%d/exe", process);
-    const ssize_t own_length = clx_proc_read_link("/proc/self/exe", own, sizeof own);
-    ssize_t length = clx_proc_read_link(path, other, sizeof other);
-    if (own_length <= 0 || length < own_length) return false;
-    const size_t rest = (size_t)(length - own_length);
-    if (rest == sizeof suffix - 1 && memcmp(other + own_length, suffix, rest) == 0) length = own_length;
-    return length == own_length && memcmp(own, other, (size_t)length) == 0;
-}
-
-/// Whether a process in the group of this one belongs there: this one, what it has forked for itself, and a command whose
-/// program does not run yet.
+/// Whether a process in the group of this one is known to belong there: this one, what it has forked for itself, and a command
+/// whose program does not run yet.
 static bool is_own(pid_t process) {
-    if (process == self || orphans_are_spared(process)) return true;
     const struct child *child = table_child(process);
-    return child == NULL ? runs_own_program(process) : !child->has_started;
+    return process == self || orphans_are_spared(process) || (child != NULL && !child->has_started);
 }
 
 enum place strays_place(pid_t process, char group[GROUP_NAME_BYTES], struct command **command) {
@@ -183,7 +175,9 @@ enum place strays_place(pid_t process, char group[GROUP_NAME_BYTES], struct comm
     if (!process_group(process, group)) return PLACE_NONE;
     *command = command_of_group(group);
     if (*command != NULL) return PLACE_INSIDE;
-    return strcmp(group, own_group) == 0 && is_own(process) ? PLACE_OWN : PLACE_OUTSIDE;
+    if (strcmp(group, own_group) != 0) return PLACE_OUTSIDE;
+    if (is_own(process)) return PLACE_OWN;
+    return table_child(process) == NULL ? PLACE_UNSURE : PLACE_OUTSIDE;
 }
 
 static struct seen *find(const struct list *list, pid_t pid) {
@@ -209,16 +203,6 @@ static int add(struct list *list, struct seen seen) {
     }
     list->all[list->count++] = seen;
     return 0;
-}
-
-/// With the rights of a user, where the signal is not for all.
-static int send_as(uint32_t user, const struct seen *seen, int number) {
-    const struct clx_process process = {.pid = seen->pid, .start_time = seen->start_time};
-    return clx_process_signal_as(user, &process, number);
-}
-
-static int send(const struct seen *seen, int number) {
-    return send_as(0, seen, number);
 }
 
 // MARK: - What is asked
@@ -257,12 +241,16 @@ void strays_signal(struct command *command, int number) {
     orphans_settle(command);
 }
 
+static void let_go_on(struct seen *seen) {
+    if (seen->stopped < 0) return;
+    clx_pidfd_send_signal(seen->stopped, SIGCONT);
+    close(seen->stopped);
+    seen->stopped = -1;
+}
+
 static void go_on(struct list *list, uint64_t command) {
     for (size_t i = 0; i < list->count; i++) {
-        struct seen *seen = &list->all[i];
-        if (seen->command != command || !seen->is_stopped) continue;
-        send(seen, SIGCONT);
-        seen->is_stopped = false;
+        if (list->all[i].command == command) let_go_on(&list->all[i]);
     }
 }
 
@@ -281,8 +269,7 @@ void strays_freeze(struct command *command, bool is_frozen) {
 
 static uint32_t wanted_session;
 static pid_t wanted_leader;
-static const struct seen *wanted_process;
-static uint32_t wanted_user;
+static const struct clx_looked *wanted_process;
 static struct command *claimant;
 
 static void claim_by_session(struct command *command) {
@@ -302,37 +289,43 @@ static void claim_by_leader(struct command *command) {
 
 /// One of the same user that ran when the process started: the oldest that goes on, or else the oldest.
 static void claim_by_user(struct command *command) {
-    if (command_is_over(command) || command->user != wanted_user) return;
-    if (command->began_at > wanted_process->start_time) return;
+    if (command_is_over(command) || command->user != wanted_process->user) return;
+    if (command->began_at > wanted_process->process.start_time) return;
     if (claimant != NULL && is_ending(claimant) == is_ending(command) && claimant->began_at <= command->began_at) return;
     if (claimant != NULL && !is_ending(claimant) && is_ending(command)) return;
     claimant = command;
 }
 
-/// What a process says of itself is no evidence: its sessions are, and its parents, and what was seen before.
-static struct command *owner_of(const struct seen *seen, pid_t top) {
+/// One that a look has found before: its number and its start are those of one process for ever.
+static struct seen *known_before(const struct clx_process *process) {
+    struct seen *seen = find(&known, process->pid);
+    return seen != NULL && seen->start_time == process->start_time ? seen : NULL;
+}
+
+struct command *strays_owner(const struct clx_looked *looked, pid_t top) {
+    const pid_t process = looked->process.pid;
     char name[GROUP_NAME_BYTES];
     claimant = NULL;
-    wanted_session = strays_session(seen->pid);
+    // What a process says of itself is no evidence: its sessions are, and its parents, and what was seen before.
+    wanted_session = strays_session(process);
     if (wanted_session != UINT32_MAX) command_each(claim_by_session);
     if (claimant != NULL) return claimant;
     const struct child *child = table_child(top);
     if (child != NULL) return child->command;
-    wanted_leader = getsid(seen->pid);
+    wanted_leader = getsid(process);
     if (wanted_leader > 0) command_each(claim_by_leader);
     if (claimant != NULL) return claimant;
     if (process_group(top, name)) claimant = command_of_group(name);
     if (claimant != NULL) return claimant;
-    const struct seen *before = find(&known, seen->pid);
-    const bool is_same = before != NULL && before->start_time == seen->start_time && before->command != 0;
-    if (is_same) claimant = command_find(before->command);
+    const struct seen *before = known_before(&looked->process);
+    if (before != NULL && before->command != 0) claimant = command_find(before->command);
     if (claimant != NULL && !command_is_over(claimant)) return claimant;
     claimant = NULL;
     // One that is dying in the group of a command that is over is no other command's.
     uint64_t number;
-    if (process_group(seen->pid, name) && is_of_command(name, &number)) return NULL;
-    wanted_process = seen;
-    if (process_user(seen->pid, &wanted_user)) command_each(claim_by_user);
+    if (process_group(process, name) && is_of_command(name, &number)) return NULL;
+    wanted_process = looked;
+    if (looked->user != UINT32_MAX) command_each(claim_by_user);
     return claimant;
 }
 
@@ -354,101 +347,98 @@ bool strays_may_be_of(uint32_t user) {
     return user == 0 || (*leavers_of(user, &bit) & bit) != 0;
 }
 
-static struct left left_of(const struct seen *seen, const char *group) {
-    struct left left = {.pid = seen->pid, .user = UINT32_MAX, .moment = loop_now()};
+static struct left left_of(const struct clx_looked *looked, const char *group) {
+    struct left left = {.pid = looked->process.pid, .user = looked->user, .moment = loop_now()};
     const size_t length = strlen(group), most = sizeof left.group - 1;
-    process_user(seen->pid, &left.user);
     strcpy(left.group, length > most ? group + length - most : group);
     return left;
 }
 
-/// One of no command: nobody else would end it.
-static void kill_unowned(const struct seen *seen, const char *group) {
-    const struct seen *before = find(&known, seen->pid);
-    const bool is_new = before == NULL || before->start_time != seen->start_time;
-    send(seen, SIGKILL);
+/// One of no command, which is killed: nobody else would end it.
+static void tell_unowned(const struct clx_looked *looked, const char *group) {
+    const bool is_new = known_before(&looked->process) == NULL;
     has_dying = true;
     // It has left nothing: its command is over.
     if (is_within(group, tree_name)) return;
-    const struct left left = left_of(seen, group);
+    const struct left left = left_of(looked, group);
     remember_leaver(left.user);
     if (!is_new || untold_count == UNTOLD_MAX) return;
     untold[(untold_first + untold_count++) % UNTOLD_MAX] = report_left(NULL, &left);
 }
 
-static void tell(struct command *command, const struct seen *seen, const char *group) {
+static void tell(struct command *command, const struct clx_looked *looked, const char *group) {
     remember_leaver(command->user);
     if (command->left.pid != 0) return;
-    command->left = left_of(seen, group);
+    command->left = left_of(looked, group);
     reports_add(command, REPORT_LEFT);
 }
 
-static void treat(struct command *command, struct seen *seen, const char *group) {
+static void stop(struct command *command, struct seen *seen, int pidfd) {
+    struct seen *before = find(&known, seen->pid);
+    if (before != NULL && before->start_time == seen->start_time && before->stopped >= 0) {
+        seen->stopped = before->stopped;
+        before->stopped = -1;
+    }
+    if (!command->wants_frozen || seen->stopped >= 0) return;
+    const int error = process_signal(command->user, pidfd, SIGSTOP);
+    if (error == EPERM) return command_refuse_freeze(command);
+    // Without a descriptor for it, it is let go on at once.
+    if (error == 0) seen->stopped = fcntl(pidfd, F_DUPFD_CLOEXEC, 0);
+    if (error == 0 && seen->stopped < 0) clx_pidfd_send_signal(pidfd, SIGCONT);
+    has_stopped = true;
+}
+
+static void treat(struct command *command, struct seen *seen, int pidfd) {
     command->strays++;
-    tell(command, seen, group);
     if (is_ending(command)) {
-        send(seen, SIGKILL);
+        clx_pidfd_send_signal(pidfd, SIGKILL);
         has_dying = true;
         return;
     }
     // That has had it already, wherever it is.
     const bool is_main = command->main.is_there && seen->pid == command->main.fork.pid;
     for (int i = 1; !is_main && i <= EXECUTOR_SIGNAL_MAX; i++) {
-        if ((command->passed_signals >> (i - 1) & 1) != 0) send_as(command->user, seen, i);
+        if ((command->passed_signals >> (i - 1) & 1) != 0) process_signal(command->user, pidfd, i);
     }
-    const struct seen *before = find(&known, seen->pid);
-    seen->is_stopped = before != NULL && before->start_time == seen->start_time && before->is_stopped;
-    if (!command->wants_frozen || seen->is_stopped) return;
-    const int error = send_as(command->user, seen, SIGSTOP);
-    if (error == EPERM) return command_refuse_freeze(command);
-    seen->is_stopped = error == 0;
-    has_stopped = true;
+    stop(command, seen, pidfd);
 }
 
-/// Looks at one that descends from here. Returns 0 or an errno.
-static int look_at(size_t place) {
-    const struct clx_process *process = &processes.entries[place];
+/// Looks at one that descends from here, through a pidfd that is of it. Returns 0 or an errno.
+static int look_at(const struct clx_looked *looked, pid_t top, int pidfd) {
+    const struct clx_process *process = &looked->process;
     char group[GROUP_NAME_BYTES];
-    struct seen seen = {.pid = process->pid, .start_time = process->start_time};
+    struct seen seen = {.pid = process->pid, .start_time = process->start_time, .stopped = -1};
     struct command *command;
-    const pid_t top = processes.entries[tops[place]].pid;
-    // What a child of this process's own has forked is its own, too.
-    if (orphans_are_spared(top)) return 0;
-    if (clx_process_is_dead(process) || strays_place(process->pid, group, &command) != PLACE_OUTSIDE) return 0;
-    command = owner_of(&seen, top);
+    if (clx_process_is_dead(process)) return 0;
+    const enum place place = strays_place(process->pid, group, &command);
+    if (place != PLACE_OUTSIDE && (place != PLACE_UNSURE || looked->runs_same_program)) return 0;
+    command = strays_owner(looked, top);
     if (command == NULL) {
-        kill_unowned(&seen, group);
+        tell_unowned(looked, group);
+        clx_pidfd_send_signal(pidfd, SIGKILL);
     } else {
-        treat(command, &seen, group);
+        tell(command, looked, group);
+        treat(command, &seen, pidfd);
         seen.command = command->key;
     }
-    return add(&found, seen);
+    const int error = add(&found, seen);
+    if (error != 0) let_go_on(&seen);
+    return error;
 }
 
 // MARK: - Children of this process
 
-/// Its number is no other's before it is reaped here, and with its start it is known from one look to the next.
-static struct seen seen_child(pid_t child) {
-    struct clx_process process;
-    struct seen seen = {.pid = child, .start_time = UINT64_MAX};
-    if (clx_process_read(child, &process)) seen.start_time = process.start_time;
-    return seen;
-}
-
-struct command *strays_owner(pid_t process, pid_t top) {
-    const struct seen seen = seen_child(process);
-    return owner_of(&seen, top);
-}
-
-struct command *strays_found(pid_t child, const char *group) {
-    const struct seen seen = seen_child(child);
-    struct command *command = owner_of(&seen, child);
+struct command *strays_found(const struct clx_looked *looked, const char *group) {
+    const pid_t child = looked->process.pid;
+    struct command *command = strays_owner(looked, child);
     if (command == NULL) {
-        kill_unowned(&seen, group);
+        tell_unowned(looked, group);
+        // Its number is no other's before it is reaped here.
+        kill(child, SIGKILL);
         ask();
         return NULL;
     }
-    tell(command, &seen, group);
+    tell(command, looked, group);
     if (is_ending(command)) strays_kill(command, child, group);
     // It stands still with its command.
     if (command->wants_frozen) ask();
@@ -501,13 +491,18 @@ static void begin_look(void) {
     look_count++;
     next = processes.count = found.count = 0;
     command_each(prepare);
-    proc = clx_proc_open("/proc/", O_RDONLY | O_DIRECTORY);
+    page = (struct clx_question){.kind = CLX_ASKS_PAGE};
+    batch = (struct clx_question){.kind = CLX_ASKS_LOOK};
     look = LOOK_READS;
 }
 
+static void drop_batch(void) {
+    for (uint32_t i = 0; i < batch.count; i++) close(batch_pidfds[i]);
+    batch.count = 0;
+}
+
 static void drop_look(void) {
-    if (proc >= 0) close(proc);
-    proc = -1;
+    drop_batch();
     clx_processes_free(&processes);
     free(tops);
     tops = NULL;
@@ -533,18 +528,22 @@ static void end_look(void) {
     drop_look();
     known = found;
     found = before;
+    // Those that were stopped and are not strays any more.
+    for (size_t i = 0; i < found.count; i++) let_go_on(&found.all[i]);
     found.count = 0;
     command_each(conclude);
     if (has_dying || has_stopped) ask_later();
 }
 
-/// There was no memory, or no descriptor: those who wait get a later one.
+/// There was no memory, no descriptor or no answer: those who wait get a later one.
 static void give_up(void) {
     drop_look();
-    // Those that it has stopped are not known then; the next one stops them again.
     for (size_t i = 0; i < found.count; i++) {
-        const struct seen *before = find(&known, found.all[i].pid);
-        if (found.all[i].is_stopped && (before == NULL || !before->is_stopped)) send(&found.all[i], SIGCONT);
+        struct seen *seen = &found.all[i], *before = find(&known, seen->pid);
+        const bool was_known = before != NULL && before->start_time == seen->start_time;
+        // Those that are not known from before would not be known then; the next look stops them again.
+        if (!was_known) let_go_on(seen);
+        if (was_known) before->stopped = seen->stopped;
     }
     found.count = 0;
     ask_later();
@@ -575,35 +574,83 @@ static int find_tops(void) {
     return 0;
 }
 
-static void read_some(void) {
-    const int result = proc < 0 ? -EMFILE : clx_processes_read_more(&processes, proc);
-    if (result > 0) return;
-    if (result < 0) return give_up();
-    close(proc);
-    proc = -1;
+static void take_page(const struct clx_answer *answer) {
+    for (uint32_t i = 0; i < answer->count; i++) {
+        if (clx_processes_add(&processes, &answer->all[i].process) != 0) return give_up();
+    }
+    page.from = answer->next;
+    if (page.from != 0) return;
     clx_processes_keep_descendants(&processes, self, NULL, 0);
     if (find_tops() != 0) return give_up();
     look = LOOK_SORTS;
 }
 
-static void look_at_some(void) {
-    const uint64_t end = loop_now() + TURN_NS;
-    for (int i = 0; next < processes.count; i++) {
-        if (i == LOOKS_PER_TURN || loop_now() >= end) return;
-        if (look_at(next++) != 0) return give_up();
+static void look_at_batch(const struct clx_answer *answer) {
+    for (uint32_t i = 0; i < batch.count; i++) {
+        const struct clx_looked *looked = &answer->all[i];
+        const size_t place = batch_places[i];
+        if (looked->process.pid == 0 || looked->process.start_time != processes.entries[place].start_time) continue;
+        // It is not reaped yet, so that the answer is of the one that the descriptor is of.
+        if (clx_pidfd_send_signal(batch_pidfds[i], 0) < 0) continue;
+        if (look_at(looked, processes.entries[tops[place]].pid, batch_pidfds[i]) != 0) return give_up();
     }
-    end_look();
+    drop_batch();
+}
+
+static void answered(const struct clx_answer *answer) {
+    if (answer->error != 0 || (look == LOOK_SORTS && answer->count != batch.count)) return give_up();
+    if (look == LOOK_READS) {
+        take_page(answer);
+    } else {
+        look_at_batch(answer);
+    }
+}
+
+/// Whether one that descends from here may have left. What a child of this process's own has forked is its own, too.
+static bool may_be_stray(size_t place) {
+    const struct clx_process *process = &processes.entries[place];
+    char group[GROUP_NAME_BYTES];
+    struct command *command;
+    if (clx_process_is_dead(process) || orphans_are_spared(processes.entries[tops[place]].pid)) return false;
+    const enum place where = strays_place(process->pid, group, &command);
+    return where == PLACE_OUTSIDE || where == PLACE_UNSURE;
+}
+
+/// Puts those together that are looked at next. Returns false where some are left for a later turn.
+static bool fill_batch(void) {
+    const uint64_t end = loop_now() + TURN_NS;
+    for (; next < processes.count && batch.count < CLX_LOOK_MAX; next++) {
+        if (loop_now() >= end) return false;
+        if (!may_be_stray(next)) continue;
+        const int pidfd = clx_pidfd_open(processes.entries[next].pid);
+        if (pidfd < 0 && errno == ESRCH) continue;
+        if (pidfd < 0) {
+            give_up();
+            return false;
+        }
+        batch.pids[batch.count] = processes.entries[next].pid;
+        batch_places[batch.count] = next;
+        batch_pidfds[batch.count++] = pidfd;
+    }
+    return true;
+}
+
+/// Does what there is to do for the look under way. Returns the milliseconds until there is more, or -1: it waits for an answer.
+static int go_on_with_look(void) {
+    if (asker.question != 0) return -1;
+    if (look == LOOK_SORTS && !fill_batch()) return 0;
+    if (look == LOOK_SORTS && batch.count == 0) {
+        end_look();
+        return 0;
+    }
+    asker.answered = answered;
+    return readers_ask(&asker, look == LOOK_READS ? &page : &batch) ? -1 : PAUSE_MIN_MS;
 }
 
 int strays_turn(void) {
     const uint64_t now = loop_now();
     if (look == LOOK_NONE && (is_wanted || (next_look_at != 0 && next_look_at <= now))) begin_look();
-    if (look == LOOK_READS) {
-        read_some();
-    } else if (look == LOOK_SORTS) {
-        look_at_some();
-    }
-    if (look != LOOK_NONE || is_wanted) return 0;
+    if (look != LOOK_NONE) return go_on_with_look();
     if (next_look_at == 0) return -1;
     return next_look_at > now ? (int)((next_look_at - now + 999999) / 1000000) : 0;
 }

@@ -1,8 +1,9 @@
 // Processes that have left the group of their command, as by su(1) or `systemd-run --scope`.
 //
 // This process is the subreaper of all commands, so that whatever outlives its own parents descends from it. A look at all
-// processes of the machine finds those that descend from it and are in no group of a command. It is taken in slices, one a
-// turn, and only where somebody may have left.
+// processes of the machine finds those that descend from it and are in no group of a command. It is taken in slices, and only where
+// somebody may have left. Others read what /proc says of them (readers.h); a pidfd that was opened before tells whether it is of
+// the one that is meant.
 #ifndef STRAYS_H
 #define STRAYS_H
 
@@ -25,6 +26,8 @@ enum place {
     PLACE_INSIDE,
     /// It has left that.
     PLACE_OUTSIDE,
+    /// In the group of this process: whether it belongs there, its program tells.
+    PLACE_UNSURE,
     /// It is gone.
     PLACE_NONE,
 };
@@ -37,11 +40,11 @@ bool strays_may_be_of(uint32_t user);
 
 /// Whose a process is that is outside, or has ended there, and descends from that child of this process, or is it; NULL where it
 /// is of none.
-struct command *strays_owner(pid_t process, pid_t top);
+struct command *strays_owner(const struct clx_looked *looked, pid_t top);
 
 /// A child of this process is outside: tells of it, and kills it where it is of no command, or of one that comes to its end.
 /// Returns its command, or NULL.
-struct command *strays_found(pid_t child, const char *group);
+struct command *strays_found(const struct clx_looked *looked, const char *group);
 
 /// Kills a child of this process that is outside, and its group like the following.
 void strays_kill(struct command *command, pid_t child, const char *group);

@@ -30,8 +30,8 @@ extension LinuxTests {
             #expect(output.text == "ready\n")
 
             #expect(try group.processes() == [])
-            // It, its executor, and what closes and removes for that.
-            #expect(3...4 ~= (try group.processes(in: "/daemon").count))
+            // It, its executor, and what closes, reads and removes for that.
+            #expect(3...5 ~= (try group.processes(in: "/daemon").count))
             let tree = CgroupTree.name(stateFolder: state.path)
             let commands = try group.commands(in: tree)
             #expect(try commands.map { try group.processes(in: $0).count } == [1])

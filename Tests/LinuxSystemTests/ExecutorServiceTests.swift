@@ -69,9 +69,9 @@ extension LinuxTests {
                 try notices.wait(notice)
             }
             #expect(try group.processes() == [])
-            // It, and what closes and removes for it.
+            // It, and what closes, reads and removes for it.
             let own = try group.processes(in: "/executor")
-            #expect(own.count <= 3 && own.contains("\(peer.processID)"))
+            #expect(own.count <= 4 && own.contains("\(peer.processID)"))
             #expect(try peer.start(1, ExecutorWork("sleep", "1000")) == 0)
             let started = try peer.wait(EXECUTOR_STARTED, of: 1).record
             let place = "/commands/command-\(started.place)"

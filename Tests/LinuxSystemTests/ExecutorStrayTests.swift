@@ -149,6 +149,35 @@ extension LinuxTests {
             #expect(try left().isEmpty)
         }
 
+        /// Those that read for the executor what /proc says of strays.
+        private func readers() throws -> [clx_process] {
+            var processes = clx_processes()
+            defer { clx_processes_free(&processes) }
+            try #require(clx_processes_read(&processes) == 0)
+            clx_processes_keep_descendants(&processes, peer.processID, nil, 0)
+            return UnsafeBufferPointer(start: processes.entries, count: processes.count).filter {
+                (try? contents(of: "/proc/\($0.pid)/comm")) == "bgtask-reader\n"
+            }
+        }
+
+        @Test("where those who read of strays are held up, others take over, and are ended again")
+        func heldReaders() throws {
+            for round in UInt64(1)...3 {
+                _ = try start(round, "sh -c '\(leave); echo ready; exec sleep 1000' & wait")
+                let held = try readers()
+                // There is none before there is something to read.
+                #expect(held.count == (round == 1 ? 0 : 1))
+                for reader in held { kill(reader.pid, SIGSTOP) }
+                #expect(try peer.code(EXECUTOR_KILL, round) == 0)
+                _ = try peer.wait(EXECUTOR_GONE, of: round)
+                #expect(try left().isEmpty)
+                #expect(
+                    try readers().contains { reader in !held.contains { $0.pid == reader.pid } })
+                for reader in held { kill(reader.pid, SIGCONT) }
+                try waitUntil { (try? readers().count) == 1 }
+            }
+        }
+
         @Test("another command goes on while one with strays ends")
         func others() throws {
             let sleeper = "sh -c '\(leave); echo ready; exec sleep 1000' & wait"

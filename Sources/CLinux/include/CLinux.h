@@ -9,6 +9,7 @@
 #include "clinux_netlink.h"
 #include "clinux_proc.h"
 #include "clinux_processes.h"
+#include "clinux_reader.h"
 #include "clinux_remover.h"
 #include "clinux_spawn.h"
 #include "clinux_strings.h"

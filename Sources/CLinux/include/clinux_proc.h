@@ -19,7 +19,7 @@ int clx_proc_begin(void);
 /// The descriptor of that mount, or -1.
 int clx_proc_descriptor(void);
 
-/// For a child that has moved it.
+/// For a child that has moved it, or has closed it (-1).
 void clx_proc_is_at(int descriptor);
 
 /// open(2) of a file that is there, closed by execve(2). "/proc/" itself, and what it says of processes, is looked up in the own

@@ -33,9 +33,8 @@ bool clx_process_read(pid_t pid, struct clx_process *process);
 /// Reads all processes that /proc shows. Returns 0 or an errno.
 int clx_processes_read(struct clx_processes *processes);
 
-/// Reads some more of them from an open /proc: a few dozen, so that it takes a millisecond at most. Returns 1, 0 at the end,
-/// or minus an errno.
-int clx_processes_read_more(struct clx_processes *processes, int folder);
+/// Adds one with a higher number than all others. Returns 0 or an errno.
+int clx_processes_add(struct clx_processes *processes, const struct clx_process *process);
 
 /// Keeps the descendants of `root` alone (without it). The processes in `excluded` and what
 /// descends from them is left out.

@@ -257,18 +257,18 @@ package final class ExecutorLink: WatchOwner {
         guard let children = try? readText(path) else { return false }
         let group = try? readText("/proc/\(processID)/cgroup")
         return children.split(separator: " ").compactMap { Int32($0) }.allSatisfy { child in
-            var process = clx_process()
-            guard clx_process_read(child, &process), !clx_process_is_dead(&process) else {
-                return true
-            }
-            // What closes and removes for it lives where it does. No command but root's can go there, whatever it calls itself.
+            // One that is over, or is not there any more.
+            guard let process = try? OwnedDescriptor.process(child),
+                !process.waitReadable(milliseconds: 0)
+            else { return true }
+            // What closes, reads and removes for it lives where it does. No command but root's can go there, whatever it calls itself.
             guard let name = try? readText("/proc/\(child)/comm") else { return false }
             return Self.helpers.contains(name)
                 && (try? readText("/proc/\(child)/cgroup")) == group
         }
     }
 
-    private static let helpers = ["bgtask-closer\n", "bgtask-remover\n"]
+    private static let helpers = ["bgtask-closer\n", "bgtask-reader\n", "bgtask-remover\n"]
 
     /// Kills a supervisor of a command, and with it the command itself.
     ///

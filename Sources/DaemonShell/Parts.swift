@@ -59,6 +59,9 @@ struct FrontEnd {
         closers = try Closers(poll, outfit.closers, accounts, outfit.log) {
             [host = outfit.host] in host.spare($0)
         }
+        outfit.host.readers.connect { [closers] () throws(SystemError) in
+            try closers.makeProcess()
+        }
         refusals = RefusalLog(core, accounts, outfit.log)
         pool = ConnectionPool(core, poll, outfit.settings, accounts, refusals, outfit.log)
         origins = OriginSearch(
@@ -119,7 +122,7 @@ struct ProcessSide {
             core, outfit.executor, tasks, applications, front.replies, log)
         adopter = try ApplicationAdopter(
             core, outfit.host, user: outfit.configuration.user, front.applications, units,
-            front.replies, front.numbers)
+            front.replies, front.numbers, front.closers)
         let findAnew = { [pool = front.pool, origins = front.origins] (owner: OwnerID) in
             guard let use = pool.use(ofOwner: owner) else { return }
             origins.findAnew(use.members.all, of: owner)
@@ -190,7 +193,7 @@ struct CallSide {
         let access = AccessControl(
             outfit.configuration, executor: outfit.executor.executor?.processID)
         let submitters = Submitters(
-            core, access, processes.users, front.replies,
+            core, access, processes.users, front.replies, outfit.host.readers,
             servesEverybody: outfit.configuration.servesEverybody)
         listener = ConnectionListener(
             ConnectionListener.Parts(
@@ -227,7 +230,7 @@ struct CallSide {
         scheduler = CallScheduler(
             core, front.pool, front.streams,
             CallTable(
-                tasks, queries, QueueCalls(core, front.replies, journal),
+                submitters, tasks, queries, QueueCalls(core, front.replies, journal),
                 GroupCalls(core, front.replies, log), applications, manager, front.refusals))
     }
 }

@@ -38,13 +38,9 @@ package final class AdoptedProcesses: ProcessSet, WatchOwner {
             self.token = token
         }
 
-        /// What is left of the time before is gone by this, and so is its readiness.
         func arm(nanoseconds: Int) {
             self.nanoseconds = nanoseconds
-            var times = itimerspec()
-            times.it_value.tv_sec = nanoseconds / 1_000_000_000
-            times.it_value.tv_nsec = nanoseconds % 1_000_000_000
-            timerfd_settime(timer.rawValue, 0, &times, nil)
+            timer.arm(nanoseconds: nanoseconds)
         }
     }
 
@@ -150,10 +146,7 @@ package final class AdoptedProcesses: ProcessSet, WatchOwner {
         guard looks == nil else { return }
         readGroups()
         do throws(SystemError) {
-            let timer = OwnedDescriptor(
-                try systemCall("timerfd_create") {
-                    timerfd_create(CLOCK_MONOTONIC, Int32(TFD_CLOEXEC | TFD_NONBLOCK))
-                })
+            let timer = try OwnedDescriptor.timer()
             let token = try host.watches.add(
                 timer.rawValue, .input, owner: self, role: Self.roleOfLooks)
             let looks = Looks(timer, token)

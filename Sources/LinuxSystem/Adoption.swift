@@ -22,17 +22,17 @@ final class OpenedProcess: Sendable {
 
     /// Opens a process of that user. What is read about it by its number belongs to it, since it is there
     /// still after the reading.
-    init(_ processID: Int32, user: UInt32) throws(AdoptionRefusal) {
+    init(_ processID: Int32, user: UInt32, _ readers: WaitingReaders) throws(AdoptionRefusal) {
         func refusal(_ reason: String) -> AdoptionRefusal {
             AdoptionRefusal(processID: processID, reason: reason)
         }
         // The same answer for another user's process as for none, so that nobody learns which numbers are in use.
-        let owner = processID > 0 ? try? realUser(of: processID) : nil
-        guard owner == user else { throw refusal("user \(user) has no such process") }
+        let look = processID > 0 ? try? readers.look(at: [processID]).first : nil
+        guard look?.user == user else { throw refusal("user \(user) has no such process") }
         do throws(SystemError) {
             process = try .process(processID)
             // Again: another may have had the number before.
-            guard try realUser(of: processID) == user else {
+            guard try readers.look(at: [processID]).first?.user == user else {
                 throw SystemError(operation: "open", errno: ESRCH)
             }
             group = try cgroupName(of: processID)
@@ -64,7 +64,9 @@ package struct Adoption: Sendable {
 
     /// Looks at processes, at their units and at all who live there: once at each, however many units there are.
     /// That takes as long as there are many processes, and so a thread of its own.
-    package init(processIDs: [Int32], user: UInt32) throws(AdoptionRefusal) {
+    package init(
+        processIDs: [Int32], user: UInt32, by readers: WaitingReaders
+    ) throws(AdoptionRefusal) {
         let given = Set(processIDs)
         guard !given.isEmpty, given.count <= Self.processesMax else {
             throw AdoptionRefusal(
@@ -74,20 +76,23 @@ package struct Adoption: Sendable {
         var processes: [OpenedProcess] = []
         var found = UnitsOfUser(user)
         for processID in given.sorted() {
-            let process = try OpenedProcess(processID, user: user)
+            let process = try OpenedProcess(processID, user: user, readers)
             try found.add(unitOf: process)
             processes.append(process)
         }
         self.processes = processes
         units = found.units
-        try checkMembers(user: user)
+        try checkMembers(user: user, readers)
     }
 
     /// Checks who else would be frozen: only what the given processes have started, and only processes of that user.
-    private func checkMembers(user: UInt32) throws(AdoptionRefusal) {
+    private func checkMembers(
+        user: UInt32, _ readers: WaitingReaders
+    ) throws(AdoptionRefusal) {
         let given = Set(processes.map(\.processID))
         let members: [[Int32]]
         let table: ProcessTable
+        let owners: [Int32: ProcessLook]
         do throws(SystemError) {
             var lists: [[Int32]] = []
             for unit in units {
@@ -98,7 +103,9 @@ package struct Adoption: Sendable {
             }
             members = lists
             // Read after the lists, so that a process that is in a list and not here has ended.
-            table = try ProcessTable()
+            table = ProcessTable(try readers.all())
+            let looks = try readers.look(at: lists.flatMap { $0 })
+            owners = Dictionary(looks.map { ($0.processID, $0) }) { first, _ in first }
         } catch {
             throw AdoptionRefusal(processID: nil, reason: "\(error)")
         }
@@ -109,7 +116,8 @@ package struct Adoption: Sendable {
                     throw AdoptionRefusal(
                         processID: member, reason: Self.foreign(member, in: unit.name))
                 }
-                try Self.checkOwner(of: member, user: user, unit: unit.name)
+                guard let look = owners[member] else { continue }
+                try Self.checkOwner(of: look, user: user, unit: unit.name)
             }
         }
     }
@@ -121,20 +129,13 @@ package struct Adoption: Sendable {
     }
 
     private static func checkOwner(
-        of member: Int32, user: UInt32, unit: String
+        of member: ProcessLook, user: UInt32, unit: String
     ) throws(AdoptionRefusal) {
-        let owner: UInt32
-        do {
-            owner = try realUser(of: member)
-        } catch {
-            if error.errno == ENOENT || error.errno == ESRCH { return }
-            throw AdoptionRefusal(processID: member, reason: "\(error)")
-        }
-        guard owner == user else {
-            throw AdoptionRefusal(
-                processID: member,
-                reason: "it lives in \(unit) too and belongs to user \(owner), not to \(user)")
-        }
+        guard member.user != user else { return }
+        let owner = member.user.map { "user \($0)" } ?? "somebody unknown"
+        throw AdoptionRefusal(
+            processID: member.processID,
+            reason: "it lives in \(unit) too and belongs to \(owner), not to \(user)")
     }
 }
 

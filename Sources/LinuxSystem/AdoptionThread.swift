@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// Looks at processes that are to be adopted, on a thread of its own, because that reads every process there is.
 ///
 /// It takes one adoption at a time; the caller decides which is next. The thread ends when there is nothing to do. It
@@ -5,8 +7,15 @@
 package final class AdoptionThread: Sendable {
     package typealias Answer = Result<Adoption, AdoptionRefusal>
 
+    private struct Question {
+        let processIDs: [Int32]
+        let user: UInt32
+        /// Of whoever takes the question.
+        let maker: Int32
+    }
+
     private struct Shared {
-        var question: (processIDs: [Int32], user: UInt32)?
+        var question: Question?
         var isRunning = false
         var answer: Answer?
     }
@@ -23,10 +32,14 @@ package final class AdoptionThread: Sendable {
 
     /// Asks whether processes may be adopted by a user. Another is asked when this one is answered.
     ///
+    /// - Parameter maker: makes those that read what /proc says of them (``CloserProcess/Maker/duplicate()``).
     /// - Throws: where no thread can be had; nothing has been asked then.
-    package func request(_ processIDs: [Int32], user: UInt32) throws(SystemError) {
+    package func request(
+        _ processIDs: [Int32], user: UInt32, _ maker: consuming OwnedDescriptor
+    ) throws(SystemError) {
+        let question = Question(processIDs: processIDs, user: user, maker: maker.take())
         let isRunning = shared.withLock { state in
-            state.question = (processIDs, user)
+            state.question = question
             defer { state.isRunning = true }
             return state.isRunning
         }
@@ -35,6 +48,7 @@ package final class AdoptionThread: Sendable {
             try startThread { [self] in serve() }
         } catch {
             shared.withLock { ($0.question, $0.isRunning) = (nil, false) }
+            close(question.maker)
             throw error
         }
     }
@@ -49,19 +63,24 @@ package final class AdoptionThread: Sendable {
     }
 
     private func serve() {
-        while let (processIDs, user) = next() {
-            let found: Answer
-            do throws(AdoptionRefusal) {
-                found = .success(try Adoption(processIDs: processIDs, user: user))
-            } catch {
-                found = .failure(error)
-            }
+        while let question = next() {
+            let found = Result { () throws(AdoptionRefusal) in try Self.look(question) }
             shared.withLock { $0.answer = found }
             answer.countEvent()
         }
     }
 
-    private func next() -> (processIDs: [Int32], user: UInt32)? {
+    private static func look(_ question: Question) throws(AdoptionRefusal) -> Adoption {
+        let readers: WaitingReaders
+        do throws(SystemError) {
+            readers = try WaitingReaders(OwnedDescriptor(question.maker))
+        } catch {
+            throw AdoptionRefusal(processID: nil, reason: "\(error)")
+        }
+        return try Adoption(processIDs: question.processIDs, user: question.user, by: readers)
+    }
+
+    private func next() -> Question? {
         shared.withLock { state in
             defer { state.question = nil }
             if state.question == nil { state.isRunning = false }

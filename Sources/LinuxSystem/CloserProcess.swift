@@ -26,8 +26,11 @@ package final class CloserProcess {
             CloserProcess(try makeProcess())
         }
 
+        /// Another descriptor of the socket by which it is told to make one, for another thread.
+        package func duplicate() throws(SystemError) -> OwnedDescriptor { try socket.duplicate() }
+
         /// - Returns: a socket to it.
-        func makeProcess() throws(SystemError) -> OwnedDescriptor {
+        package func makeProcess() throws(SystemError) -> OwnedDescriptor {
             let maker = socket.rawValue
             return OwnedDescriptor(try systemCall("sendmsg") { clx_closer_make(maker) })
         }

@@ -28,10 +28,7 @@ final class OrphanReaper: WatchOwner {
     }
 
     func ready(role: Int, _ events: inout [ProcessEvent]) {
-        if let timer = timer?.rawValue {
-            var expirations: UInt64 = 0
-            _ = read(timer, &expirations, MemoryLayout<UInt64>.size)
-        }
+        timer?.takeEvents()
         sweep()
     }
 
@@ -65,18 +62,12 @@ final class OrphanReaper: WatchOwner {
     /// Arms the next sweep after the pause, and doubles the pause.
     private func startTimer() throws(SystemError) {
         if timer == nil {
-            let flags = Int32(TFD_CLOEXEC | TFD_NONBLOCK)
-            let timer = OwnedDescriptor(
-                try systemCall("timerfd_create") { timerfd_create(CLOCK_MONOTONIC, flags) }
-            )
+            let timer = try OwnedDescriptor.timer()
             token = try host.watches.add(timer.rawValue, .input, owner: self, role: 0)
             self.timer = consume timer
         }
-        guard let descriptor = timer?.rawValue else { return }
-        var times = itimerspec()
-        times.it_value.tv_nsec = pause
+        timer?.arm(nanoseconds: pause)
         pause = min(pause * 2, Self.pauseMax)
-        try systemCall("timerfd_settime") { timerfd_settime(descriptor, 0, &times, nil) }
     }
 
     private func stopTimer() {

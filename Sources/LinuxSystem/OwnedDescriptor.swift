@@ -98,10 +98,26 @@ extension OwnedDescriptor {
         _ = Glibc.write(rawValue, &one, MemoryLayout<UInt64>.size)
     }
 
-    /// Takes the counter of an eventfd(2) back to 0; waits for an event where the descriptor does.
+    /// Takes the counter of an eventfd(2), or what has expired of a timer, back to 0; waits for an event where the descriptor does.
     package func takeEvents() {
         var count: UInt64 = 0
         _ = Glibc.read(rawValue, &count, MemoryLayout<UInt64>.size)
+    }
+
+    /// A timer (timerfd_create(2)) on CLOCK_MONOTONIC: non-blocking, close-on-exec, not armed.
+    static func timer() throws(SystemError) -> OwnedDescriptor {
+        OwnedDescriptor(
+            try systemCall("timerfd_create") {
+                timerfd_create(CLOCK_MONOTONIC, Int32(TFD_CLOEXEC | TFD_NONBLOCK))
+            })
+    }
+
+    /// Has a timer expire once, after so long, whatever was to come before; 0: not at all. What was expired and not taken is gone.
+    func arm(nanoseconds: Int) {
+        var times = itimerspec()
+        times.it_value.tv_sec = nanoseconds / 1_000_000_000
+        times.it_value.tv_nsec = nanoseconds % 1_000_000_000
+        timerfd_settime(rawValue, 0, &times, nil)
     }
 
     /// Waits for the descriptor to be readable, so long at most.

@@ -2,21 +2,12 @@ internal import CLinux
 internal import Glibc
 
 /// The process that connected a Unix socket, whoever has that socket by now.
-package struct PeerProcess: ~Copyable {
-    /// Names one process for as long as the machine runs.
-    package struct Identity: Hashable, Sendable {
-        let processID: Int32
-        /// Clock ticks since boot.
-        let startTime: Int64
-
-        package init(processID: Int32, startTime: Int64) {
-            self.processID = processID
-            self.startTime = startTime
-        }
-    }
-
-    package let identity: Identity
+package final class PeerProcess {
+    package let processID: Int32
     private let descriptor: OwnedDescriptor
+    /// Where the descriptor is of whoever has the number now: an instant of CLOCK_BOOTTIME in nanoseconds by which it was that
+    /// process's.
+    private let startedBy: Int64?
 
     /// - Parameter connectedBy: an instant of CLOCK_BOOTTIME in nanoseconds by which it was connected; for
     ///   kernels that do not know the process but by its number (SO_PEERPIDFD, Linux 6.5).
@@ -29,29 +20,42 @@ package struct PeerProcess: ~Copyable {
                 operation: "look at the caller", errno: ESRCH,
                 detail: "it is in a PID namespace that is not seen from here")
         }
+        processID = peer.processID
         let number = clx_peer_pidfd(socket)
         let isNamed = number >= 0
         guard isNamed || errno == ENOPROTOOPT else { throw Self.gone(peer.processID) }
-        let process = isNamed ? OwnedDescriptor(number) : try .process(peer.processID)
-        let stat = try ProcessStat(of: peer.processID)
-        if !isNamed, stat.startedAt > connectedBy { throw Self.gone(peer.processID) }
-        // It has lived until after the reading, so that the number was its own.
-        guard !process.waitReadable(milliseconds: 0) else { throw Self.gone(peer.processID) }
-        identity = Identity(processID: peer.processID, startTime: stat.startTime)
-        descriptor = process
+        descriptor = isNamed ? OwnedDescriptor(number) : try .process(peer.processID)
+        startedBy = isNamed ? nil : connectedBy
+        try checkIsThere()
     }
 
-    /// What holds now for the process.
+    /// Whether it is there still, so that its number has been its own all the time.
     ///
-    /// - Parameter own: what it is measured against, where that alone is asked; see `ProcessConfinement.read`.
+    /// - Throws: where it is gone.
+    private func checkIsThere() throws(SystemError) {
+        guard !descriptor.waitReadable(milliseconds: 0) else { throw Self.gone(processID) }
+    }
+
+    /// Whether what was seen of its number since it connected was seen of it.
+    ///
+    /// - Parameter startedAt: when that process had started, on CLOCK_BOOTTIME in nanoseconds.
+    package func isOne(startedAt: Int64) -> Bool {
+        let mayBe = startedBy.map { startedAt <= $0 } ?? true
+        return mayBe && (try? checkIsThere()) != nil
+    }
+
+    /// What confines it, by what was seen of its number since it was opened.
+    ///
+    /// - Parameters:
+    ///   - view: `nil`: there was no such process.
+    ///   - own: what it is measured against, where that alone is asked; see ``ProcessConfinement``.
     /// - Throws: where it is gone, or may not be looked at.
     package func confinement(
-        beyond own: ProcessConfinement? = nil
+        _ view: ProcessView?, beyond own: ProcessConfinement? = nil
     ) throws(SystemError) -> ProcessConfinement {
-        let confinement = try ProcessConfinement.read(of: "\(identity.processID)", beyond: own)
-        guard !descriptor.waitReadable(milliseconds: 0) else {
-            throw Self.gone(identity.processID)
-        }
+        guard let view else { throw Self.gone(processID) }
+        let confinement = try ProcessConfinement(view, beyond: own)
+        guard isOne(startedAt: view.startedAt) else { throw Self.gone(processID) }
         return confinement
     }
 

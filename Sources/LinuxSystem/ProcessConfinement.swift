@@ -1,4 +1,3 @@
-internal import CLinux
 internal import Glibc
 
 /// What keeps a process from doing what its user may, as far as the kernel tells others of it.
@@ -86,7 +85,7 @@ extension ProcessConfinement {
 
     /// Commands are started by another process: what runs in its service, with as many filters, is one of them.
     package mutating func commandsAreStarted(by process: Int32) throws(SystemError) {
-        let starter = try Self.read(of: "\(process)")
+        let starter = try Self(ProcessView(ofOurs: process))
         (commandUnit, commandFilterCount) = (starter.unit, starter.filterCount)
         if let unit = starter.unit { commandGroup?.isOf(unit: unit) }
     }
@@ -97,65 +96,61 @@ extension ProcessConfinement {
     /// filtered. Those that its service alone has say nothing of what others may do: a peer with as many, but
     /// with stricter ones, would pass for one without.
     package static func own() throws(SystemError) -> ProcessConfinement {
-        var own = try read(of: "self")
+        var own = try Self(ProcessView(ofOurs: getpid()))
         own.commandGroup = CommandGroup()
         // Another process may be in its place by now; at worst that counts too many or too few.
-        if own.filterCount > 0, getppid() > 0, let parent = try? read(of: "\(getppid())") {
+        if own.filterCount > 0, getppid() > 0,
+            let parent = try? Self(ProcessView(ofOurs: getppid()))
+        {
             own.commonFilterCount = min(own.filterCount, parent.filterCount)
         }
         return own
     }
 
     /// - Parameters:
-    ///   - process: its number, or `self`.
+    ///   - view: what was seen of a process; what is not in there is read here, and holds nothing of it.
     ///   - own: what the process is measured against, where that alone is asked; what its control group keeps it from is
     ///     asked only then. Of one in another user
     ///     namespace only that is said then: it may be in as many groups as it likes, and the kernel takes
     ///     milliseconds to write 65,536 of them into /proc/PID/status.
-    package static func read(
-        of process: String, beyond own: ProcessConfinement? = nil
-    ) throws(SystemError) -> ProcessConfinement {
-        let folder = try OwnedDescriptor.open(
-            "/proc/" + process, flags: O_RDONLY | O_DIRECTORY)
-        var confinement = ProcessConfinement()
+    /// - Throws: where it is gone, or the kernel does not tell.
+    package init(
+        _ view: ProcessView, beyond own: ProcessConfinement? = nil
+    ) throws(SystemError) {
+        self.init()
         for namespace in Namespace.allCases {
-            confinement.namespaces[namespace] = try identity(
-                of: .namespace(namespace), in: folder.rawValue, process)
-            guard namespace == .user, var seen = own,
-                seen.namespaces[.user] != confinement.namespaces[.user]
+            namespaces[namespace] = try view.identity(of: namespace)
+            guard namespace == .user, let own, own.namespaces[.user] != namespaces[.user]
             else { continue }
-            seen.namespaces[.user] = confinement.namespaces[.user]
-            return seen
+            let user = namespaces[.user]
+            self = own
+            namespaces[.user] = user
+            return
         }
-        confinement.rootFolder = try identity(of: .rootFolder, in: folder.rawValue, process)
-        let number = folder.rawValue
-        let bytes = try withBoundedWaits { () throws(SystemError) in
-            try readBytes("status", relativeTo: number)
-        }
-        let status = ProcessStatus(bytes)
+        rootFolder = try view.identityOfRoot()
+        let status = try view.status()
         guard let noNewPrivileges = status.noNewPrivileges, let bounds = status.capabilityBounds
         else {
             throw SystemError(
-                operation: "read", errno: EINVAL, subject: "/proc/\(process)/status",
+                operation: "read", errno: EINVAL, subject: "/proc/\(view.processID)/status",
                 detail: "it says nothing of NoNewPrivs or CapBnd")
         }
-        confinement.hasNoNewPrivileges = noNewPrivileges != 0
-        confinement.capabilityBounds = bounds
+        hasNoNewPrivileges = noNewPrivileges != 0
+        capabilityBounds = bounds
         let isFiltered = status.filterMode ?? 0 != 0
         let commandGroup = own?.commandGroup
+        let path = "/proc/\(view.processID)/cgroup"
         // A kernel without control groups has no such file.
         let groups =
             isFiltered || commandGroup != nil
-            ? try readText("cgroup", relativeTo: folder.rawValue)
-            : (try? readText("cgroup", relativeTo: folder.rawValue)) ?? ""
-        confinement.unit = unit(in: groups)
+            ? try readText(path) : (try? readText(path)) ?? ""
+        unit = Self.unit(in: groups)
         if isFiltered {
-            confinement.filterCount = max(status.filterCount ?? 1, 1)
-            confinement.commonFilterCount = confinement.filterCount
+            filterCount = max(status.filterCount ?? 1, 1)
+            commonFilterCount = filterCount
         }
         let group = unifiedGroup(in: groups).map { $0 == "/" ? "" : String($0) }
-        confinement.groupLimit = commandGroup?.limit(ofGroup: group)
-        return confinement
+        groupLimit = commandGroup?.limit(ofGroup: group)
     }
 
     /// The group of the innermost service or scope that /proc/PID/cgroup names; nobody but root, or whoever the
@@ -168,87 +163,5 @@ extension ProcessConfinement {
             parts.removeLast()
         }
         return parts.isEmpty ? nil : parts.joined(separator: "/")
-    }
-
-    /// What a process sees of the machine, and may not be let known of another.
-    private enum View {
-        case namespace(Namespace)
-        case rootFolder
-    }
-
-    /// - Returns: `nil` where the kernel has no such namespaces.
-    private static func identity(
-        of view: View, in folder: Int32, _ process: String
-    ) throws(SystemError) -> String? {
-        do throws(SystemError) {
-            return try seenIdentity(of: view, in: folder, process)
-        } catch {
-            guard error.errno == EACCES || error.errno == EPERM else { throw error }
-            // No CAP_SYS_PTRACE, as in most containers, where nobody can make a network of their own either.
-            let own = try OwnedDescriptor.open("/proc/self", flags: O_RDONLY | O_DIRECTORY)
-            let isOwn = try mark(of: view, in: folder) == mark(of: view, in: own.rawValue)
-            return isOwn ? try seenIdentity(of: view, in: own.rawValue, "self") : "another"
-        }
-    }
-
-    private static func seenIdentity(
-        of view: View, in folder: Int32, _ process: String
-    ) throws(SystemError) -> String? {
-        do throws(SystemError) {
-            return switch view {
-            case .namespace(let namespace): try link(of: namespace, in: folder, process)
-            case .rootFolder: try rootFolder(in: folder, process)
-            }
-        } catch {
-            if error.errno == ENOENT { return nil }
-            throw error
-        }
-    }
-
-    /// What everybody may read of it, and differs between most.
-    private static func mark(
-        of view: View, in folder: Int32
-    ) throws(SystemError) -> Substring? {
-        switch view {
-        case .namespace(.user):
-            return try readText("uid_map", relativeTo: folder, countMax: 4096)[...]
-        case .namespace(.mount):
-            // The number of the first mount; each namespace has numbers of its own.
-            let mounts = try readText("mountinfo", relativeTo: folder, countMax: 4096)
-            return mounts.parts(between: " ").first
-        case .namespace(.process):
-            // One number for each namespace that it has a number in.
-            let status = ProcessStatus(try readBytes("status", relativeTo: folder))
-            return status.namespaceDepth.map { "\($0)" }
-        case .namespace(.network): return nil
-        case .rootFolder:
-            // The number of the mount that is its `/`: a folder that is none has no such mount.
-            let mounts = try readText("mountinfo", relativeTo: folder)
-            let root = mounts.lines.last {
-                $0.parts(between: " ").dropFirst(4).first == "/"
-            }
-            return root?.parts(between: " ").first
-        }
-    }
-
-    private static func link(
-        of namespace: Namespace, in folder: Int32, _ process: String
-    ) throws(SystemError) -> String {
-        var buffer = [CChar](repeating: 0, count: 64)
-        let path = "ns/\(namespace.rawValue)"
-        let count = try systemCall("read", "/proc/\(process)/\(path)") {
-            readlinkat(folder, path, &buffer, buffer.count)
-        }
-        return String(decoding: buffer.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
-    }
-
-    private static func rootFolder(
-        in folder: Int32, _ process: String
-    ) throws(SystemError) -> String {
-        var identity = clx_identity()
-        try systemCall("statx", "/proc/\(process)/root") {
-            clx_known_identity(folder, "root", &identity)
-        }
-        return "\(identity.device_major):\(identity.device_minor):\(identity.inode)"
     }
 }

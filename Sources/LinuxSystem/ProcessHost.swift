@@ -9,6 +9,7 @@ internal import Glibc
 package final class ProcessHost {
     let watches: WatchList
     let sweeps: SignalSweeps
+    package let readers: ProcessReaders
     /// The children that this host started and has not reaped.
     private var children: [Int32: WatchedChild] = [:]
     private lazy var orphans = OrphanReaper(host: self)
@@ -22,7 +23,8 @@ package final class ProcessHost {
     /// To be called in the process's first thread.
     package init() throws(SystemError) {
         watches = try WatchList()
-        sweeps = try SignalSweeps(watches: watches)
+        readers = try ProcessReaders(watches: watches)
+        sweeps = try SignalSweeps(watches: watches, readers)
         clx_keep_ended_children()
         try systemCall("prctl", "PR_SET_CHILD_SUBREAPER") { clx_become_subreaper() }
     }

@@ -25,14 +25,15 @@ package struct ProcessStat: Equatable {
         self.startTime = startTime
     }
 
-    /// When it started, on CLOCK_BOOTTIME in nanoseconds, rounded down to a tick of the clock.
-    var startedAt: Int64 {
+    /// An instant in clock ticks since boot, on CLOCK_BOOTTIME in nanoseconds.
+    static func nanoseconds(ofTicks ticks: Int64) -> Int64 {
         let perSecond = Int64(max(sysconf(Int32(_SC_CLK_TCK)), 1))
-        return startTime.multipliedReportingOverflow(by: max(1_000_000_000 / perSecond, 1))
+        return ticks.multipliedReportingOverflow(by: max(1_000_000_000 / perSecond, 1))
             .partialValue
     }
 
-    /// Reads what is said of its first thread: for the whole process the kernel would go through all threads.
+    /// Reads what is said of its first thread: for the whole process the kernel would go through all threads. Of strangers
+    /// `ProcessReaders` tells.
     ///
     /// - Throws: ENOENT or ESRCH where there is no such process.
     package init(of processID: Int32) throws(SystemError) {

@@ -2,7 +2,6 @@
 ///
 /// The text is gone through once: the line of its groups may name 65,536 of them.
 package struct ProcessStatus: Equatable {
-    package private(set) var realUser: UInt32?
     /// How many PID namespaces it has a number in.
     package private(set) var namespaceDepth: Int?
     package private(set) var capabilityBounds: UInt64?
@@ -29,7 +28,6 @@ package struct ProcessStatus: Equatable {
             .map { String(decoding: $0, as: UTF8.self) }
         }
         switch String(decoding: key, as: UTF8.self) {
-        case "Uid": realUser = words().first.flatMap { UInt32($0) }
         case "NSpid": namespaceDepth = words().count
         case "CapBnd": capabilityBounds = words().first.flatMap { UInt64($0, radix: 16) }
         case "NoNewPrivs": noNewPrivileges = words().first.flatMap { Int($0) }

@@ -6,6 +6,12 @@ struct ProcessTable {
     private let entries: [clx_process]
     private let known: Set<Int32>
 
+    /// Made of what others have read.
+    init(_ looks: [ProcessLook]) {
+        entries = looks.map(\.process)
+        known = Set(entries.map { $0.pid })
+    }
+
     init() throws(SystemError) {
         var processes = clx_processes()
         defer { clx_processes_free(&processes) }

@@ -1,19 +1,17 @@
+internal import CLinux
 internal import Glibc
 
-/// The real uid of a process, from /proc/PID/status (proc(5)).
+/// Whether a user could signal a process (kill(2)), so that it is the user's own; of root's alone those that have root's rights are.
+/// Nothing is read that the kernel would hold something for.
 ///
-/// - Throws: ENOENT or ESRCH where there is no such process.
-package func realUser(of processID: Int32) throws(SystemError) -> UInt32 {
-    let path = "/proc/\(processID)/status"
-    // It is named before its groups are.
-    let bytes = try withBoundedWaits { () throws(SystemError) in
-        try readBytes(path, countMax: 4096)
-    }
-    guard let user = ProcessStatus(bytes).realUser else {
-        throw SystemError(
-            operation: "read", errno: EINVAL, subject: path, detail: "it names no user")
-    }
-    return user
+/// - Parameter descriptor: the process's pidfd.
+package func isOwn(_ process: Int32, _ descriptor: borrowing OwnedDescriptor, of user: UInt32)
+    -> Bool
+{
+    guard clx_pidfd_send_signal_as(user, descriptor.rawValue, 0) == 0 else { return false }
+    var status = stat()
+    return user != 0 || geteuid() != 0
+        || (clx_proc_stat("/proc/\(process)", &status) == 0 && status.st_uid == 0)
 }
 
 /// The group of whoever has none that counts here: `nogroup` in most databases, kernel.overflowgid in the kernel

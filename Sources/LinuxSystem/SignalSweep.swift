@@ -16,8 +16,10 @@ final class SignalSweep {
     /// When those of them got it that did, in clock ticks since boot; 0 for those that are spared.
     private var signalledAt: [Int32: Int64] = [:]
     private var rest: ArraySlice<Int32> = []
+    /// What was read of those that have come since the first look; `nil` where there was nothing.
+    private var newcomers: [Int32: ProcessLook?] = [:]
     /// A group that forks for ever must not keep us busy for ever.
-    private var looksLeft = 8
+    private var looksLeft = SignalSweep.looksMax
     private(set) var signalled = 0
     private(set) var hasBegun = false
     private(set) var isDone = false
@@ -25,14 +27,29 @@ final class SignalSweep {
     /// Two of these no process can handle, and the third does nothing to what runs: all get them.
     private static let unhandled = [SIGKILL, SIGSTOP, SIGCONT]
 
-    /// - Parameter user: only processes with that real uid get it.
+    private static let looksMax = 8
+
+    /// - Parameter user: only processes get it that this user could send it to.
     init(_ number: Int32, to group: Cgroup, ofUser user: UInt32) {
         self.number = number
         self.group = group
         self.user = user
     }
 
-    /// Signals up to so many processes.
+    /// Those that are next, where it has to be known first who has started them.
+    var unknown: [Int32] {
+        // All that the first look has found were there before the first signal.
+        guard looksLeft < Self.looksMax - 1, !Self.unhandled.contains(number) else { return [] }
+        return rest.prefix(ProcessReaders.looksMax).filter { newcomers[$0] == nil }
+    }
+
+    /// Takes what was read of those.
+    func learn(_ looks: [ProcessLook], of asked: [Int32]) {
+        for processID in asked { newcomers[processID] = .some(nil) }
+        for look in looks { newcomers[look.processID] = look }
+    }
+
+    /// Signals up to so many processes, or those of whom enough is known.
     ///
     /// - Throws: where the group or a process cannot be looked at or signalled; nothing more comes of it.
     func turn(processesMax: Int) throws(SystemError) {
@@ -41,7 +58,8 @@ final class SignalSweep {
             var left = processesMax
             while !isDone, left > 0 {
                 if rest.isEmpty { try look() }
-                let batch = rest.prefix(left)
+                guard unknown.isEmpty else { return }
+                let batch = rest.prefix(min(left, ProcessReaders.looksMax))
                 for processID in batch { try send(to: processID) }
                 rest.removeFirst(batch.count)
                 left -= batch.count
@@ -66,10 +84,9 @@ final class SignalSweep {
     /// One that was started in the same tick of the clock as its parent got the signal may have been there before it.
     /// That is rare, and its limit is kept all the same; what comes after is what each shell script does that cleans up.
     private func mayBeAnswer(_ processID: Int32) -> Bool {
-        guard !Self.unhandled.contains(number),
-            let stat = try? ProcessStat(of: processID), let sentAt = signalledAt[stat.parent]
+        guard let look = newcomers[processID] ?? nil, let sentAt = signalledAt[look.parent]
         else { return false }
-        return stat.startTime >= sentAt
+        return look.startTime >= sentAt
     }
 
     private func send(to processID: Int32) throws(SystemError) {
@@ -83,10 +100,10 @@ final class SignalSweep {
         }
         guard group.holds(processID) else { return }
         guard !mayBeAnswer(processID) else { return signalledAt[processID] = 0 }
-        // A process that cannot be read is gone.
-        guard (try? realUser(of: processID)) == user else { return }
+        // Root could send it to everybody.
+        if user == 0, !isOwn(processID, process, of: user) { return }
         let sentAt = Int64(clamping: BootTimeClock.ticks())
-        if clx_pidfd_send_signal(process.rawValue, number) == 0 {
+        if clx_pidfd_send_signal_as(user, process.rawValue, number) == 0 {
             signalledAt[processID] = sentAt
             signalled += 1
             return
@@ -101,17 +118,18 @@ final class SignalSweep {
 /// The sweeps that need more than one turn, in the order in which they were begun.
 final class SignalSweeps: WatchOwner {
     private let timer: OwnedDescriptor
+    private let readers: ProcessReaders
+    /// Whether something of the first one is asked for.
+    private var isAsking = false
     private var sweeps: [(sweep: SignalSweep, group: ObjectIdentifier)] = []
 
     /// How many processes are signalled in a turn, which is some milliseconds; as long is the pause.
     private static let processesPerTurn = 256
     private static let pauseNanoseconds = 4_000_000
 
-    init(watches: WatchList) throws(SystemError) {
-        timer = OwnedDescriptor(
-            try systemCall("timerfd_create") {
-                timerfd_create(CLOCK_MONOTONIC, Int32(TFD_CLOEXEC | TFD_NONBLOCK))
-            })
+    init(watches: WatchList, _ readers: ProcessReaders) throws(SystemError) {
+        self.readers = readers
+        timer = try .timer()
         _ = try watches.add(timer.rawValue, .input, owner: self, role: 0)
     }
 
@@ -124,7 +142,7 @@ final class SignalSweeps: WatchOwner {
             if sweep.isDone { return sweep.signalled }
         }
         wait(sweep, ObjectIdentifier(group))
-        arm()
+        goOn()
         return nil
     }
 
@@ -156,8 +174,7 @@ final class SignalSweeps: WatchOwner {
     }
 
     func ready(role: Int, _ events: inout [ProcessEvent]) {
-        var expirations: UInt64 = 0
-        _ = read(timer.rawValue, &expirations, MemoryLayout<UInt64>.size)
+        timer.takeEvents()
         guard let (sweep, group) = sweeps.first else { return }
         // A sweep that fails is over: its rest gets no signal, but the hard limit still kills it.
         try? sweep.turn(processesMax: Self.processesPerTurn)
@@ -167,12 +184,26 @@ final class SignalSweeps: WatchOwner {
             let after = sweeps.firstIndex { $0.group == group } ?? sweeps.endIndex
             sweeps.insert((sweep, group), at: after)
         }
-        if !sweeps.isEmpty { arm() }
+        goOn()
     }
 
-    private func arm() {
-        var times = itimerspec()
-        times.it_value.tv_nsec = Self.pauseNanoseconds
-        timerfd_settime(timer.rawValue, 0, &times, nil)
+    /// Sees to it that the first one has its next turn, once enough is known for that.
+    private func goOn() {
+        guard !isAsking, let sweep = sweeps.first?.sweep else { return }
+        let unknown = sweep.unknown
+        do throws(SystemError) {
+            if !unknown.isEmpty {
+                try readers.look(at: unknown) { [weak self] looks in
+                    sweep.learn(looks, of: unknown)
+                    self?.isAsking = false
+                    self?.goOn()
+                }
+                isAsking = true
+                return
+            }
+        } catch {
+            // Too much is asked now; the next turn asks again.
+        }
+        timer.arm(nanoseconds: Self.pauseNanoseconds)
     }
 }

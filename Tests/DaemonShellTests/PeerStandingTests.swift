@@ -1,51 +1,61 @@
 import BudgetCore
 import DaemonShell
+import Glibc
 import LinuxSystem
 import Testing
 
 @Suite("What confines the processes that connect")
 struct PeerStandingTests {
-    @Test("a process is looked at once a second for all its connections")
-    func looks() throws {
-        var standings = PeerStandings()
-        var looks = 0
-        func ask(
-            _ number: Int32, isWhole: Bool = false, acceptedAt: Int64 = 0, at seconds: Int64
-        ) {
-            _ = standings.standing(
-                of: PeerProcess.Identity(processID: number, startTime: 1), isWhole: isWhole,
-                acceptedAt: acceptedAt, at: Instant(nanoseconds: seconds * 1_000_000_000),
-                seenAt: seconds * 1_000_000_000
-            ) { () throws(SystemError) in
-                looks += 1
-                return ProcessConfinement()
-            }
-        }
-        for _ in 0..<1000 { ask(1, at: 0) }
-        #expect(looks == 1)
-        for number in Int32(1)...1000 { ask(number, at: 0) }
-        #expect(looks == 1000)
-        ask(1, isWhole: true, at: 0)
-        #expect(looks == 1001)
-        ask(1, at: 1)
-        #expect(looks == 1002)
-        #expect(standings.count == 1)
-        // It may have confined itself, and then let another program connect.
-        ask(1, acceptedAt: 1_000_000_001, at: 1)
-        #expect(looks == 1003)
-        for number in Int32(1)...10_000 { ask(number, at: 1) }
-        #expect(standings.count <= PeerStandings.countMax)
+    /// This process, as one that has connected.
+    private func process() throws -> PeerProcess {
+        var ends: [Int32] = [-1, -1]
+        try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
+        defer { for end in ends { close(end) } }
+        let peer = try PeerCredentials(of: ends[0])
+        return try PeerProcess(of: ends[0], peer, connectedBy: BootTimeClock.now())
     }
 
-    @Test("the connections of one process share what was seen of it")
-    func connections() throws {
+    private func standing(at seconds: Int64) -> PeerStanding {
+        PeerStanding(
+            .success(ProcessConfinement()), at: instant(seconds), seenAt: seconds * 1_000_000_000)
+    }
+
+    private func instant(_ seconds: Int64) -> Instant {
+        Instant(nanoseconds: seconds * 1_000_000_000)
+    }
+
+    @Test("what was seen of a process counts for a second, for all its connections from before")
+    func looks() throws {
         var standings = PeerStandings()
-        let now = Instant(nanoseconds: 0)
-        let clients = try (0..<20).map { _ in try Client.unconnected(countedFor: 1) }
-        for client in clients {
-            let standing = standings.standing(of: client, beyond: nil, at: now)
-            #expect(throws: Never.self) { try standing.confinement.get() }
+        let process = try process()
+        func isKnown(isWhole: Bool = false, acceptedAt: Int64 = 0, at seconds: Int64) -> Bool {
+            standings.standing(
+                of: process, isWhole: isWhole, acceptedAt: acceptedAt, at: instant(seconds)) != nil
         }
+        #expect(!isKnown(at: 5))
+        standings.learn(
+            standing(at: 5), of: process.processID, isWhole: false, startedAt: 0, at: instant(5))
+        #expect(isKnown(at: 5))
+        #expect(!isKnown(isWhole: true, at: 5))
+        // It may have confined itself, and then let another program connect.
+        #expect(!isKnown(acceptedAt: 5_000_000_001, at: 5))
+        #expect(!isKnown(at: 6))
+    }
+
+    @Test("no more are kept than can be, and old ones go")
+    func bounds() throws {
+        var standings = PeerStandings()
+        for number in Int32(1)...1000 {
+            standings.learn(
+                standing(at: 0), of: number, isWhole: true, startedAt: 0, at: instant(0))
+        }
+        #expect(standings.count == 1000)
+        standings.learn(standing(at: 1), of: 1, isWhole: true, startedAt: 0, at: instant(1))
         #expect(standings.count == 1)
+        for number in Int32(1)...10_000 {
+            standings.learn(
+                standing(at: 1), of: number, isWhole: true, startedAt: 0, at: instant(1))
+        }
+        #expect(standings.count <= PeerStandings.countMax)
     }
 }

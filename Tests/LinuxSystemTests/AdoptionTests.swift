@@ -9,8 +9,10 @@ extension LinuxTests {
     struct AdoptionTests {
         private let harness: Harness
         private let slice: ScratchSlice
+        private let readers: WaitingReaders
 
         init() throws {
+            readers = try WaitingReaders(CloserProcess.Maker().duplicate())
             harness = try Harness(.supervisor)
             slice = try ScratchSlice()
         }
@@ -42,7 +44,7 @@ extension LinuxTests {
             of processIDs: [Int32], user: UInt32 = getuid()
         ) -> AdoptionRefusal? {
             do throws(AdoptionRefusal) {
-                let adoption = try Adoption(processIDs: processIDs, user: user)
+                let adoption = try Adoption(processIDs: processIDs, user: user, by: readers)
                 try harness.host.adopt(99, adoption, user: user).close()
                 return nil
             } catch {
@@ -54,7 +56,7 @@ extension LinuxTests {
             _ processIDs: [Int32], user: UInt32 = getuid()
         ) throws -> AdoptedProcesses {
             try harness.host.adopt(
-                7, Adoption(processIDs: processIDs, user: user), user: user)
+                7, Adoption(processIDs: processIDs, user: user, by: readers), user: user)
         }
 
         private func has(_ what: ProcessEvent.What) -> Bool {
@@ -238,8 +240,9 @@ extension LinuxTests {
         func thread() throws {
             let (task, processIDs) = try start("sleep", "1000", in: "x.service")
             let thread = try AdoptionThread()
+            let maker = try CloserProcess.Maker()
             for user in [getuid(), 4711, getuid()] {
-                try thread.request(processIDs, user: user)
+                try thread.request(processIDs, user: user, maker.duplicate())
                 var answer: AdoptionThread.Answer?
                 try harness.waitFor {
                     answer = answer ?? thread.takeAnswer()

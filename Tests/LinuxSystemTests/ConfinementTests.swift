@@ -83,8 +83,10 @@ struct ConfinementTests {
         defer { for end in ends { close(end) } }
         let peer = try PeerCredentials(of: ends[0])
         let process = try PeerProcess(of: ends[0], peer, connectedBy: BootTimeClock.now())
-        let confinement = try process.confinement()
-        #expect(try process.confinement(beyond: .own()) == confinement)
+        let view = try ProcessView(ofOurs: getpid())
+        let confinement = try process.confinement(view)
+        #expect(try process.confinement(view, beyond: .own()) == confinement)
+        #expect(throws: SystemError.self) { try process.confinement(nil) }
         #expect(confinement.limits(beyond: try .own()) == [])
         #expect(confinement.namespaces.count == 4)
         #expect(confinement.rootFolder != nil)
@@ -102,6 +104,7 @@ struct ConfinementTests {
             user: own.user, group: own.group, processID: .max, groups: own.groups)
         #expect(throws: SystemError.self) {
             _ = try PeerProcess(of: ends[0], fields, connectedBy: BootTimeClock.now())
+                .confinement(nil)
         }
         #expect(throws: SystemError.self) {
             let unseen = PeerCredentials(
@@ -126,9 +129,10 @@ extension LinuxTests {
                 return Self.userNamespace(of: command) != Self.userNamespace(of: getpid())
             }
             let process = try #require(harness.startedProcessID)
-            let seen = try ProcessConfinement.read(of: "\(process)", beyond: own)
+            let view = try ProcessView(ofOurs: process)
+            let seen = try ProcessConfinement(view, beyond: own)
             #expect(seen.limits(beyond: own) == ["another user namespace"])
-            let all = try ProcessConfinement.read(of: "\(process)")
+            let all = try ProcessConfinement(view)
             #expect(all.limits(beyond: own) == ["NoNewPrivileges", "another user namespace"])
             try task.kill()
             try harness.waitUntilGone(task)

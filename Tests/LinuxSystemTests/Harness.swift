@@ -61,6 +61,8 @@ final class Harness {
     /// Where its commands have their groups; `nil` where they have supervisors.
     let tree: CgroupTree?
     private let executor: ExecutorLink
+    /// Of those that read for the host; made when it is needed.
+    private var maker: CloserProcess.Maker?
     var events: [ProcessEvent] = []
     private var taskCount: UInt64 = 0
 
@@ -77,6 +79,13 @@ final class Harness {
                     path: try builtProgram("bgtask-executor"), groupFolder: tree?.folder,
                     stateFolder: ExecutorFolder(stateFolder: stateFolder.path).path)),
             owner: ExecutorLink.Owner(high: 1, low: 2))
+        host.readers.connect { [unowned self] () throws(SystemError) in
+            if let maker { return try maker.makeProcess() }
+            let made = try CloserProcess.Maker()
+            maker = made
+            host.spare(made)
+            return try made.makeProcess()
+        }
     }
 
     deinit {
@@ -270,6 +279,13 @@ func readAvailable(_ descriptor: borrowing OwnedDescriptor) throws -> String {
 /// Whether a process is there and does not end.
 func isAlive(_ processID: Int32) -> Bool {
     (try? contents(of: "/proc/\(processID)/stat")).map(ProcessStat.isAlive) ?? false
+}
+
+/// The real uid of a process, from /proc/PID/status (proc_pid_status(5)).
+func realUser(of processID: Int32) throws -> UInt32? {
+    let status = try contents(of: "/proc/\(processID)/status")
+    let line = status.split(separator: "\n").first { $0.hasPrefix("Uid:") }
+    return line?.split(separator: "\t").dropFirst().first.flatMap { UInt32($0) }
 }
 
 func contents(of path: String) throws -> String {

@@ -120,7 +120,7 @@ extension LinuxTests {
                 let output = Reader(process.takeStandardOutput())
                 try harness.waitFor { try output.read().contains("\n") }
                 let processID = try #require(Int32(output.text.prefix { $0 != "\n" }))
-                #expect(try realUser(processID) == 5)
+                #expect(try realUser(of: processID) == 5)
                 if isKilled { try task.kill() } else { try task.signal(SIGTERM) }
                 try harness.waitUntilGone(task)
                 #expect(!isAlive(processID))
@@ -128,8 +128,5 @@ extension LinuxTests {
             }
         }
 
-        private func realUser(_ processID: Int32) throws -> UInt32? {
-            try LinuxSystem.realUser(of: processID)
-        }
     }
 }

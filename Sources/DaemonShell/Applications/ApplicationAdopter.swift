@@ -11,6 +11,7 @@ final class ApplicationAdopter {
     private let units: UnitFreezer
     private let replies: PendingReplies
     private let numbers: NumberSource
+    private let closers: Closers
     private let thread: AdoptionThread
     private var adoptions = Adoptions()
     /// Called where an application has been adopted, whose processes may have connections already.
@@ -19,8 +20,10 @@ final class ApplicationAdopter {
     /// - Parameter user: whom the daemon runs as.
     init(
         _ core: Core, _ host: ProcessHost, user: UInt32, _ applications: RunningApplications,
-        _ units: UnitFreezer, _ replies: PendingReplies, _ numbers: NumberSource
+        _ units: UnitFreezer, _ replies: PendingReplies, _ numbers: NumberSource,
+        _ closers: Closers
     ) throws(SystemError) {
+        self.closers = closers
         self.core = core
         self.host = host
         self.user = user
@@ -65,7 +68,8 @@ final class ApplicationAdopter {
         while let adoption = adoptions.next() {
             do throws(SystemError) {
                 return try thread.request(
-                    adoption.processIDs, user: adoption.client.credentials.user)
+                    adoption.processIDs, user: adoption.client.credentials.user,
+                    closers.duplicateMaker())
             } catch {
                 adoptions.wereLookedAt(adoption)
                 refuse(adoption, "\(error)")

@@ -231,6 +231,18 @@ package final class Closers: DescriptorCloser {
         try withMaker { maker throws(SystemError) in try maker.connect(to: path, as: user) }
     }
 
+    /// A process as of a closer, for another use; see ``CloserProcess/Maker/makeProcess()``.
+    package func makeProcess() throws(SystemError) -> OwnedDescriptor {
+        try withMaker { maker throws(SystemError) in try maker.makeProcess() }
+    }
+
+    /// How others have such processes made; see ``CloserProcess/Maker/duplicate()``.
+    func duplicateMaker() throws(SystemError) -> OwnedDescriptor {
+        // Where it has ended, another one takes its place here.
+        _ = try makeProcess()
+        return try withMaker { maker throws(SystemError) in try maker.duplicate() }
+    }
+
     /// With another maker where somebody has ended the one that there was.
     private func withMaker<Made: ~Copyable>(
         _ body: (CloserProcess.Maker) throws(SystemError) -> Made

@@ -13,10 +13,10 @@ package struct PeerStanding {
 
     package let confinement: Result<ProcessConfinement, SystemError>
     private let until: Instant
-    /// On CLOCK_BOOTTIME, in nanoseconds.
     private let seenAt: Int64
 
-    init(
+    /// - Parameter seenAt: when it was asked for, on CLOCK_BOOTTIME in nanoseconds.
+    package init(
         _ confinement: Result<ProcessConfinement, SystemError>, at now: Instant, seenAt: Int64
     ) {
         self.confinement = confinement
@@ -36,55 +36,49 @@ package struct PeerStanding {
 /// connections.
 package struct PeerStandings {
     private struct Key: Hashable {
-        let process: PeerProcess.Identity
+        let processID: Int32
         /// Whether all that confines it was asked.
         let isWhole: Bool
     }
 
-    private var standings: [Key: PeerStanding] = [:]
+    private struct Known {
+        let standing: PeerStanding
+        /// When that process started.
+        let startedAt: Int64
+    }
+
+    private var known: [Key: Known] = [:]
     private var sweepAt = Instant(nanoseconds: .min)
 
     package init() {}
 
     /// How many are kept.
-    package var count: Int { standings.count }
+    package var count: Int { known.count }
 
-    /// What confines a client's process.
-    ///
-    /// - Parameter own: what it is measured against; `nil` where all that confines it is asked.
-    package mutating func standing(
-        of client: Client, beyond own: ProcessConfinement?, at now: Instant
-    ) -> PeerStanding {
-        do throws(SystemError) {
-            let process = try PeerProcess(
-                of: client.descriptor, client.credentials,
-                connectedBy: client.acceptedAt)
-            return standing(
-                of: process.identity, isWhole: own == nil, acceptedAt: client.acceptedAt, at: now,
-                seenAt: BootTimeClock.now()
-            ) { () throws(SystemError) in try process.confinement(beyond: own) }
-        } catch {
-            return PeerStanding(.failure(error), at: now, seenAt: client.acceptedAt)
-        }
-    }
-
-    /// What is known of a process, or else what a look at it shows.
+    /// What is known of a process that is there.
     ///
     /// - Parameters:
-    ///   - acceptedAt: when the connection was, on CLOCK_BOOTTIME in nanoseconds.
-    ///   - seenAt: what that clock says now.
-    package mutating func standing(
-        of process: PeerProcess.Identity, isWhole: Bool, acceptedAt: Int64, at now: Instant,
-        seenAt: Int64, look: () throws(SystemError) -> ProcessConfinement
-    ) -> PeerStanding {
-        let key = Key(process: process, isWhole: isWhole)
-        if let known = standings[key], known.isValid(at: now, acceptedAt: acceptedAt) {
-            return known
-        }
+    ///   - isWhole: whether all that confines it is wanted.
+    ///   - acceptedAt: when its connection was, on CLOCK_BOOTTIME in nanoseconds. It has its number since then, and so what
+    ///     was seen of that later was seen of it.
+    package func standing(
+        of process: PeerProcess, isWhole: Bool, acceptedAt: Int64, at now: Instant
+    ) -> PeerStanding? {
+        guard let known = known[Key(processID: process.processID, isWhole: isWhole)],
+            known.standing.isValid(at: now, acceptedAt: acceptedAt),
+            process.isOne(startedAt: known.startedAt)
+        else { return nil }
+        return known.standing
+    }
+
+    /// Keeps what was seen of a process.
+    package mutating func learn(
+        _ standing: PeerStanding, of processID: Int32, isWhole: Bool, startedAt: Int64,
+        at now: Instant
+    ) {
         forgetOld(at: now)
-        let standing = PeerStanding(Result(catching: look), at: now, seenAt: seenAt)
-        standings[key] = standing
-        return standing
+        known[Key(processID: processID, isWhole: isWhole)] = Known(
+            standing: standing, startedAt: startedAt)
     }
 
     /// How many are kept at most.
@@ -92,9 +86,9 @@ package struct PeerStandings {
 
     /// Once a second, so that many processes are not gone through for each other.
     private mutating func forgetOld(at now: Instant) {
-        if standings.count >= Self.countMax { standings = [:] }
+        if known.count >= Self.countMax { known = [:] }
         guard now >= sweepAt else { return }
-        standings = standings.filter { $0.value.isValid(at: now, acceptedAt: 0) }
+        known = known.filter { $0.value.standing.isValid(at: now, acceptedAt: 0) }
         sweepAt = now + .seconds(1)
     }
 }

@@ -1,0 +1,243 @@
+internal import CLinux
+internal import Glibc
+
+/// Has what /proc tells of the processes of strangers read by processes of their own (`clinux_reader.h`), without waiting for them.
+package final class ProcessReaders: WatchOwner {
+    /// What is asked of them.
+    private enum Question {
+        case view((Result<ProcessView?, SystemError>) -> Void)
+        case look(([ProcessLook]) -> Void)
+    }
+
+    private let readers: UnsafeMutablePointer<clx_readers>
+    private let timer: OwnedDescriptor
+    private var questions: [UInt64: Question] = [:]
+    /// Makes a process as a closer.
+    private var makeProcess: () throws(SystemError) -> OwnedDescriptor = {
+        () throws(SystemError) in throw SystemError(operation: "fork", errno: EAGAIN)
+    }
+
+    init(watches: WatchList) throws(SystemError) {
+        timer = try .timer()
+        readers = .allocate(capacity: 1)
+        let error = clx_readers_begin(readers)
+        guard error == 0 else {
+            readers.deallocate()
+            throw SystemError(operation: "socketpair", errno: error)
+        }
+        _ = try watches.add(timer.rawValue, .input, owner: self, role: Self.roleOfTimer)
+        _ = try watches.add(
+            readers.pointee.questions.0, .input, owner: self, role: Self.roleOfAnswers)
+    }
+
+    deinit {
+        clx_readers_end(readers)
+        readers.deallocate()
+    }
+
+    private static let (roleOfTimer, roleOfAnswers) = (0, 1)
+
+    /// - Parameter makeProcess: makes a process as a closer (``CloserProcess/Maker/makeProcess()``).
+    package func connect(
+        _ makeProcess: @escaping () throws(SystemError) -> OwnedDescriptor
+    ) {
+        self.makeProcess = makeProcess
+    }
+
+    /// Asks what a process reaches, and what keeps it from more.
+    ///
+    /// - Parameters:
+    ///   - own: of whose user namespace it is; of one in another that alone is told.
+    ///   - completion: called in a later turn, with `nil` where it is gone.
+    /// - Throws: EAGAIN where too much is asked already.
+    package func view(
+        _ process: Int32, beyond own: ProcessConfinement?,
+        _ completion: @escaping (Result<ProcessView?, SystemError>) -> Void
+    ) throws(SystemError) {
+        var question = clx_question()
+        question.kind = CLX_ASKS_VIEW
+        question.count = 1
+        question.pids.0 = process
+        if let name = own?.namespaces[.user] {
+            withUnsafeMutableBytes(of: &question.user_namespace) {
+                $0.copyBytes(from: name.utf8.prefix($0.count - 1))
+            }
+        }
+        try ask(question, .view(completion))
+    }
+
+    /// So many can be looked at at once.
+    package static let looksMax = Int(CLX_LOOK_MAX)
+
+    /// Looks at processes.
+    ///
+    /// - Parameter completion: called in a later turn, with those that are there.
+    /// - Throws: EAGAIN where too much is asked already.
+    func look(
+        at processes: some Collection<Int32>, _ completion: @escaping ([ProcessLook]) -> Void
+    ) throws(SystemError) {
+        try ask(.looks(at: processes), .look(completion))
+    }
+
+    private func ask(_ question: clx_question, _ open: Question) throws(SystemError) {
+        var question = question
+        let number = clx_readers_ask(readers, &question, UInt64(MonotonicClock.now()))
+        guard number != 0 else { throw SystemError(operation: "send", errno: EAGAIN) }
+        questions[number] = open
+        if readers.pointee.count == 0 { employ() }
+        arm()
+    }
+
+    func ready(role: Int, _ events: inout [ProcessEvent]) {
+        if role == Self.roleOfTimer {
+            timer.takeEvents()
+            employ()
+        }
+        hear()
+        if role == Self.roleOfTimer { arm() }
+    }
+
+    /// Has another process answer, where one is lacking. Where none can be had it is tried again, until that is the answer.
+    private func employ() {
+        guard clx_readers_lack_process(readers, UInt64(MonotonicClock.now())),
+            let process = try? makeProcess()
+        else { return }
+        _ = clx_readers_employ(readers, process.take())
+    }
+
+    private func hear() {
+        var answer = clx_answer()
+        while clx_readers_hear(readers, &answer) {
+            switch questions.removeValue(forKey: answer.number) {
+            case .view(let completion)? where answer.error != 0:
+                completion(
+                    .failure(SystemError(operation: "read", errno: answer.error, subject: "/proc")))
+            case .view(let completion)?: completion(.success(ProcessView(answer.view)))
+            case .look(let completion)?: completion(answer.looks)
+            case nil: break
+            }
+        }
+    }
+
+    private func arm() {
+        let milliseconds = Int(clx_readers_next_look(readers))
+        timer.arm(nanoseconds: max(milliseconds, 0) * 1_000_000)
+    }
+}
+
+/// What is read of a process of a stranger.
+struct ProcessLook {
+    let processID: Int32
+    let parent: Int32
+    /// Clock ticks since boot.
+    let startTime: Int64
+    /// Its real uid; `nil` where that was not read.
+    let user: UInt32?
+    let process: clx_process
+
+    fileprivate init(_ looked: clx_looked) {
+        process = looked.process
+        processID = looked.process.pid
+        parent = looked.process.parent
+        startTime = Int64(clamping: looked.process.start_time)
+        user = looked.user == .max ? nil : looked.user
+    }
+}
+
+extension clx_question {
+    fileprivate static func looks(at processes: some Collection<Int32>) -> clx_question {
+        var question = clx_question()
+        question.kind = CLX_ASKS_LOOK
+        withUnsafeMutableBytes(of: &question.pids) { bytes in
+            let numbers = bytes.bindMemory(to: pid_t.self)
+            for process in processes.prefix(numbers.count) {
+                numbers[Int(question.count)] = process
+                question.count += 1
+            }
+        }
+        return question
+    }
+}
+
+extension clx_answer {
+    /// Those that are there.
+    fileprivate var looks: [ProcessLook] {
+        let count = Int(error == 0 ? self.count : 0)
+        return withUnsafeBytes(of: all) { bytes in
+            bytes.bindMemory(to: clx_looked.self).prefix(count)
+                .filter { $0.process.pid != 0 }.map(ProcessLook.init)
+        }
+    }
+}
+
+/// The same for a thread that has nothing else to do, and waits.
+package final class WaitingReaders {
+    private let readers: UnsafeMutablePointer<clx_readers>
+    private let maker: OwnedDescriptor
+
+    /// - Parameter maker: that of a ``CloserProcess/Maker``.
+    package init(_ maker: consuming OwnedDescriptor) throws(SystemError) {
+        self.maker = maker
+        readers = .allocate(capacity: 1)
+        let error = clx_readers_begin(readers)
+        guard error == 0 else {
+            readers.deallocate()
+            throw SystemError(operation: "socketpair", errno: error)
+        }
+    }
+
+    deinit {
+        clx_readers_end(readers)
+        readers.deallocate()
+    }
+
+    /// Looks at processes.
+    ///
+    /// - Returns: those that are there.
+    /// - Throws: ETIMEDOUT where those who read are held up.
+    func look(at processes: [Int32]) throws(SystemError) -> [ProcessLook] {
+        var looks: [ProcessLook] = []
+        var rest = processes[...]
+        while !rest.isEmpty {
+            looks += try answer(to: .looks(at: rest)).looks
+            rest = rest.dropFirst(ProcessReaders.looksMax)
+        }
+        return looks
+    }
+
+    /// Looks at all processes, by rising number.
+    ///
+    /// - Throws: as above.
+    func all() throws(SystemError) -> [ProcessLook] {
+        var looks: [ProcessLook] = []
+        var page = clx_question()
+        page.kind = CLX_ASKS_PAGE
+        repeat {
+            let answer = try answer(to: page)
+            looks += answer.looks
+            page.from = answer.next
+        } while page.from != 0
+        return looks
+    }
+
+    private func answer(to question: clx_question) throws(SystemError) -> clx_answer {
+        var question = question
+        var answer = clx_answer()
+        guard clx_readers_ask(readers, &question, UInt64(MonotonicClock.now())) != 0 else {
+            throw SystemError(operation: "send", errno: EAGAIN)
+        }
+        while !clx_readers_hear(readers, &answer) {
+            if clx_readers_lack_process(readers, UInt64(MonotonicClock.now())) {
+                let maker = maker.rawValue
+                let process = try systemCall("sendmsg") { clx_closer_make(maker) }
+                _ = clx_readers_employ(readers, process)
+            }
+            var answers = pollfd(fd: readers.pointee.questions.0, events: Int16(POLLIN), revents: 0)
+            poll(&answers, 1, clx_readers_next_look(readers))
+        }
+        guard answer.error == 0 else {
+            throw SystemError(operation: "read", errno: answer.error, subject: "/proc")
+        }
+        return answer
+    }
+}

@@ -254,13 +254,17 @@ uint64_t clx_readers_ask(struct clx_readers *readers, const struct clx_question 
     return ++readers->last_question;
 }
 
-static bool close_question(struct clx_readers *readers, uint64_t number) {
+static void close_question(struct clx_readers *readers, struct clx_answer *answer) {
+    answer->is_first = false;
+    answer->others = 0;
     for (int i = 0; i < readers->open_count; i++) {
-        if (readers->open[i].question.number != number) continue;
+        if (readers->open[i].question.number != answer->number) continue;
+        answer->is_first = true;
+        // Each time it was asked by one more.
+        answer->others = (uint32_t)readers->open[i].tries;
         readers->open[i] = readers->open[--readers->open_count];
-        return true;
+        return;
     }
-    return false;
 }
 
 bool clx_readers_hear(struct clx_readers *readers, struct clx_answer *answer) {
@@ -268,12 +272,14 @@ bool clx_readers_hear(struct clx_readers *readers, struct clx_answer *answer) {
     while ((length = recv(readers->questions[0], answer, sizeof *answer, MSG_DONTWAIT)) > 0) {
         if (length < (ssize_t)offsetof(struct clx_answer, all)) continue;
         readers->quick = answer->reader;
-        if (close_question(readers, answer->number)) return true;
+        close_question(readers, answer);
+        return true;
     }
     for (int i = 0; i < readers->open_count; i++) {
         if (readers->open[i].tries < CLX_READER_TRIES_MAX) continue;
         *answer = (struct clx_answer){.number = readers->open[i].question.number, .error = ETIMEDOUT};
-        return close_question(readers, answer->number);
+        close_question(readers, answer);
+        return true;
     }
     return false;
 }

@@ -230,7 +230,7 @@ struct CallSide {
         scheduler = CallScheduler(
             core, front.pool, front.streams,
             CallTable(
-                submitters, tasks, queries, QueueCalls(core, front.replies, journal),
+                tasks, queries, QueueCalls(core, front.replies, journal),
                 GroupCalls(core, front.replies, log), applications, manager, front.refusals))
     }
 }

@@ -18,6 +18,8 @@ package final class AdoptionThread: Sendable {
         var question: Question?
         var isRunning = false
         var answer: Answer?
+        /// Of the last look, where some of those who read have not come back from it: there is a bound for those.
+        var readers: WaitingReaders?
     }
 
     private let shared = LockedState(Shared())
@@ -64,19 +66,23 @@ package final class AdoptionThread: Sendable {
 
     private func serve() {
         while let question = next() {
-            let found = Result { () throws(AdoptionRefusal) in try Self.look(question) }
+            let found = Result { () throws(AdoptionRefusal) in try look(question) }
             shared.withLock { $0.answer = found }
             answer.countEvent()
         }
     }
 
-    private static func look(_ question: Question) throws(AdoptionRefusal) -> Adoption {
+    private func look(_ question: Question) throws(AdoptionRefusal) -> Adoption {
+        let maker = OwnedDescriptor(question.maker)
         let readers: WaitingReaders
         do throws(SystemError) {
-            readers = try WaitingReaders(OwnedDescriptor(question.maker))
+            let kept = shared.withLock { $0.readers }
+            readers = if let kept { kept } else { try WaitingReaders() }
         } catch {
             throw AdoptionRefusal(processID: nil, reason: "\(error)")
         }
+        readers.have(maker)
+        defer { shared.withLock { $0.readers = readers.areHeldUp ? readers : nil } }
         return try Adoption(processIDs: question.processIDs, user: question.user, by: readers)
     }
 

@@ -85,6 +85,7 @@ package final class Cgroup {
     private func waitUntilEmpty(millisecondsMax: Int64) throws(SystemError) -> [Int32] {
         let deadline = MonotonicClock.now() + millisecondsMax * 1_000_000
         var looksWithoutHope = 0
+        var before: [Int32] = []
         while try state().isPopulated {
             let left = (deadline - MonotonicClock.now()) / 1_000_000
             guard left > 0, looksWithoutHope < Self.looksWithoutHopeMax else {
@@ -93,14 +94,16 @@ package final class Cgroup {
             var events = pollfd(fd: eventsDescriptor, events: Int16(POLLPRI), revents: 0)
             poll(&events, 1, Int32(clamping: min(left, Self.lookMilliseconds)))
             let processes = try processIDs()
-            let isHopeless = !processes.isEmpty && processes.allSatisfy(isUninterruptible)
+            // Who is on the way to the end is in the list no more.
+            let isHopeless = !processes.isEmpty && processes == before
             looksWithoutHope = isHopeless ? looksWithoutHope + 1 : 0
+            before = processes
         }
         return []
     }
 
-    /// While killed processes are waited for: how often they are looked at, and how often all of them must
-    /// have been in an uninterruptible wait to be given up.
+    /// While killed processes are waited for: how often they are looked at, and how often they must have been the same to be
+    /// given up: those are in an uninterruptible wait.
     private static let lookMilliseconds: Int64 = 100
     private static let looksWithoutHopeMax = 10
 

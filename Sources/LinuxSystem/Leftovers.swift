@@ -13,8 +13,3 @@ package struct Leftovers: Equatable, Sendable {
         self.unkillable = unkillable
     }
 }
-
-/// Whether a process is in a wait that no signal ends.
-func isUninterruptible(_ processID: Int32) -> Bool {
-    (try? ProcessStat(of: processID))?.state == "D"
-}

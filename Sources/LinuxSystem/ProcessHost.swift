@@ -14,6 +14,8 @@ package final class ProcessHost {
     private var children: [Int32: WatchedChild] = [:]
     private lazy var orphans = OrphanReaper(host: self)
     private var executor: ExecutorLink?
+    /// Whether that is a child of this process, so that others' processes may be below it.
+    private var hasExecutorBelow = false
     /// The one that makes closers.
     private var maker: Int32?
 
@@ -43,6 +45,7 @@ package final class ProcessHost {
             case .socket(let path): .socket(path: path)
             case .program(let program): .child(ExecutorChild(program, host: self))
             }
+        if case .child = way { hasExecutorBelow = true }
         let link = try ExecutorLink(way, owner: owner, watches: watches)
         executor = link
         return link
@@ -92,6 +95,7 @@ package final class ProcessHost {
 
     /// Kills whatever else descends from this process; to be called at its end.
     package func killAll() {
+        guard hasExecutorBelow else { return }
         let spared = maker.map { [$0] } ?? []
         _ = clx_descendants_kill(spared, spared.count, 8)
     }

@@ -3,15 +3,23 @@ internal import Glibc
 
 /// Has what /proc tells of the processes of strangers read by processes of their own (`clinux_reader.h`), without waiting for them.
 package final class ProcessReaders: WatchOwner {
-    /// What is asked of them.
-    private enum Question {
-        case view((Result<ProcessView?, SystemError>) -> Void)
-        case look(([ProcessLook]) -> Void)
+    /// What is asked of them, because of which user.
+    private struct Question {
+        enum Completion {
+            case view((Result<ProcessView?, SystemError>) -> Void)
+            case look(([ProcessLook]) -> Void)
+        }
+
+        let user: UInt32
+        let completion: Completion
     }
 
     private let readers: UnsafeMutablePointer<clx_readers>
     private let timer: OwnedDescriptor
     private var questions: [UInt64: Question] = [:]
+    /// Of questions that are answered: how many have not come back from them, and because of which user.
+    private var unreturned: [UInt64: (user: UInt32, count: Int)] = [:]
+    private var unreturnedCounts: [UInt32: Int] = [:]
     /// Makes a process as a closer.
     private var makeProcess: () throws(SystemError) -> OwnedDescriptor = {
         () throws(SystemError) in throw SystemError(operation: "fork", errno: EAGAIN)
@@ -47,11 +55,12 @@ package final class ProcessReaders: WatchOwner {
     /// Asks what a process reaches, and what keeps it from more.
     ///
     /// - Parameters:
+    ///   - user: because of whom; see ``unreturnedCount(of:)``.
     ///   - own: of whose user namespace it is; of one in another that alone is told.
     ///   - completion: called in a later turn, with `nil` where it is gone.
     /// - Throws: EAGAIN where too much is asked already.
     package func view(
-        _ process: Int32, beyond own: ProcessConfinement?,
+        _ process: Int32, because user: UInt32, beyond own: ProcessConfinement?,
         _ completion: @escaping (Result<ProcessView?, SystemError>) -> Void
     ) throws(SystemError) {
         var question = clx_question()
@@ -63,27 +72,35 @@ package final class ProcessReaders: WatchOwner {
                 $0.copyBytes(from: name.utf8.prefix($0.count - 1))
             }
         }
-        try ask(question, .view(completion))
+        try ask(question, user, .view(completion))
     }
+
+    /// How many of those who read do not come back from what was asked because of a user.
+    package func unreturnedCount(of user: UInt32) -> Int { unreturnedCounts[user] ?? 0 }
 
     /// So many can be looked at at once.
     package static let looksMax = Int(CLX_LOOK_MAX)
 
     /// Looks at processes.
     ///
-    /// - Parameter completion: called in a later turn, with those that are there.
+    /// - Parameters:
+    ///   - user: because of whom.
+    ///   - completion: called in a later turn, with those that are there.
     /// - Throws: EAGAIN where too much is asked already.
     func look(
-        at processes: some Collection<Int32>, _ completion: @escaping ([ProcessLook]) -> Void
+        at processes: some Collection<Int32>, because user: UInt32,
+        _ completion: @escaping ([ProcessLook]) -> Void
     ) throws(SystemError) {
-        try ask(.looks(at: processes), .look(completion))
+        try ask(.looks(at: processes), user, .look(completion))
     }
 
-    private func ask(_ question: clx_question, _ open: Question) throws(SystemError) {
+    private func ask(
+        _ question: clx_question, _ user: UInt32, _ completion: Question.Completion
+    ) throws(SystemError) {
         var question = question
         let number = clx_readers_ask(readers, &question, UInt64(MonotonicClock.now()))
         guard number != 0 else { throw SystemError(operation: "send", errno: EAGAIN) }
-        questions[number] = open
+        questions[number] = Question(user: user, completion: completion)
         if readers.pointee.count == 0 { employ() }
         arm()
     }
@@ -108,15 +125,30 @@ package final class ProcessReaders: WatchOwner {
     private func hear() {
         var answer = clx_answer()
         while clx_readers_hear(readers, &answer) {
-            switch questions.removeValue(forKey: answer.number) {
-            case .view(let completion)? where answer.error != 0:
+            guard let question = questions.removeValue(forKey: answer.number) else {
+                if !answer.is_first { hasReturned(from: answer.number) }
+                continue
+            }
+            if answer.others > 0 {
+                unreturned[answer.number] = (question.user, Int(answer.others))
+                unreturnedCounts[question.user, default: 0] += Int(answer.others)
+            }
+            switch question.completion {
+            case .view(let completion) where answer.error != 0:
                 completion(
                     .failure(SystemError(operation: "read", errno: answer.error, subject: "/proc")))
-            case .view(let completion)?: completion(.success(ProcessView(answer.view)))
-            case .look(let completion)?: completion(answer.looks)
-            case nil: break
+            case .view(let completion): completion(.success(ProcessView(answer.view)))
+            case .look(let completion): completion(answer.looks)
             }
         }
+    }
+
+    /// One more has come back from a question that was answered before.
+    private func hasReturned(from number: UInt64) {
+        guard let (user, count) = unreturned.removeValue(forKey: number) else { return }
+        if count > 1 { unreturned[number] = (user, count - 1) }
+        let left = (unreturnedCounts[user] ?? 1) - 1
+        unreturnedCounts[user] = left > 0 ? left : nil
     }
 
     private func arm() {
@@ -173,11 +205,9 @@ extension clx_answer {
 /// The same for a thread that has nothing else to do, and waits.
 package final class WaitingReaders {
     private let readers: UnsafeMutablePointer<clx_readers>
-    private let maker: OwnedDescriptor
+    private var maker: OwnedDescriptor?
 
-    /// - Parameter maker: that of a ``CloserProcess/Maker``.
-    package init(_ maker: consuming OwnedDescriptor) throws(SystemError) {
-        self.maker = maker
+    package init() throws(SystemError) {
         readers = .allocate(capacity: 1)
         let error = clx_readers_begin(readers)
         guard error == 0 else {
@@ -189,6 +219,15 @@ package final class WaitingReaders {
     deinit {
         clx_readers_end(readers)
         readers.deallocate()
+    }
+
+    /// - Parameter maker: makes those that read (``CloserProcess/Maker/duplicate()``).
+    package func have(_ maker: consuming OwnedDescriptor) { self.maker = consume maker }
+
+    /// Whether some do not come back.
+    var areHeldUp: Bool {
+        _ = clx_readers_lack_process(readers, UInt64(MonotonicClock.now()))
+        return readers.pointee.count > 1
     }
 
     /// Looks at processes.
@@ -226,9 +265,9 @@ package final class WaitingReaders {
         guard clx_readers_ask(readers, &question, UInt64(MonotonicClock.now())) != 0 else {
             throw SystemError(operation: "send", errno: EAGAIN)
         }
-        while !clx_readers_hear(readers, &answer) {
+        while !clx_readers_hear(readers, &answer) || !answer.is_first {
             if clx_readers_lack_process(readers, UInt64(MonotonicClock.now())) {
-                let maker = maker.rawValue
+                let maker = maker?.rawValue ?? -1
                 let process = try systemCall("sendmsg") { clx_closer_make(maker) }
                 _ = clx_readers_employ(readers, process)
             }

@@ -10,7 +10,7 @@ internal import Glibc
 final class SignalSweep {
     let number: Int32
     private let group: Cgroup
-    private let user: UInt32
+    let user: UInt32
     /// Those that had the signal.
     private var seen: Set<Int32> = []
     /// When those of them got it that did, in clock ticks since boot; 0 for those that are spared.
@@ -193,7 +193,7 @@ final class SignalSweeps: WatchOwner {
         let unknown = sweep.unknown
         do throws(SystemError) {
             if !unknown.isEmpty {
-                try readers.look(at: unknown) { [weak self] looks in
+                try readers.look(at: unknown, because: sweep.user) { [weak self] looks in
                     sweep.learn(looks, of: unknown)
                     self?.isAsking = false
                     self?.goOn()

@@ -41,9 +41,11 @@ package struct StateLock: ~Copyable {
 
     /// A zombie holds nothing any more, though it can be signalled.
     private static func isDead(_ processID: Int32) -> Bool {
-        if kill(processID, 0) != 0 { return errno == ESRCH }
-        guard let state = (try? ProcessStat(of: processID))?.state else { return true }
-        return state == "Z" || state == "X"
+        do throws(SystemError) {
+            return try OwnedDescriptor.process(processID).waitReadable(milliseconds: 0)
+        } catch {
+            return error.errno == ESRCH
+        }
     }
 
     /// The pid in the file.

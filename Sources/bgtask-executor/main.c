@@ -236,6 +236,7 @@ static int work(void) {
     } else {
         drain_where_needed();
     }
+    readers_hear();
     const int due = command_fire_due(loop_now());
     const int look = earlier(earlier(orphans_turn(), strays_turn()), earlier(sweep_turn(), supervised_turn()));
     const int answer = earlier(elsewhere_turn(), readers_turn());

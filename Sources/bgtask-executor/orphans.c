@@ -379,7 +379,8 @@ static void count_answered(const struct clx_answer *answer) {
     }
     unsure.count = 0;
     is_late = false;
-    if (answer->error != 0) fail();
+    // Those that nobody could look at are new to the next count.
+    if (answer->error != 0) check_later();
 }
 
 /// Asks for those of whom that is not known yet. Returns whether there are any.

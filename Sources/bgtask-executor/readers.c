@@ -32,7 +32,7 @@ static struct asker *take(uint64_t question) {
     return asker;
 }
 
-static void hear(void) {
+void readers_hear(void) {
     static struct clx_answer answer;
     while (clx_readers_hear(&readers, &answer)) {
         struct asker *asker = take(answer.number);
@@ -43,7 +43,7 @@ static void hear(void) {
 static void ready(struct source *source, uint32_t events) {
     (void)source;
     (void)events;
-    hear();
+    readers_hear();
 }
 
 int readers_begin(void) {
@@ -73,8 +73,6 @@ int readers_turn(void) {
         const int closer = closers_make();
         say(closer < 0 ? errno : clx_readers_employ(&readers, closer));
     }
-    // Of those that nobody has answered.
-    hear();
     const int pause = clx_readers_next_look(&readers);
     looks_at = pause < 0 ? 0 : now + (uint64_t)pause * 1000000;
     return pause;

@@ -21,7 +21,10 @@ int readers_begin(void);
 /// Asks, where nothing is asked already. Returns false where it cannot be asked now.
 bool readers_ask(struct asker *asker, const struct clx_question *question);
 
-/// Sees to it that there is somebody to answer. Returns the milliseconds until it has to be called again, or -1.
+/// Passes answers on, and tells of what nobody has answered.
+void readers_hear(void);
+
+/// Sees to it that there is somebody to answer; after all who may ask in a turn. Returns the milliseconds until it has to be called again, or -1.
 int readers_turn(void);
 
 #endif

@@ -12,7 +12,8 @@ extension LinuxTests {
         private let readers: WaitingReaders
 
         init() throws {
-            readers = try WaitingReaders(CloserProcess.Maker().duplicate())
+            readers = try WaitingReaders()
+            readers.have(try CloserProcess.Maker().duplicate())
             harness = try Harness(.supervisor)
             slice = try ScratchSlice()
         }

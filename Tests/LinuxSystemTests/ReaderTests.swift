@@ -177,8 +177,11 @@ extension LinuxTests {
             let answer = try readers.answer()
             #expect(answer.number == number && answer.error == 0 && answer.reader != first)
             for process in held { kill(process, SIGCONT) }
+            #expect(answer.is_first && answer.others == 1)
+            // The one that was held up shows that it is not any more.
+            let late = try readers.answer()
+            #expect(late.number == number && !late.is_first && late.reader == first)
             try readers.look { readers.readers.pointee.count == 1 }
-            // What the first one says by now is no answer to anything.
             #expect(readers.hear() == nil)
         }
 

@@ -20,6 +20,15 @@ struct RuleTests {
         #expect(lines(Rules.wallClock, "// \(line)\nlet a = \"\(line)\"\nupDate()\n").isEmpty)
     }
 
+    @Test(
+        "a look that may be held up by whom it is of",
+        arguments: ["clx_look(pid, &looked)", "let stat = try ProcessStat(of: 7)"])
+    func processReads(line: String) throws {
+        let listed = try #require(Rules.processReaders.keys.first)
+        #expect(lines(Rules.processReads, line) == [1])
+        #expect(lines(Rules.processReads, line, path: listed).isEmpty)
+    }
+
     @Test("a sleep", arguments: ["usleep(1)", "try await Task.sleep(for: x)", "sleep(1)"])
     func sleeps(line: String) {
         #expect(lines(Rules.sleeps, line) == [1])

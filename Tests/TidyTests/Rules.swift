@@ -27,8 +27,48 @@ enum Rules {
         "Benchmarks/Sources/microbenchmark/Stopwatch.swift": "a thread without a clock",
     ]
 
+    /// Files that may have the kernel hold something of a process, by what they read of it (`clinux_reader.h`), each with whose it
+    /// is. Never of a stranger's, in a process that serves others.
+    static let processReaders: [String: String] = [
+        "Sources/CLinux/processes.c": "of whomever the callers read",
+        "Sources/CLinux/reader.c": "those who do nothing else",
+        "Sources/CLinux/descendants.c": "of whatever is below the caller",
+        "Sources/bgtask-executor/elsewhere.c": "a child of the executor that is not waited for",
+        "Sources/bgtask-executor/orphans.c": "children that are over with all their threads",
+        "Sources/bgtask-executor/supervisor.c": "each command has a supervisor of its own",
+        "Sources/bgtask-executor/supervised.c": "where there are no groups",
+        "Sources/LinuxSystem/ProcessHome.swift": "where there are no groups",
+        "Sources/LinuxSystem/Executor/ExecutedCommand+Processes.swift":
+            "where there are no groups",
+        "Sources/LinuxSystem/Executor/ExecutorFolder.swift":
+            "what an executor has left that was a child, before another starts",
+        "Sources/LinuxSystem/Executor/ExecutorLink.swift": "a supervisor, which is ours",
+        "Sources/LinuxSystem/OrphanReaper.swift": "what an executor has left that was a child",
+        "Sources/LinuxSystem/ProcessHost.swift":
+            "what is below an executor that is a child, at the end",
+        "Sources/LinuxSystem/ProcessConfinement.swift": "the daemon itself, and its executor",
+        "Sources/LinuxSystem/ProcessTable.swift": "of whomever the callers read",
+        "Sources/LinuxSystem/ProcessView.swift": "the daemon itself",
+    ]
+
+    static let processReadCalls = [
+        "clx_process_read(", "clx_processes_read(", "clx_look(", "clx_view(",
+        "clx_process_signal(", "clx_process_signal_as(", "clx_descendants_kill(",
+        "clx_descendants_stop(", "clx_descendants_signal(", "ProcessStat(of:",
+        "ProcessTable()", "ProcessView(ofOurs:",
+    ]
+
+    static let processReads = Rule(
+        name:
+            "reads what the kernel holds a process's memory or mounts for; ask those who read (or add the file, with whose it is)",
+        scope: .sources
+    ) { file in
+        guard processReaders[file.path] == nil, !file.path.hasSuffix(".h") else { return [] }
+        return file.lines(with: processReadCalls)
+    }
+
     static let all = [
-        wallClock, sleeps, forcing, traps, preconditions, preconditionMessages,
+        processReads, wallClock, sleeps, forcing, traps, preconditions, preconditionMessages,
         unexplainedUnsafety, leftovers, commentedOutCode, foundation, imports, namelessEntries,
         testable,
     ]

@@ -38,6 +38,11 @@ struct TidyTests {
             #expect(files[path] != nil, "\(path)")
             #expect(!reason.isEmpty)
         }
+        for (path, reason) in Rules.processReaders {
+            let lines = files[path]?.lines(with: Rules.processReadCalls)
+            #expect(lines?.isEmpty == false, "\(path)")
+            #expect(!reason.isEmpty)
+        }
         for (path, reason) in Rules.preconditionOwners {
             #expect(files[path]?.lines(with: ["precondition("]).isEmpty == false, "\(path)")
             #expect(!reason.isEmpty)

@@ -86,6 +86,10 @@ struct clx_answer {
     uint64_t reader;
     /// 0, or why there is no answer: ETIMEDOUT where nobody has given one.
     int32_t error;
+    /// Whether it is the first one to its question. Later ones show no more than that who was asked too is not held up any more; and
+    /// how many of those come, if none of them is.
+    bool is_first;
+    uint32_t others;
     uint32_t count;
     /// Where the next page begins; 0: this was the last.
     int64_t next;
@@ -136,7 +140,7 @@ int clx_readers_begin(struct clx_readers *readers);
 /// Asks. Returns the number of the question, or 0 where too many are open. `now` is in nanoseconds on one clock.
 uint64_t clx_readers_ask(struct clx_readers *readers, const struct clx_question *question, uint64_t now);
 
-/// Takes an answer to an open question, of which no other comes then. Returns whether there is one.
+/// Takes an answer. Returns whether there is one.
 bool clx_readers_hear(struct clx_readers *readers, struct clx_answer *answer);
 
 /// After how many milliseconds `clx_readers_lack_process` is to be called again, and answers are to be heard; -1: not before something

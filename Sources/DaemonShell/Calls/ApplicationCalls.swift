@@ -27,6 +27,7 @@ struct ApplicationCalls {
         var registration = try Registration(checking: input)
         let key = ApplicationKey(owner: client.caller.owner, id: input.id)
         guard registration.command != nil else { return try register(key, registration, client) }
+        guard submitters.know(client, orRepeat: call, register) else { return }
         registration.submitter = try submitters.submitter(client)
         let ready = registration
         try submitters.withAccountName(of: client) { name throws(CallFailure) in
@@ -91,6 +92,7 @@ struct ApplicationCalls {
 
     func launch(_ client: Client, _ call: Call) throws(CallFailure) {
         let key = try key(in: call, of: client)
+        guard submitters.know(client, orRepeat: call, launch) else { return }
         let launcher = try submitters.submitter(client)
         try order(client, call) { registry, key, number, now, actions throws(Refusal) in
             try registry.launch(key, number: number, at: now, &actions)
@@ -101,7 +103,9 @@ struct ApplicationCalls {
     func activate(_ client: Client, _ call: Call) throws(CallFailure) {
         let key = try key(in: call, of: client)
         // What runs already is not started by it.
-        let launcher = applications[key] == nil ? try submitters.submitter(client) : nil
+        let isStarting = applications[key] == nil
+        guard !isStarting || submitters.know(client, orRepeat: call, activate) else { return }
+        let launcher = isStarting ? try submitters.submitter(client) : nil
         try order(client, call) { registry, key, number, now, actions throws(Refusal) in
             try registry.activate(key, number: number, at: now, &actions)
         }

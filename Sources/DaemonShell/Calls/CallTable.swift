@@ -15,20 +15,13 @@ struct CallTable {
     private let tasks: TaskCalls
     private let refusals: RefusalLog
     private let service: ServiceInterface
-    private let submitters: Submitters
     private let handlers: [String: Handler]
-    /// Those that may have a command started: it is looked first what confines their caller.
-    private static let starting: Set<String> = [
-        Tasks.Submit.name, Tasks.Restart.name, Applications.Register.name,
-        Applications.Launch.name, Applications.Activate.name,
-    ]
 
     init(
-        _ submitters: Submitters, _ tasks: TaskCalls, _ queries: QueryCalls, _ changes: QueueCalls,
+        _ tasks: TaskCalls, _ queries: QueryCalls, _ changes: QueueCalls,
         _ groups: GroupCalls,
         _ applications: ApplicationCalls, _ manager: ManagerCalls, _ refusals: RefusalLog
     ) {
-        self.submitters = submitters
         self.tasks = tasks
         self.refusals = refusals
         let identity = ServiceInterface.Identity(
@@ -101,16 +94,7 @@ struct CallTable {
             } else if call.isOf(Tasks.End.name) {
                 try tasks.end(client, call)
             } else if let handler = handlers[call.method] {
-                guard Self.starting.contains(call.method), !submitters.knows(client) else {
-                    return try handler(client, call)
-                }
-                submitters.look(at: client) { client in
-                    do throws(CallFailure) {
-                        try handler(client, call)
-                    } catch {
-                        client.reply(error)
-                    }
-                }
+                try handler(client, call)
             } else if service.answer(call, on: &client.connection) == nil {
                 client.reply(service.refusal(of: call))
             }

@@ -72,6 +72,7 @@ final class TaskCalls {
     // MARK: - Commands
 
     func submit(_ client: Client, _ call: Call) throws(CallFailure) {
+        guard submitters.know(client, orRepeat: call, submit) else { return }
         // What is larger by far than any work may be is not even read: that alone would take its time.
         let bytesMax = core.registry.limits.workBytesMax
         guard call.byteCount <= 2 * bytesMax else {
@@ -110,6 +111,7 @@ final class TaskCalls {
 
     /// Submits again what a task of the caller's was submitted with.
     func restart(_ client: Client, _ call: Call) throws(CallFailure) {
+        guard submitters.know(client, orRepeat: call, restart) else { return }
         let input = try call.read(Tasks.Restart.Input.self)
         let predecessors = try [Predecessor](checking: input.after, any: input.afterAny, in: "")
         let id = try TaskID(named: input.id)

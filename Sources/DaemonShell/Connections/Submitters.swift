@@ -2,6 +2,7 @@ internal import BudgetCore
 internal import Containers
 internal import Glibc
 internal import LinuxSystem
+internal import Varlink
 
 /// Finds out for whom a command is registered: what confines the caller, and what their account is called.
 final class Submitters {
@@ -14,8 +15,10 @@ final class Submitters {
     private let readers: ProcessReaders
     private var standings = PeerStandings()
     /// Those whose processes are to be looked at, an account after the other; and how many are being looked at.
-    private var waiting = FairQueue<OwnerID, (Client, PendingReplies.Ticket)>()
+    private var waiting = FairQueue<OwnerID, (Look, PendingReplies.Ticket)>()
     private var lookCount = 0
+    /// How many calls of an account wait whose caller is gone.
+    private var orphans: [OwnerID: Int] = [:]
 
     init(
         _ core: Core, _ access: AccessControl, _ users: UserCache, _ replies: PendingReplies,
@@ -40,87 +43,154 @@ final class Submitters {
 
     // MARK: - Looks at callers
 
-    /// Whether it is known what confines a client's process.
-    func knows(_ client: Client) -> Bool {
+    /// Whether it is known what confines a client's process. If not, it is looked at, and the call carried out again then.
+    func know(
+        _ client: Client, orRepeat call: Call, _ handler: @escaping CallTable.Handler
+    ) -> Bool {
         if client.standing?.isValid(at: core.now, acceptedAt: client.acceptedAt) == true {
             return true
         }
         do throws(SystemError) {
-            let process = try process(of: client)
-            let isWhole = access.measure(for: client.credentials) == nil
-            guard
-                let standing = standings.standing(
-                    of: process, isWhole: isWhole, acceptedAt: client.acceptedAt, at: core.now)
-            else { return false }
-            client.wasSeen(standing)
+            let process = try PeerProcess(
+                of: client.descriptor, client.credentials, connectedBy: client.acceptedAt)
+            let look = Look(
+                client, process, beyond: access.measure(for: client.credentials), call, handler)
+            if isKnown(look) { return true }
+            wait(look)
+            return false
         } catch {
             client.wasSeen(failure(error, client))
+            return true
         }
-        return true
     }
 
-    /// Has a client's process looked at, before a call goes on.
-    func look(at client: Client, then body: @escaping (Client) -> Void) {
-        let ticket = replies.newTicket()
-        replies.open(client, ticket, completion: body)
-        waiting.add((client, ticket), of: client.ownerUse.owner)
-        lookAtNext()
+    /// A client's process that is to be looked at, and what is done then.
+    private final class Look {
+        let client: Client
+        let process: PeerProcess
+        /// What it is measured against; `nil` where all that confines it is asked.
+        let own: ProcessConfinement?
+        private let call: Call
+        private let handler: CallTable.Handler
+        /// Whether the client is gone, so that nobody is to be answered.
+        private(set) var isForNobody = false
+
+        init(
+            _ client: Client, _ process: PeerProcess, beyond own: ProcessConfinement?,
+            _ call: Call, _ handler: @escaping CallTable.Handler
+        ) {
+            self.client = client
+            self.process = process
+            self.own = own
+            self.call = call
+            self.handler = handler
+        }
+
+        var account: OwnerID { client.ownerUse.owner }
+        var byteCount: Int { call.byteCount }
+
+        func clientIsGone() { isForNobody = true }
+
+        func repeatCall() {
+            do throws(CallFailure) {
+                try handler(client, call)
+            } catch {
+                client.reply(error)
+            }
+        }
     }
 
     /// So many are looked at together; one that holds up who looks holds up no others then.
     private static let looksMax = 8
+    /// So many who look may be held up by processes of one account.
+    private static let unreturnedMax = 8
+    /// So many calls of an account, of this size at most, are carried out though their caller has not waited.
+    private static let (orphansMax, orphanBytesMax) = (64, 65_536)
+
+    private func wait(_ look: Look) {
+        let ticket = replies.newTicket()
+        waiting.add((look, ticket), of: look.account)
+        replies.open(look.client, ticket, dropped: { [unowned self] in callerIsGone(look) }) { _ in
+            look.repeatCall()
+        }
+        lookAtNext()
+    }
+
+    /// Who gives an order and goes has it carried out all the same, as far as that goes.
+    private func callerIsGone(_ look: Look) {
+        guard look.byteCount <= Self.orphanBytesMax,
+            orphans[look.account, default: 0] < Self.orphansMax
+        else { return }
+        orphans[look.account, default: 0] += 1
+        look.clientIsGone()
+    }
 
     private func lookAtNext() {
-        while lookCount < Self.looksMax, let (client, ticket) = waiting.next() {
-            guard !client.isClosed else { continue }
+        while lookCount < Self.looksMax, let (look, ticket) = waiting.next() {
             // Another connection of the same process may have been waited for.
-            if knows(client) {
-                replies.resolve(ticket)
-            } else {
-                look(at: client, ticket)
+            if isKnown(look) {
+                end(look, ticket)
+            } else if look.isForNobody || !look.client.isClosed {
+                start(look, ticket)
             }
         }
     }
 
-    private func look(at client: Client, _ ticket: PendingReplies.Ticket) {
-        let own = access.measure(for: client.credentials)
+    private func isKnown(_ look: Look) -> Bool {
+        guard
+            let standing = standings.standing(
+                of: look.process, isWhole: look.own == nil, acceptedAt: look.client.acceptedAt,
+                at: core.now)
+        else { return false }
+        look.client.wasSeen(standing)
+        return true
+    }
+
+    private func start(_ look: Look, _ ticket: PendingReplies.Ticket) {
         let askedAt = BootTimeClock.now()
         do throws(SystemError) {
-            let process = try process(of: client)
-            try readers.view(process.processID, beyond: own) { [unowned self] result in
+            let number = look.process.processID
+            guard readers.unreturnedCount(of: look.account.rawValue) < Self.unreturnedMax else {
+                throw SystemError(
+                    operation: "look at process \(number)", errno: EBUSY,
+                    detail: "those who look at processes of this user do not come back")
+            }
+            try readers.view(number, because: look.account.rawValue, beyond: look.own) {
+                [unowned self] result in
                 lookCount -= 1
-                take(result, of: process, beyond: own, askedAt, client)
-                replies.resolve(ticket)
+                take(result, of: look, askedAt)
+                end(look, ticket)
                 lookAtNext()
             }
             lookCount += 1
         } catch {
-            client.wasSeen(failure(error, client))
-            replies.resolve(ticket)
+            look.client.wasSeen(failure(error, look.client))
+            end(look, ticket)
         }
     }
 
+    private func end(_ look: Look, _ ticket: PendingReplies.Ticket) {
+        guard look.isForNobody else { return replies.resolve(ticket) }
+        let left = (orphans[look.account] ?? 1) - 1
+        orphans[look.account] = left > 0 ? left : nil
+        look.repeatCall()
+    }
+
     private func take(
-        _ result: Result<ProcessView?, SystemError>, of process: PeerProcess,
-        beyond own: ProcessConfinement?, _ askedAt: Int64, _ client: Client
+        _ result: Result<ProcessView?, SystemError>, of look: Look, _ askedAt: Int64
     ) {
         var startedAt: Int64?
         let confinement = Result { () throws(SystemError) in
             let view = try result.get()
             startedAt = view?.startedAt
-            return try process.confinement(view, beyond: own)
+            return try look.process.confinement(view, beyond: look.own)
         }
         let standing = PeerStanding(confinement, at: core.now, seenAt: askedAt)
-        client.wasSeen(standing)
-        guard let startedAt, process.isOne(startedAt: startedAt) else { return }
+        look.client.wasSeen(standing)
+        guard let startedAt, look.process.isOne(startedAt: startedAt) else { return }
         standings.learn(
-            standing, of: process.processID, isWhole: own == nil, startedAt: startedAt,
-            at: core.now)
-    }
-
-    private func process(of client: Client) throws(SystemError) -> PeerProcess {
-        try PeerProcess(
-            of: client.descriptor, client.credentials, connectedBy: client.acceptedAt)
+            standing, of: look.process.processID, isWhole: look.own == nil,
+            startedAt: startedAt, at: core.now)
     }
 
     private func failure(_ error: SystemError, _ client: Client) -> PeerStanding {

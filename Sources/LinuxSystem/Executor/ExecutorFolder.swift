@@ -44,7 +44,12 @@ package struct ExecutorFolder {
             // It is theirs for as long as they are there.
             try systemCall("unlink", lockPath) { unlink(lockPath) }
         }
-        return Leftovers(unkillable: Set(killed).filter(isUninterruptible).sorted())
+        return Leftovers(unkillable: Set(killed).filter(Self.isUninterruptible).sorted())
+    }
+
+    /// Whether a process is in a wait that no signal ends.
+    private static func isUninterruptible(_ processID: Int32) -> Bool {
+        (try? ProcessStat(of: processID))?.state == "D"
     }
 
     private func inUse(by holder: Int32) -> SystemError {

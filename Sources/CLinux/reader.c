@@ -267,11 +267,18 @@ static void close_question(struct clx_readers *readers, struct clx_answer *answe
     }
 }
 
+/// One that was told to end is not counted on.
+static void was_quick(struct clx_readers *readers, uint64_t number) {
+    for (int place = 0; place < readers->count; place++) {
+        if (readers->processes[place].number == number && !readers->processes[place].is_dismissed) readers->quick = number;
+    }
+}
+
 bool clx_readers_hear(struct clx_readers *readers, struct clx_answer *answer) {
     ssize_t length;
     while ((length = recv(readers->questions[0], answer, sizeof *answer, MSG_DONTWAIT)) > 0) {
         if (length < (ssize_t)offsetof(struct clx_answer, all)) continue;
-        readers->quick = answer->reader;
+        was_quick(readers, answer->reader);
         close_question(readers, answer);
         return true;
     }

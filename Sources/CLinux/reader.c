@@ -12,6 +12,7 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -41,9 +42,14 @@ static bool runs_same_program(pid_t process) {
     return length == own_length && memcmp(own, other, (size_t)length) == 0;
 }
 
+/// Its effective uid tells that of most, and holds nothing: to write the status of one in 65,536 groups takes milliseconds.
 static uint32_t user_of(pid_t process) {
     char path[64];
+    struct stat folder;
     uint64_t user;
+    snprintf(path, sizeof path, "/proc/%d", process);
+    if (clx_proc_stat(path, &folder) == 0 && folder.st_uid != 0) return folder.st_uid;
+    // A program that gets root's rights at its execve(2) is its user's still.
     snprintf(path, sizeof path, "/proc/%d/status", process);
     const int file = clx_proc_open(path, O_RDONLY);
     const bool is_there = file >= 0 && clx_number_after(file, "Uid:", &user) == 1 && user < UINT32_MAX;
@@ -237,21 +243,22 @@ int clx_readers_begin(struct clx_readers *readers) {
     return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, readers->questions) < 0 ? errno : 0;
 }
 
-static int ask(const struct clx_readers *readers, const struct clx_question *question) {
+/// Returns how many processes are asked by that.
+static uint32_t ask(const struct clx_readers *readers, const struct clx_question *question) {
     while (send(readers->questions[0], question, sizeof *question, MSG_DONTWAIT | MSG_NOSIGNAL) < 0) {
-        if (errno != EINTR) return errno;
+        if (errno != EINTR) return 0;
     }
-    return 0;
+    return 1;
 }
 
 uint64_t clx_readers_ask(struct clx_readers *readers, const struct clx_question *question, uint64_t now) {
     if (readers->open_count == CLX_QUESTIONS_MAX) return 0;
-    struct clx_open_question *open = &readers->open[readers->open_count];
+    struct clx_open_question *open = &readers->open[readers->open_count++];
     *open = (struct clx_open_question){.question = *question, .asked_at = now};
-    open->question.number = readers->last_question + 1;
-    if (ask(readers, &open->question) != 0) return 0;
-    readers->open_count++;
-    return ++readers->last_question;
+    open->question.number = ++readers->last_question;
+    // Where there is no room for it, it is asked again.
+    open->sent = ask(readers, &open->question);
+    return open->question.number;
 }
 
 static void close_question(struct clx_readers *readers, struct clx_answer *answer) {
@@ -260,8 +267,7 @@ static void close_question(struct clx_readers *readers, struct clx_answer *answe
     for (int i = 0; i < readers->open_count; i++) {
         if (readers->open[i].question.number != answer->number) continue;
         answer->is_first = true;
-        // Each time it was asked by one more.
-        answer->others = (uint32_t)readers->open[i].tries;
+        answer->others = readers->open[i].sent - (answer->error == ETIMEDOUT ? 0 : 1);
         readers->open[i] = readers->open[--readers->open_count];
         return;
     }
@@ -306,6 +312,12 @@ static void forget_ended(struct clx_readers *readers) {
     }
 }
 
+/// What nobody has taken, though it is answered or given up, would fill the socket.
+static void drop_stale(const struct clx_readers *readers) {
+    char nothing;
+    while (recv(readers->questions[1], &nothing, sizeof nothing, MSG_DONTWAIT) > 0) {}
+}
+
 /// With nothing to do, the one that was quick is enough. One that is held up ends when it is not any more.
 static void dismiss_others(struct clx_readers *readers) {
     for (int place = 0; place < readers->count; place++) {
@@ -325,7 +337,7 @@ static bool ask_again(struct clx_readers *readers, uint64_t now) {
         is_late = true;
         open->asked_at = now;
         // Beyond the last one it is told as unanswered.
-        if (++open->tries < CLX_READER_TRIES_MAX) ask(readers, &open->question);
+        if (++open->tries < CLX_READER_TRIES_MAX) open->sent += ask(readers, &open->question);
     }
     return is_late;
 }
@@ -353,6 +365,7 @@ static bool is_waited_for(struct clx_readers *readers, uint64_t now) {
 bool clx_readers_lack_process(struct clx_readers *readers, uint64_t now) {
     forget_ended(readers);
     const bool is_late = ask_again(readers, now), is_waited = is_waited_for(readers, now);
+    if (readers->open_count == 0) drop_stale(readers);
     if (readers->open_count == 0 && readers->quick != 0) dismiss_others(readers);
     // More than a few at a time take longer all together.
     const bool is_slow = is_late || (is_waited && count_at_work(readers) < AT_WORK_MAX);

@@ -207,6 +207,7 @@ package final class Daemon {
 
     /// Performs the orders that calls and events have left, and sends the answers.
     private func finishInstant() {
+        calls.submitters.lookMore()
         front.holders.abandonMore()
         core.perform()
         processes.tasks.launchPending()

@@ -182,6 +182,7 @@ struct Service {
 /// Who calls, and what is answered.
 struct CallSide {
     let listener: ConnectionListener
+    let submitters: Submitters
     let scheduler: CallScheduler
     let outputs: OutputPager.Parts
 
@@ -192,7 +193,7 @@ struct CallSide {
         let (journal, log) = (outfit.journal, outfit.log)
         let access = AccessControl(
             outfit.configuration, executor: outfit.executor.executor?.processID)
-        let submitters = Submitters(
+        submitters = Submitters(
             core, access, processes.users, front.replies, outfit.host.readers,
             servesEverybody: outfit.configuration.servesEverybody)
         listener = ConnectionListener(

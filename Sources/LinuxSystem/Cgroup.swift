@@ -94,7 +94,6 @@ package final class Cgroup {
             var events = pollfd(fd: eventsDescriptor, events: Int16(POLLPRI), revents: 0)
             poll(&events, 1, Int32(clamping: min(left, Self.lookMilliseconds)))
             let processes = try processIDs()
-            // Who is on the way to the end is in the list no more.
             let isHopeless = !processes.isEmpty && processes == before
             looksWithoutHope = isHopeless ? looksWithoutHope + 1 : 0
             before = processes
@@ -105,7 +104,7 @@ package final class Cgroup {
     /// While killed processes are waited for: how often they are looked at, and how often they must have been the same to be
     /// given up: those are in an uninterruptible wait.
     private static let lookMilliseconds: Int64 = 100
-    private static let looksWithoutHopeMax = 10
+    private static let looksWithoutHopeMax = 20
 
     /// Asks for the freeze or the thaw of the group and all below; done when `state` says so.
     func setFrozen(_ frozen: Bool) throws(SystemError) {

@@ -18,8 +18,9 @@ package final class ProcessReaders: WatchOwner {
     private let timer: OwnedDescriptor
     private var questions: [UInt64: Question] = [:]
     /// Of questions that are answered: how many have not come back from them, and because of which user.
-    private var unreturned: [UInt64: (user: UInt32, count: Int)] = [:]
-    private var unreturnedCounts: [UInt32: Int] = [:]
+    private var unreturned: [UInt64: (user: UInt32, count: Int, since: Int64)] = [:]
+    /// Whether the timer is to expire.
+    private var isArmed = false
     /// Makes a process as a closer.
     private var makeProcess: () throws(SystemError) -> OwnedDescriptor = {
         () throws(SystemError) in throw SystemError(operation: "fork", errno: EAGAIN)
@@ -75,8 +76,17 @@ package final class ProcessReaders: WatchOwner {
         try ask(question, user, .view(completion))
     }
 
-    /// How many of those who read do not come back from what was asked because of a user.
-    package func unreturnedCount(of user: UInt32) -> Int { unreturnedCounts[user] ?? 0 }
+    /// How many of those who read have not come back for a second from what was asked because of a user.
+    package func unreturnedCount(of user: UInt32) -> Int {
+        guard !unreturned.isEmpty else { return 0 }
+        let until = MonotonicClock.now() - Self.unreturnedAfter
+        return unreturned.values.reduce(0) {
+            $0 + ($1.user == user && $1.since < until ? $1.count : 0)
+        }
+    }
+
+    /// In nanoseconds; what comes back before was late because the machine is busy.
+    private static let unreturnedAfter: Int64 = 1_000_000_000
 
     /// So many can be looked at at once.
     package static let looksMax = Int(CLX_LOOK_MAX)
@@ -108,6 +118,7 @@ package final class ProcessReaders: WatchOwner {
     func ready(role: Int, _ events: inout [ProcessEvent]) {
         if role == Self.roleOfTimer {
             timer.takeEvents()
+            isArmed = false
             employ()
         }
         hear()
@@ -130,8 +141,9 @@ package final class ProcessReaders: WatchOwner {
                 continue
             }
             if answer.others > 0 {
-                unreturned[answer.number] = (question.user, Int(answer.others))
-                unreturnedCounts[question.user, default: 0] += Int(answer.others)
+                unreturned[answer.number] = (
+                    question.user, Int(answer.others), MonotonicClock.now()
+                )
             }
             switch question.completion {
             case .view(let completion) where answer.error != 0:
@@ -145,15 +157,16 @@ package final class ProcessReaders: WatchOwner {
 
     /// One more has come back from a question that was answered before.
     private func hasReturned(from number: UInt64) {
-        guard let (user, count) = unreturned.removeValue(forKey: number) else { return }
-        if count > 1 { unreturned[number] = (user, count - 1) }
-        let left = (unreturnedCounts[user] ?? 1) - 1
-        unreturnedCounts[user] = left > 0 ? left : nil
+        guard let entry = unreturned.removeValue(forKey: number), entry.count > 1 else { return }
+        unreturned[number] = (entry.user, entry.count - 1, entry.since)
     }
 
+    /// One that is armed stays so: it must come, however often others are asked.
     private func arm() {
         let milliseconds = Int(clx_readers_next_look(readers))
-        timer.arm(nanoseconds: max(milliseconds, 0) * 1_000_000)
+        guard !isArmed, milliseconds >= 0 else { return }
+        isArmed = true
+        timer.arm(nanoseconds: milliseconds * 1_000_000)
     }
 }
 
@@ -163,7 +176,7 @@ struct ProcessLook {
     let parent: Int32
     /// Clock ticks since boot.
     let startTime: Int64
-    /// Its real uid; `nil` where that was not read.
+    /// Its effective uid, or where that is root's the real one; `nil` where that was not read.
     let user: UInt32?
     let process: clx_process
 
@@ -227,7 +240,7 @@ package final class WaitingReaders {
     /// Whether some do not come back.
     var areHeldUp: Bool {
         _ = clx_readers_lack_process(readers, UInt64(MonotonicClock.now()))
-        return readers.pointee.count > 1
+        return readers.pointee.count > 1 && readers.pointee.open_count == 0
     }
 
     /// Looks at processes.
@@ -262,10 +275,9 @@ package final class WaitingReaders {
     private func answer(to question: clx_question) throws(SystemError) -> clx_answer {
         var question = question
         var answer = clx_answer()
-        guard clx_readers_ask(readers, &question, UInt64(MonotonicClock.now())) != 0 else {
-            throw SystemError(operation: "send", errno: EAGAIN)
-        }
-        while !clx_readers_hear(readers, &answer) || !answer.is_first {
+        let number = clx_readers_ask(readers, &question, UInt64(MonotonicClock.now()))
+        guard number != 0 else { throw SystemError(operation: "send", errno: EAGAIN) }
+        while !clx_readers_hear(readers, &answer) || !answer.is_first || answer.number != number {
             if clx_readers_lack_process(readers, UInt64(MonotonicClock.now())) {
                 let maker = maker?.rawValue ?? -1
                 let process = try systemCall("sendmsg") { clx_closer_make(maker) }

@@ -1,17 +1,14 @@
 internal import CLinux
 internal import Glibc
 
-/// Whether a user could signal a process (kill(2)), so that it is the user's own; of root's alone those that have root's rights are.
-/// Nothing is read that the kernel would hold something for.
+/// The effective uid of a process: that of its folder in /proc, which holds nothing of it.
 ///
-/// - Parameter descriptor: the process's pidfd.
-package func isOwn(_ process: Int32, _ descriptor: borrowing OwnedDescriptor, of user: UInt32)
-    -> Bool
-{
-    guard clx_pidfd_send_signal_as(user, descriptor.rawValue, 0) == 0 else { return false }
+/// - Throws: where it is gone.
+package func effectiveUser(of process: Int32) throws(SystemError) -> UInt32 {
     var status = stat()
-    return user != 0 || geteuid() != 0
-        || (clx_proc_stat("/proc/\(process)", &status) == 0 && status.st_uid == 0)
+    let path = "/proc/\(process)"
+    try systemCall("stat", path) { clx_proc_stat(path, &status) }
+    return status.st_uid
 }
 
 /// The group of whoever has none that counts here: `nogroup` in most databases, kernel.overflowgid in the kernel

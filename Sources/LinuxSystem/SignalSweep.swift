@@ -16,8 +16,8 @@ final class SignalSweep {
     /// When those of them got it that did, in clock ticks since boot; 0 for those that are spared.
     private var signalledAt: [Int32: Int64] = [:]
     private var rest: ArraySlice<Int32> = []
-    /// What was read of those that have come since the first look; `nil` where there was nothing.
-    private var newcomers: [Int32: ProcessLook?] = [:]
+    /// What was read of those that are next; `nil` where there was nothing.
+    private var looks: [Int32: ProcessLook?] = [:]
     /// A group that forks for ever must not keep us busy for ever.
     private var looksLeft = SignalSweep.looksMax
     private(set) var signalled = 0
@@ -29,24 +29,23 @@ final class SignalSweep {
 
     private static let looksMax = 8
 
-    /// - Parameter user: only processes get it that this user could send it to.
+    /// - Parameter user: only processes get it that have this uid (``ProcessLook/user``).
     init(_ number: Int32, to group: Cgroup, ofUser user: UInt32) {
         self.number = number
         self.group = group
         self.user = user
     }
 
-    /// Those that are next, where it has to be known first who has started them.
+    /// Those that are next, and of whom it has to be known first whose they are and who has started them.
     var unknown: [Int32] {
-        // All that the first look has found were there before the first signal.
-        guard looksLeft < Self.looksMax - 1, !Self.unhandled.contains(number) else { return [] }
-        return rest.prefix(ProcessReaders.looksMax).filter { newcomers[$0] == nil }
+        rest.prefix(ProcessReaders.looksMax).filter { looks[$0] == nil }
     }
 
     /// Takes what was read of those.
-    func learn(_ looks: [ProcessLook], of asked: [Int32]) {
-        for processID in asked { newcomers[processID] = .some(nil) }
-        for look in looks { newcomers[look.processID] = look }
+    func learn(_ found: [ProcessLook], of asked: [Int32]) {
+        looks = [:]
+        for processID in asked { looks[processID] = .some(nil) }
+        for look in found { looks[look.processID] = look }
     }
 
     /// Signals up to so many processes, or those of whom enough is known.
@@ -83,9 +82,10 @@ final class SignalSweep {
     ///
     /// One that was started in the same tick of the clock as its parent got the signal may have been there before it.
     /// That is rare, and its limit is kept all the same; what comes after is what each shell script does that cleans up.
-    private func mayBeAnswer(_ processID: Int32) -> Bool {
-        guard let look = newcomers[processID] ?? nil, let sentAt = signalledAt[look.parent]
-        else { return false }
+    private func mayBeAnswer(_ look: ProcessLook) -> Bool {
+        guard !Self.unhandled.contains(number), let sentAt = signalledAt[look.parent] else {
+            return false
+        }
         return look.startTime >= sentAt
     }
 
@@ -99,11 +99,11 @@ final class SignalSweep {
             return
         }
         guard group.holds(processID) else { return }
-        guard !mayBeAnswer(processID) else { return signalledAt[processID] = 0 }
-        // Root could send it to everybody.
-        if user == 0, !isOwn(processID, process, of: user) { return }
+        // One of which nothing could be read is gone.
+        guard let look = looks[processID] ?? nil, look.user == user else { return }
+        guard !mayBeAnswer(look) else { return signalledAt[processID] = 0 }
         let sentAt = Int64(clamping: BootTimeClock.ticks())
-        if clx_pidfd_send_signal_as(user, process.rawValue, number) == 0 {
+        if clx_pidfd_send_signal(process.rawValue, number) == 0 {
             signalledAt[processID] = sentAt
             signalled += 1
             return

@@ -23,16 +23,21 @@ enum {
     READS_MAX = 512,
     /// How often those that stand still are looked at, since some may be on their way to that.
     CHECKS_MAX = 4,
-    /// After so long who looks is held up.
+    /// After so long who looks is held up; and how many may be at work or held up.
     HELD_UP_MS = 500,
+    WORKERS_MAX = 8,
 };
 
-/// The child that looks and kills, which knows the commands as they were when it was forked; its pidfd, or -1.
-static struct source worker = {.descriptor = -1};
-static pid_t worker_process;
-/// The group in which it is.
-static int worker_folder = -1;
-static uint64_t held_up_at;
+/// A child that looks and kills, which knows the commands as they were when it was forked.
+static struct worker {
+    /// Its pidfd.
+    struct source end;
+    bool is_there;
+    /// The group that it looks at.
+    int folder;
+    /// When it is held up; 0: it was found to be, and ends when it can.
+    uint64_t held_up_at;
+} workers[WORKERS_MAX];
 
 /// A check of all in a group and below.
 struct check {
@@ -133,55 +138,65 @@ static _Noreturn void work(const struct command *command, int folder) {
     _exit(0);
 }
 
-/// Nobody is left standing still by one that did not come to its end.
-static void drop_worker(void) {
+static void has_ended(struct source *source, uint32_t events) {
+    struct worker *worker = OWNER(source, struct worker, end);
     struct clx_exit end = {.was_signalled = true};
-    clx_end_of_pidfd(worker.descriptor, &end);
-    if (end.was_signalled) group_write(worker_folder, "cgroup.freeze", "0");
-    const int pidfd = worker.descriptor;
-    loop_forget(&worker);
+    (void)events;
+    clx_end_of_pidfd(source->descriptor, &end);
+    // Nobody is left standing still by one that did not come to its end.
+    if (end.was_signalled) group_write(worker->folder, "cgroup.freeze", "0");
+    const int pidfd = source->descriptor;
+    loop_forget(source);
     close(pidfd);
-    close(worker_folder);
-    worker_folder = -1;
+    close(worker->folder);
+    worker->is_there = false;
 }
 
-static void has_ended(struct source *source, uint32_t events) {
-    (void)source;
-    (void)events;
-    drop_worker();
+static struct worker *free_worker(void) {
+    for (int i = 0; i < WORKERS_MAX; i++) {
+        if (!workers[i].is_there) return &workers[i];
+    }
+    return NULL;
 }
 
 /// Returns 0 or an errno.
-static int watch_worker(void) {
-    const int error = orphans_spare(worker_process), pidfd = clx_pidfd_open(worker_process);
-    worker.ready = has_ended;
-    held_up_at = loop_now() + (uint64_t)HELD_UP_MS * 1000000;
-    const int failure = pidfd < 0 ? errno : error != 0 ? error : loop_watch(&worker, pidfd, EPOLLIN);
+static int watch(struct worker *worker, pid_t process, int folder) {
+    const int error = orphans_spare(process), pidfd = clx_pidfd_open(process);
+    worker->end.ready = has_ended;
+    worker->folder = folder;
+    worker->held_up_at = loop_now() + (uint64_t)HELD_UP_MS * 1000000;
+    const int failure = pidfd < 0 ? errno : error != 0 ? error : loop_watch(&worker->end, pidfd, EPOLLIN);
     if (failure != 0 && pidfd >= 0) close(pidfd);
+    worker->is_there = failure == 0;
     return failure;
 }
 
 void elsewhere_kill(const struct command *command, const char *path) {
-    if (worker_folder >= 0) return;
-    const int folder = openat(groups_folder(), path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    struct worker *worker = free_worker();
+    const int folder = worker == NULL ? -1 : openat(groups_folder(), path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder < 0) return;
-    worker_process = fork();
-    if (worker_process == 0) work(command, folder);
-    if (worker_process > 0 && watch_worker() == 0) {
-        worker_folder = folder;
-        return;
-    }
+    const pid_t process = fork();
+    if (process == 0) work(command, folder);
+    if (process > 0 && watch(worker, process, folder) == 0) return;
     // It is not known when that comes to its end.
-    if (worker_process > 0) kill(worker_process, SIGKILL);
-    if (worker_process > 0) group_write(folder, "cgroup.freeze", "0");
+    if (process > 0) kill(process, SIGKILL);
+    if (process > 0) group_write(folder, "cgroup.freeze", "0");
     close(folder);
 }
 
 int elsewhere_turn(void) {
-    if (worker_folder < 0) return -1;
     const uint64_t now = loop_now();
-    if (held_up_at > now) return (int)((held_up_at - now + 999999) / 1000000);
-    kill(worker_process, SIGKILL);
-    drop_worker();
-    return -1;
+    uint64_t next = UINT64_MAX;
+    for (int i = 0; i < WORKERS_MAX; i++) {
+        struct worker *worker = &workers[i];
+        if (!worker->is_there || worker->held_up_at == 0) continue;
+        if (worker->held_up_at <= now) {
+            clx_pidfd_send_signal(worker->end.descriptor, SIGKILL);
+            group_write(worker->folder, "cgroup.freeze", "0");
+            worker->held_up_at = 0;
+        } else if (worker->held_up_at < next) {
+            next = worker->held_up_at;
+        }
+    }
+    return next == UINT64_MAX ? -1 : (int)((next - now + 999999) / 1000000);
 }

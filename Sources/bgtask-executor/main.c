@@ -236,12 +236,20 @@ static int work(void) {
     } else {
         drain_where_needed();
     }
+    clx_scheduling_keep();
+    // In this order: each may have the next one do something.
     readers_hear();
-    const int due = command_fire_due(loop_now());
-    const int look = earlier(earlier(orphans_turn(), strays_turn()), earlier(sweep_turn(), supervised_turn()));
-    const int answer = earlier(elsewhere_turn(), readers_turn());
-    const int untold = brain_tell(), unremoved = earlier(releases_turn(), removals_turn());
-    return earlier(earlier(earlier(due, look), earlier(kill, untold)), earlier(earlier(unremoved, answer), milliseconds_to_patience()));
+    int next = earlier(kill, command_fire_due(loop_now()));
+    next = earlier(next, orphans_turn());
+    next = earlier(next, strays_turn());
+    next = earlier(next, sweep_turn());
+    next = earlier(next, supervised_turn());
+    next = earlier(next, elsewhere_turn());
+    next = earlier(next, readers_turn());
+    next = earlier(next, brain_tell());
+    next = earlier(next, releases_turn());
+    next = earlier(next, removals_turn());
+    return earlier(next, milliseconds_to_patience());
 }
 
 static void run(void) {

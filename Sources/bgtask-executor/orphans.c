@@ -1,7 +1,10 @@
 #include "orphans.h"
 
 #include <errno.h>
+#include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "children.h"
@@ -19,8 +22,6 @@ enum {
     /// How often a command's strays are looked for without a pause, first among all processes and then among the children.
     LOOKS_MAX = 8,
     ROUNDS_MAX = 64,
-    /// How often it is waited for those that were killed, before it is asked whether they are over.
-    ROUNDS_BY_END = 2,
     /// After that a second passes between two looks for them.
     ROUND_MS = 1000,
     /// While those do not end that were killed, pauses grow to so many doublings of a millisecond.
@@ -64,9 +65,6 @@ static struct asker count_asker;
 /// When that was asked, and whether the answer is late.
 static uint64_t asked_at;
 static bool is_late;
-/// Whether the orphans of a command are over, which a tracer keeps to itself.
-static struct clx_question traced;
-static struct asker end_asker;
 
 // MARK: - The table
 
@@ -175,10 +173,17 @@ static void has_ended_here(pid_t child) {
     has_ended(&looked);
 }
 
-/// 1 where a child is over with all its threads, 0 where it lives or a tracer keeps its end to itself, and -1 where it is no child.
-static int is_over(pid_t child) {
+enum state { STATE_LIVES, STATE_OVER, STATE_NO_CHILD };
+
+/// Whether a child is over with all its threads, also where a tracer keeps that to itself.
+static enum state state_of(pid_t child) {
     struct clx_exit end;
-    return clx_end_of(child, &end);
+    const int seen = clx_end_of(child, &end);
+    if (seen != 0) return seen > 0 ? STATE_OVER : STATE_NO_CHILD;
+    struct pollfd ended = {.fd = clx_pidfd_open(child), .events = POLLIN};
+    const bool is_over = ended.fd >= 0 && poll(&ended, 1, 0) > 0;
+    if (ended.fd >= 0) close(ended.fd);
+    return is_over ? STATE_OVER : STATE_LIVES;
 }
 
 /// Another count shows who was missed, or has left nevertheless.
@@ -193,42 +198,12 @@ void orphans_end(pid_t child) {
     const bool is_known = orphan != NULL && !orphan->is_asked;
     if (is_known && orphan->command != NULL) stir(orphan->command);
     if (orphan != NULL) drop(place);
-    // The answer is not about who has its number next.
-    for (uint32_t i = 0; end_asker.question != 0 && i < traced.count; i++) {
-        if (traced.pids[i] == child) traced.pids[i] = 0;
-    }
     if (!is_known && (waiting != NULL || !children_are_listed())) has_ended_here(child);
 }
 
 // MARK: - An end
 
 enum left_behind { LEFT_NOBODY, LEFT_DYING, LEFT_SOMEBODY };
-
-/// Of a child that is over nobody is left behind: its own children are this process's.
-static void has_gone(struct command *command, struct orphan *orphan) {
-    take(orphan);
-    command->was_stirred = true;
-}
-
-static void end_answered(const struct clx_answer *answer) {
-    for (uint32_t i = 0; i < answer->count && i < traced.count; i++) {
-        struct orphan *orphan = *place_of(traced.pids[i]);
-        const struct clx_process *process = &answer->all[i].process;
-        if (orphan == NULL || orphan->command == NULL || process->pid == 0 || !clx_process_is_dead(process)) continue;
-        has_gone(orphan->command, orphan);
-    }
-}
-
-/// They do not end: whether they are over all the same is seen by the next count.
-static void ask_for_ends(const struct command *command) {
-    if (end_asker.question != 0) return;
-    traced = (struct clx_question){.kind = CLX_ASKS_LOOK};
-    for (const struct orphan *orphan = command->orphans; orphan != NULL && traced.count < CLX_LOOK_MAX; orphan = orphan->next_of_command) {
-        traced.pids[traced.count++] = orphan->pid;
-    }
-    end_asker.answered = end_answered;
-    if (traced.count > 0) readers_ask(&end_asker, &traced);
-}
 
 /// What is left of a command that has no child and nobody in its group.
 static enum left_behind look_at_those_of(struct command *command) {
@@ -238,8 +213,10 @@ static enum left_behind look_at_those_of(struct command *command) {
         char group[GROUP_NAME_BYTES];
         struct command *other;
         next = orphan->next_of_command;
-        if (is_over(orphan->pid) != 0) {
-            has_gone(command, orphan);
+        // Of a child that is over nobody is left behind: its own children are this process's.
+        if (state_of(orphan->pid) != STATE_LIVES) {
+            take(orphan);
+            command->was_stirred = true;
             continue;
         }
         const enum place place = strays_place(orphan->pid, group, &other);
@@ -273,7 +250,6 @@ static void conclude(struct command *command) {
     // Those whose parents live are no children of this process.
     const bool is_rare = command->look_rounds <= LOOKS_MAX || are_in_doubt(command);
     if (left == LEFT_SOMEBODY && is_rare) strays_look();
-    if (left != LEFT_NOBODY && command->look_rounds > ROUNDS_BY_END) ask_for_ends(command);
     wait_for_count(command, pause_after(command));
 }
 
@@ -328,18 +304,33 @@ static void fail(void) {
     }
 }
 
+static void let_go(void) {
+    struct command *command = waiting, *next;
+    waiting = NULL;
+    for (; command != NULL; command = next) {
+        next = command->next_waiting;
+        if (need_not_wait(command)) {
+            command->waits = WAITS_NOT;
+            command_strays_are_gone(command);
+            continue;
+        }
+        command->next_waiting = waiting;
+        waiting = command;
+    }
+}
+
 /// Returns false where there is no memory.
 static bool note(pid_t child) {
     char group[GROUP_NAME_BYTES];
     struct command *command;
     if (table_child(child) != NULL || *place_of(child) != NULL || releases_have(child)) return true;
     // It may have been reaped since the list was read, and the number be another's.
-    const int over = is_over(child);
-    const enum place place = over < 0 ? PLACE_NONE : strays_place(child, group, &command);
+    const enum state state = state_of(child);
+    const enum place place = state == STATE_NO_CHILD ? PLACE_NONE : strays_place(child, group, &command);
     if (place == PLACE_OWN || place == PLACE_NONE) return true;
     struct orphan *orphan = enter(child);
     if (orphan == NULL) return false;
-    if (over > 0) {
+    if (state == STATE_OVER) {
         // The next count shows whom it has left; when it is reaped does not matter then.
         has_ended_here(child);
     } else if (place == PLACE_INSIDE) {
@@ -351,36 +342,49 @@ static bool note(pid_t child) {
     return true;
 }
 
-/// Of one that is asked for, and that waits neither to be reaped nor for its tracer.
-static void place_unsure(struct orphan *orphan, const struct clx_looked *looked) {
+/// What there is to know where nobody could look: whose it is now.
+static struct clx_looked guess_at(pid_t child) {
+    char path[32];
+    struct stat folder;
+    struct clx_looked guess = {.process = {.pid = child, .start_time = UINT64_MAX}, .user = UINT32_MAX};
+    snprintf(path, sizeof path, "/proc/%d", child);
+    if (clx_proc_stat(path, &folder) == 0) guess.user = folder.st_uid;
+    return guess;
+}
+
+/// Of one that lives. Returns false where it is not known whether it belongs here.
+static bool place_unsure(struct orphan *orphan, const struct clx_looked *looked) {
     char group[GROUP_NAME_BYTES];
     struct command *command;
     const enum place place = strays_place(orphan->pid, group, &command);
+    const bool is_guess = looked->process.start_time == UINT64_MAX;
+    if (place == PLACE_NONE || (place == PLACE_UNSURE && is_guess)) return false;
     const bool is_own = place == PLACE_OWN || (place == PLACE_UNSURE && looked->runs_same_program);
     orphan->is_spared = is_own;
     if (place == PLACE_OUTSIDE || (place == PLACE_UNSURE && !is_own)) command = strays_found(looked, group);
     give(orphan, command);
+    return true;
 }
 
 static void count_answered(const struct clx_answer *answer) {
+    is_late = false;
     for (uint32_t i = 0; i < unsure.count; i++) {
         // One that has ended meanwhile is not there any more.
         struct orphan **entry = place_of(unsure.pids[i]), *orphan = *entry;
         if (orphan == NULL || !orphan->is_asked) continue;
-        const struct clx_looked *looked = i < answer->count ? &answer->all[i] : NULL;
         orphan->is_asked = false;
-        if (looked == NULL || looked->process.pid == 0) {
-            drop(entry);
-        } else if (clx_process_is_dead(&looked->process)) {
-            has_ended(looked);
-        } else {
-            place_unsure(orphan, looked);
+        if (state_of(orphan->pid) != STATE_LIVES) {
+            has_ended_here(orphan->pid);
+            continue;
         }
+        const bool is_seen = i < answer->count && answer->all[i].process.pid != 0;
+        const struct clx_looked looked = is_seen ? answer->all[i] : guess_at(orphan->pid);
+        if (place_unsure(orphan, &looked)) continue;
+        // It is new to the next count.
+        drop(entry);
+        check_later();
     }
     unsure.count = 0;
-    is_late = false;
-    // Those that nobody could look at are new to the next count.
-    if (answer->error != 0) check_later();
 }
 
 /// Asks for those of whom that is not known yet. Returns whether there are any.
@@ -398,21 +402,6 @@ static int read_on(void) {
     const int error = children_read_on(&list);
     if (error == 0 && list.is_read) last_length = list.length;
     return error;
-}
-
-static void let_go(void) {
-    struct command *command = waiting, *next;
-    waiting = NULL;
-    for (; command != NULL; command = next) {
-        next = command->next_waiting;
-        if (need_not_wait(command)) {
-            command->waits = WAITS_NOT;
-            command_strays_are_gone(command);
-            continue;
-        }
-        command->next_waiting = waiting;
-        waiting = command;
-    }
 }
 
 static void begin_count(void) {

@@ -9,6 +9,7 @@
 #include "loop.h"
 
 static struct clx_readers readers;
+static bool has_begun;
 static struct source answers;
 /// Those that have a question open.
 static struct asker *asking;
@@ -34,7 +35,7 @@ static struct asker *take(uint64_t question) {
 
 void readers_hear(void) {
     static struct clx_answer answer;
-    while (clx_readers_hear(&readers, &answer)) {
+    while (has_begun && clx_readers_hear(&readers, &answer)) {
         struct asker *asker = take(answer.number);
         if (asker != NULL) asker->answered(&answer);
     }
@@ -49,6 +50,7 @@ static void ready(struct source *source, uint32_t events) {
 int readers_begin(void) {
     const int error = clx_readers_begin(&readers);
     answers.ready = ready;
+    has_begun = error == 0;
     return error != 0 ? error : loop_watch(&answers, readers.questions[0], EPOLLIN);
 }
 

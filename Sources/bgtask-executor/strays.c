@@ -543,7 +543,7 @@ static void give_up(void) {
         const bool was_known = before != NULL && before->start_time == seen->start_time;
         // Those that are not known from before would not be known then; the next look stops them again.
         if (!was_known) let_go_on(seen);
-        if (was_known) before->stopped = seen->stopped;
+        if (was_known && seen->stopped >= 0) before->stopped = seen->stopped;
     }
     found.count = 0;
     ask_later();
@@ -597,9 +597,26 @@ static void look_at_batch(const struct clx_answer *answer) {
     drop_batch();
 }
 
+/// Nobody could look at those: they are what they were, and another look comes.
+static void pass_over_batch(void) {
+    has_dying = true;
+    for (uint32_t i = 0; i < batch.count; i++) {
+        struct seen *before = known_before(&processes.entries[batch_places[i]]);
+        if (before == NULL) continue;
+        struct command *command = command_find(before->command);
+        if (command != NULL) command->strays++;
+        if (add(&found, *before) != 0) return give_up();
+        before->stopped = -1;
+    }
+    drop_batch();
+}
+
 static void answered(const struct clx_answer *answer) {
-    if (answer->error != 0 || (look == LOOK_SORTS && answer->count != batch.count)) return give_up();
-    if (look == LOOK_READS) {
+    if (look == LOOK_SORTS && (answer->error != 0 || answer->count != batch.count)) {
+        pass_over_batch();
+    } else if (answer->error != 0) {
+        give_up();
+    } else if (look == LOOK_READS) {
         take_page(answer);
     } else {
         look_at_batch(answer);

@@ -85,7 +85,7 @@ extension LinuxTests {
                 #expect(adopted.isFrozen == frozen)
             }
             #expect(!has(.gone))
-            #expect(try adopted.signal(SIGTERM) == 1)
+            _ = try adopted.signal(SIGTERM)
             try harness.waitFor { has(.gone) }
             #expect(try adopted.processIDs().isEmpty)
             #expect(try adopted.signal(SIGTERM) == 0)
@@ -194,9 +194,12 @@ extension LinuxTests {
             #expect(refusal(of: our)?.reason.contains("a unit of user 5") == true)
             // What is added later gets no signal.
             try slice.move(our[0], into: "user@5.service/app.slice/g.scope")
-            #expect(try adopted.signal(SIGCONT) == 1)
+            _ = try adopted.signal(SIGTERM)
+            try harness.waitUntilGone(theirs)
+            #expect(isAlive(our[0]))
+            theirs.close()
             adopted.close()
-            try end(theirs, ours)
+            try end(ours)
 
             let script = "setpriv --reuid 5 --regid 60 --clear-groups sleep 1000 & wait"
             let (mixed, _) = try start("sh", "-c", script, in: "mixed.service", processes: 2)

@@ -54,7 +54,7 @@ struct clx_question {
 struct clx_looked {
     /// Its number is 0 where it is gone.
     struct clx_process process;
-    /// Its real uid; UINT32_MAX where nothing was read.
+    /// Its effective uid, or where that is root's the real one; UINT32_MAX where nothing was read.
     uint32_t user;
     /// Whether it runs the program of who has looked, also one that was replaced since.
     bool runs_same_program;
@@ -126,7 +126,9 @@ struct clx_readers {
     uint64_t quick;
     struct clx_open_question {
         struct clx_question question;
+        /// How often it was asked, and how many were asked by that.
         int tries;
+        uint32_t sent;
         uint64_t asked_at;
     } open[CLX_QUESTIONS_MAX];
     int open_count;
@@ -137,7 +139,7 @@ struct clx_readers {
 /// Returns 0 or an errno.
 int clx_readers_begin(struct clx_readers *readers);
 
-/// Asks. Returns the number of the question, or 0 where too many are open. `now` is in nanoseconds on one clock.
+/// Asks. Returns the number of the question, which is answered, or 0 where too many are open. `now` is in nanoseconds on one clock.
 uint64_t clx_readers_ask(struct clx_readers *readers, const struct clx_question *question, uint64_t now);
 
 /// Takes an answer. Returns whether there is one.

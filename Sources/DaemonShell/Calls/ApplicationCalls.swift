@@ -24,16 +24,18 @@ struct ApplicationCalls {
 
     func register(_ client: Client, _ call: Call) throws(CallFailure) {
         let input = try call.read(Applications.Register.Input.self).registration
-        var registration = try Registration(checking: input)
+        let registration = try Registration(checking: input)
         let key = ApplicationKey(owner: client.caller.owner, id: input.id)
         guard registration.command != nil else { return try register(key, registration, client) }
-        guard submitters.know(client, orRepeat: call, register) else { return }
-        registration.submitter = try submitters.submitter(client)
         let ready = registration
-        try submitters.withAccountName(of: client) { name throws(CallFailure) in
-            var registration = ready
-            registration.submitter.name = name
-            try register(key, registration, client)
+        try submitters.withSubmitter(of: client, byteCount: call.byteCount) {
+            submitter throws(CallFailure) in
+            try submitters.withAccountName(of: client) { name throws(CallFailure) in
+                var registration = ready
+                registration.submitter = submitter
+                registration.submitter.name = name
+                try register(key, registration, client)
+            }
         }
     }
 
@@ -92,24 +94,31 @@ struct ApplicationCalls {
 
     func launch(_ client: Client, _ call: Call) throws(CallFailure) {
         let key = try key(in: call, of: client)
-        guard submitters.know(client, orRepeat: call, launch) else { return }
-        let launcher = try submitters.submitter(client)
-        try order(client, call) { registry, key, number, now, actions throws(Refusal) in
-            try registry.launch(key, number: number, at: now, &actions)
+        try submitters.withSubmitter(of: client, byteCount: call.byteCount) {
+            launcher throws(CallFailure) in
+            try order(client, key) { registry, key, number, now, actions throws(Refusal) in
+                try registry.launch(key, number: number, at: now, &actions)
+            }
+            runner.perform(launching: key, by: launcher)
         }
-        runner.perform(launching: key, by: launcher)
     }
 
     func activate(_ client: Client, _ call: Call) throws(CallFailure) {
         let key = try key(in: call, of: client)
         // What runs already is not started by it.
-        let isStarting = applications[key] == nil
-        guard !isStarting || submitters.know(client, orRepeat: call, activate) else { return }
-        let launcher = isStarting ? try submitters.submitter(client) : nil
-        try order(client, call) { registry, key, number, now, actions throws(Refusal) in
+        guard applications[key] == nil else { return try activate(key, client) }
+        try submitters.withSubmitter(of: client, byteCount: call.byteCount) {
+            launcher throws(CallFailure) in
+            let isStarting = applications[key] == nil
+            try activate(key, client)
+            if isStarting { runner.perform(launching: key, by: launcher) }
+        }
+    }
+
+    private func activate(_ key: ApplicationKey, _ client: Client) throws(CallFailure) {
+        try order(client, key) { registry, key, number, now, actions throws(Refusal) in
             try registry.activate(key, number: number, at: now, &actions)
         }
-        if let launcher { runner.perform(launching: key, by: launcher) }
     }
 
     func resign(_ client: Client, _ call: Call) throws(CallFailure) {
@@ -272,7 +281,12 @@ struct ApplicationCalls {
 
     /// Carries an order out, and answers with the application as it is then.
     private func order(_ client: Client, _ call: Call, _ body: Order) throws(CallFailure) {
-        let key = try key(in: call, of: client)
+        try order(client, key(in: call, of: client), body)
+    }
+
+    private func order(
+        _ client: Client, _ key: ApplicationKey, _ body: Order
+    ) throws(CallFailure) {
         let ticket = replies.newTicket()
         let waits = try core.ask { registry, now, actions throws(Refusal) in
             try body(&registry, key, ticket.number, now, &actions)

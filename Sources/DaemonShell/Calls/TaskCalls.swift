@@ -72,7 +72,6 @@ final class TaskCalls {
     // MARK: - Commands
 
     func submit(_ client: Client, _ call: Call) throws(CallFailure) {
-        guard submitters.know(client, orRepeat: call, submit) else { return }
         // What is larger by far than any work may be is not even read: that alone would take its time.
         let bytesMax = core.registry.limits.workBytesMax
         guard call.byteCount <= 2 * bytesMax else {
@@ -82,12 +81,17 @@ final class TaskCalls {
         if work.limits != nil { throw .invalid("work.limits") }
         var submission = Submission(
             name: work.name, owner: client.caller.owner, work: try Work(checking: work))
-        submission.work.submitter = try submitters.submitter(client)
         submission.application = work.application
         submission.profile = work.profile
         submission.budget = work.budget.map(RequestedBudget.init)
         submission.queueing = try Queueing(checking: work)
-        try submitAsAccount(submission, client)
+        let ready = submission
+        try submitters.withSubmitter(of: client, byteCount: call.byteCount) {
+            [unowned self] submitter throws(CallFailure) in
+            var submission = ready
+            submission.work.submitter = submitter
+            try submitAsAccount(submission, client)
+        }
     }
 
     /// What has no command runs that of the application that it names, unless it wakes it.
@@ -111,7 +115,6 @@ final class TaskCalls {
 
     /// Submits again what a task of the caller's was submitted with.
     func restart(_ client: Client, _ call: Call) throws(CallFailure) {
-        guard submitters.know(client, orRepeat: call, restart) else { return }
         let input = try call.read(Tasks.Restart.Input.self)
         let predecessors = try [Predecessor](checking: input.after, any: input.afterAny, in: "")
         let id = try TaskID(named: input.id)
@@ -119,13 +122,22 @@ final class TaskCalls {
         if let record, record.task.state != .ended {
             throw .refused(.notAccepting("task \(id) has not ended; wait for it, or cancel it"))
         }
-        let submitter = try submitters.submitter(client)
+        try submitters.withSubmitter(of: client, byteCount: call.byteCount) {
+            [unowned self] submitter throws(CallFailure) in
+            try restart(id, after: predecessors, by: submitter, client, isKnown: record != nil)
+        }
+    }
+
+    private func restart(
+        _ id: TaskID, after predecessors: [Predecessor], by submitter: Submitter,
+        _ client: Client, isKnown: Bool
+    ) throws(CallFailure) {
         // Only this is kept while the disk is asked about them: what a task was submitted with is large, and is read
         // last.
         var order = Submission(name: "", owner: client.caller.owner, work: Work(command: []))
         order.queueing.after = predecessors
         try withEarlierEnds(of: order, client) { [unowned self] order, client throws(CallFailure) in
-            try readSubmission(id, of: client, isKnown: record != nil) {
+            try readSubmission(id, of: client, isKnown: isKnown) {
                 [unowned self] ended, client, name throws(CallFailure) in
                 var submission = try Submission(repeating: ended)
                 submission.queueing.after = order.queueing.after

@@ -63,9 +63,9 @@ final class HolderWatch {
     /// Refuses a process that is not the caller's own now, whoever named it before.
     private func check(_ process: HolderProcess, isOf client: Client) throws(CallFailure) {
         // As of one that is not there: nobody learns here which numbers others' processes have.
-        guard process.isOwn(of: client.credentials.user), process.isRunning else {
-            throw .invalid("pid")
-        }
+        guard (try? effectiveUser(of: process.processID)) == client.credentials.user,
+            process.isRunning
+        else { throw .invalid("pid") }
     }
 
     /// Ends what processes held that have exited since the last turn.
@@ -145,8 +145,6 @@ private final class HolderProcess: DescriptorHandler {
     }
 
     func ready(_ readiness: Readiness) { exited(self) }
-
-    func isOwn(of user: UInt32) -> Bool { LinuxSystem.isOwn(processID, descriptor, of: user) }
 
     /// Whether the process is still there, and the number still its own.
     var isRunning: Bool { !descriptor.waitReadable(milliseconds: 0) }

@@ -2,7 +2,6 @@ internal import BudgetCore
 internal import Containers
 internal import Glibc
 internal import LinuxSystem
-internal import Varlink
 
 /// Finds out for whom a command is registered: what confines the caller, and what their account is called.
 final class Submitters {
@@ -17,6 +16,7 @@ final class Submitters {
     /// Those whose processes are to be looked at, an account after the other; and how many are being looked at.
     private var waiting = FairQueue<OwnerID, (Look, PendingReplies.Ticket)>()
     private var lookCount = 0
+    private var lookCounts: [OwnerID: Int] = [:]
     /// How many calls of an account wait whose caller is gone.
     private var orphans: [OwnerID: Int] = [:]
 
@@ -32,36 +32,34 @@ final class Submitters {
         self.servesEverybody = servesEverybody
     }
 
-    /// Who a client has a command registered for, their name aside; its process has been looked at.
-    func submitter(_ client: Client) throws(CallFailure) -> Submitter {
-        let missing = SystemError(operation: "look at the caller", errno: EAGAIN)
-        let standing =
-            client.standing
-            ?? PeerStanding(.failure(missing), at: core.now, seenAt: client.acceptedAt)
-        return try access.submitter(standing, client.credentials)
-    }
-
     // MARK: - Looks at callers
 
-    /// Whether it is known what confines a client's process. If not, it is looked at, and the call carried out again then.
-    func know(
-        _ client: Client, orRepeat call: Call, _ handler: @escaping CallTable.Handler
-    ) -> Bool {
-        if client.standing?.isValid(at: core.now, acceptedAt: client.acceptedAt) == true {
-            return true
-        }
+    /// Carries a call out that has a command registered or started, for whom, their name aside. The call waits until it is known
+    /// what confines the client's process.
+    ///
+    /// - Parameters:
+    ///   - byteCount: of the call.
+    ///   - body: called once; what it throws is answered.
+    func withSubmitter(
+        of client: Client, byteCount: Int,
+        _ body: @escaping (Submitter) throws(CallFailure) -> Void
+    ) throws(CallFailure) {
         do throws(SystemError) {
-            let process = try PeerProcess(
-                of: client.descriptor, client.credentials, connectedBy: client.acceptedAt)
-            let look = Look(
-                client, process, beyond: access.measure(for: client.credentials), call, handler)
-            if isKnown(look) { return true }
-            wait(look)
-            return false
+            if client.standing?.isValid(at: core.now, acceptedAt: client.acceptedAt) != true {
+                let look = try Look(
+                    client, beyond: access.measure(for: client.credentials), byteCount, body)
+                guard isKnown(look) else { return wait(look) }
+            }
         } catch {
-            client.wasSeen(failure(error, client))
-            return true
+            client.wasSeen(failure(error, client, at: core.now))
         }
+        try body(submitter(client))
+    }
+
+    private func submitter(_ client: Client) throws(CallFailure) -> Submitter {
+        let missing = SystemError(operation: "look at the caller", errno: EAGAIN)
+        return try access.submitter(
+            client.standing ?? failure(missing, client, at: core.now), client.credentials)
     }
 
     /// A client's process that is to be looked at, and what is done then.
@@ -70,70 +68,85 @@ final class Submitters {
         let process: PeerProcess
         /// What it is measured against; `nil` where all that confines it is asked.
         let own: ProcessConfinement?
-        private let call: Call
-        private let handler: CallTable.Handler
+        let byteCount: Int
+        /// `nil` where nobody wants it done any more.
+        private var body: ((Submitter) throws(CallFailure) -> Void)?
         /// Whether the client is gone, so that nobody is to be answered.
         private(set) var isForNobody = false
 
         init(
-            _ client: Client, _ process: PeerProcess, beyond own: ProcessConfinement?,
-            _ call: Call, _ handler: @escaping CallTable.Handler
-        ) {
+            _ client: Client, beyond own: ProcessConfinement?, _ byteCount: Int,
+            _ body: @escaping (Submitter) throws(CallFailure) -> Void
+        ) throws(SystemError) {
             self.client = client
-            self.process = process
+            process = try PeerProcess(
+                of: client.descriptor, client.credentials, connectedBy: client.acceptedAt)
             self.own = own
-            self.call = call
-            self.handler = handler
+            self.byteCount = byteCount
+            self.body = body
         }
 
         var account: OwnerID { client.ownerUse.owner }
-        var byteCount: Int { call.byteCount }
+        var isDropped: Bool { body == nil }
 
         func clientIsGone() { isForNobody = true }
+        func drop() { body = nil }
 
-        func repeatCall() {
+        func carryOut(_ submitter: () throws(CallFailure) -> Submitter) {
             do throws(CallFailure) {
-                try handler(client, call)
+                try body?(submitter())
             } catch {
                 client.reply(error)
             }
+            body = nil
         }
     }
 
-    /// So many are looked at together; one that holds up who looks holds up no others then.
-    private static let looksMax = 8
+    /// So many are looked at together, and of one account: one that holds up who looks holds up no others then.
+    private static let (looksMax, looksOfAccountMax) = (8, 4)
     /// So many who look may be held up by processes of one account.
     private static let unreturnedMax = 8
     /// So many calls of an account, of this size at most, are carried out though their caller has not waited.
     private static let (orphansMax, orphanBytesMax) = (64, 65_536)
+    /// How long in nanoseconds looks are begun, and calls carried out that waited for one, in a turn.
+    private static let turnTime: Int64 = 500_000
 
     private func wait(_ look: Look) {
         let ticket = replies.newTicket()
         waiting.add((look, ticket), of: look.account)
-        replies.open(look.client, ticket, dropped: { [unowned self] in callerIsGone(look) }) { _ in
-            look.repeatCall()
+        replies.open(look.client, ticket, dropped: { [unowned self] in callerIsGone(look) }) {
+            [unowned self] client in
+            look.carryOut { () throws(CallFailure) in try submitter(client) }
         }
-        lookAtNext()
     }
 
     /// Who gives an order and goes has it carried out all the same, as far as that goes.
     private func callerIsGone(_ look: Look) {
         guard look.byteCount <= Self.orphanBytesMax,
             orphans[look.account, default: 0] < Self.orphansMax
-        else { return }
+        else { return look.drop() }
         orphans[look.account, default: 0] += 1
         look.clientIsGone()
     }
 
-    private func lookAtNext() {
-        while lookCount < Self.looksMax, let (look, ticket) = waiting.next() {
+    /// Looks at those who wait for that, as far as a turn goes.
+    func lookMore() {
+        guard waiting.count > 0 else { return }
+        let until = MonotonicClock.now() + Self.turnTime
+        while lookCount < Self.looksMax, let (look, ticket) = waiting.next(unless: isBusy) {
+            if look.isDropped { continue }
             // Another connection of the same process may have been waited for.
             if isKnown(look) {
                 end(look, ticket)
-            } else if look.isForNobody || !look.client.isClosed {
+            } else {
                 start(look, ticket)
             }
+            guard MonotonicClock.now() < until else { return core.continueLater() }
         }
+    }
+
+    private func isBusy(_ account: OwnerID) -> Bool {
+        lookCounts[account, default: 0] >= Self.looksOfAccountMax
     }
 
     private func isKnown(_ look: Look) -> Bool {
@@ -147,7 +160,7 @@ final class Submitters {
     }
 
     private func start(_ look: Look, _ ticket: PendingReplies.Ticket) {
-        let askedAt = BootTimeClock.now()
+        let (askedAt, seenAt) = (core.now, BootTimeClock.now())
         do throws(SystemError) {
             let number = look.process.processID
             guard readers.unreturnedCount(of: look.account.rawValue) < Self.unreturnedMax else {
@@ -157,27 +170,37 @@ final class Submitters {
             }
             try readers.view(number, because: look.account.rawValue, beyond: look.own) {
                 [unowned self] result in
-                lookCount -= 1
-                take(result, of: look, askedAt)
+                count(-1, of: look.account)
+                take(result, of: look, at: askedAt, seenAt: seenAt)
                 end(look, ticket)
-                lookAtNext()
             }
-            lookCount += 1
+            count(1, of: look.account)
         } catch {
-            look.client.wasSeen(failure(error, look.client))
+            look.client.wasSeen(failure(error, look.client, at: askedAt))
             end(look, ticket)
         }
     }
 
+    private func count(_ more: Int, of account: OwnerID) {
+        lookCount += more
+        let count = lookCounts[account, default: 0] + more
+        lookCounts[account] = count > 0 ? count : nil
+    }
+
     private func end(_ look: Look, _ ticket: PendingReplies.Ticket) {
-        guard look.isForNobody else { return replies.resolve(ticket) }
-        let left = (orphans[look.account] ?? 1) - 1
-        orphans[look.account] = left > 0 ? left : nil
-        look.repeatCall()
+        if look.isForNobody {
+            let left = (orphans[look.account] ?? 1) - 1
+            orphans[look.account] = left > 0 ? left : nil
+            look.carryOut { () throws(CallFailure) in try submitter(look.client) }
+        } else {
+            replies.resolve(ticket)
+        }
+        core.perform()
     }
 
     private func take(
-        _ result: Result<ProcessView?, SystemError>, of look: Look, _ askedAt: Int64
+        _ result: Result<ProcessView?, SystemError>, of look: Look, at askedAt: Instant,
+        seenAt: Int64
     ) {
         var startedAt: Int64?
         let confinement = Result { () throws(SystemError) in
@@ -185,7 +208,7 @@ final class Submitters {
             startedAt = view?.startedAt
             return try look.process.confinement(view, beyond: look.own)
         }
-        let standing = PeerStanding(confinement, at: core.now, seenAt: askedAt)
+        let standing = PeerStanding(confinement, at: askedAt, seenAt: seenAt)
         look.client.wasSeen(standing)
         guard let startedAt, look.process.isOne(startedAt: startedAt) else { return }
         standings.learn(
@@ -193,8 +216,10 @@ final class Submitters {
             startedAt: startedAt, at: core.now)
     }
 
-    private func failure(_ error: SystemError, _ client: Client) -> PeerStanding {
-        PeerStanding(.failure(error), at: core.now, seenAt: client.acceptedAt)
+    private func failure(
+        _ error: SystemError, _ client: Client, at now: Instant
+    ) -> PeerStanding {
+        PeerStanding(.failure(error), at: now, seenAt: client.acceptedAt)
     }
 
     // MARK: - Names

@@ -312,10 +312,13 @@ static void forget_ended(struct clx_readers *readers) {
     }
 }
 
-/// What nobody has taken, though it is answered or given up, would fill the socket.
+/// What nobody has taken, though it is answered or given up, would fill the socket. It holds nobody up, and so it is answered here.
 static void drop_stale(const struct clx_readers *readers) {
-    char nothing;
-    while (recv(readers->questions[1], &nothing, sizeof nothing, MSG_DONTWAIT) > 0) {}
+    struct clx_question question;
+    while (recv(readers->questions[1], &question, sizeof question, MSG_DONTWAIT) == sizeof question) {
+        const struct clx_answer nothing = {.number = question.number};
+        send(readers->questions[1], &nothing, offsetof(struct clx_answer, all), MSG_DONTWAIT | MSG_NOSIGNAL);
+    }
 }
 
 /// With nothing to do, the one that was quick is enough. One that is held up ends when it is not any more.

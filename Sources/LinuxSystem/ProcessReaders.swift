@@ -7,7 +7,7 @@ package final class ProcessReaders: WatchOwner {
     private struct Question {
         enum Completion {
             case view((Result<ProcessView?, SystemError>) -> Void)
-            case look(([ProcessLook]) -> Void)
+            case look((Result<[ProcessLook], SystemError>) -> Void)
         }
 
         let user: UInt32
@@ -18,9 +18,9 @@ package final class ProcessReaders: WatchOwner {
     private let timer: OwnedDescriptor
     private var questions: [UInt64: Question] = [:]
     /// Of questions that are answered: how many have not come back from them, and because of which user.
-    private var unreturned: [UInt64: (user: UInt32, count: Int, since: Int64)] = [:]
-    /// Whether the timer is to expire.
-    private var isArmed = false
+    private var unreturned: [UInt64: (user: UInt32, count: Int)] = [:]
+    /// When the timer expires; `nil` where it does not.
+    private var expiresAt: Int64?
     /// Makes a process as a closer.
     private var makeProcess: () throws(SystemError) -> OwnedDescriptor = {
         () throws(SystemError) in throw SystemError(operation: "fork", errno: EAGAIN)
@@ -76,17 +76,10 @@ package final class ProcessReaders: WatchOwner {
         try ask(question, user, .view(completion))
     }
 
-    /// How many of those who read have not come back for a second from what was asked because of a user.
+    /// How many of those who read have not come back from what was asked because of a user, and was answered by others.
     package func unreturnedCount(of user: UInt32) -> Int {
-        guard !unreturned.isEmpty else { return 0 }
-        let until = MonotonicClock.now() - Self.unreturnedAfter
-        return unreturned.values.reduce(0) {
-            $0 + ($1.user == user && $1.since < until ? $1.count : 0)
-        }
+        unreturned.values.reduce(0) { $0 + ($1.user == user ? $1.count : 0) }
     }
-
-    /// In nanoseconds; what comes back before was late because the machine is busy.
-    private static let unreturnedAfter: Int64 = 1_000_000_000
 
     /// So many can be looked at at once.
     package static let looksMax = Int(CLX_LOOK_MAX)
@@ -99,7 +92,7 @@ package final class ProcessReaders: WatchOwner {
     /// - Throws: EAGAIN where too much is asked already.
     func look(
         at processes: some Collection<Int32>, because user: UInt32,
-        _ completion: @escaping ([ProcessLook]) -> Void
+        _ completion: @escaping (Result<[ProcessLook], SystemError>) -> Void
     ) throws(SystemError) {
         try ask(.looks(at: processes), user, .look(completion))
     }
@@ -118,7 +111,7 @@ package final class ProcessReaders: WatchOwner {
     func ready(role: Int, _ events: inout [ProcessEvent]) {
         if role == Self.roleOfTimer {
             timer.takeEvents()
-            isArmed = false
+            expiresAt = nil
             employ()
         }
         hear()
@@ -141,16 +134,14 @@ package final class ProcessReaders: WatchOwner {
                 continue
             }
             if answer.others > 0 {
-                unreturned[answer.number] = (
-                    question.user, Int(answer.others), MonotonicClock.now()
-                )
+                unreturned[answer.number] = (question.user, Int(answer.others))
             }
+            let error = SystemError(operation: "read", errno: answer.error, subject: "/proc")
             switch question.completion {
-            case .view(let completion) where answer.error != 0:
-                completion(
-                    .failure(SystemError(operation: "read", errno: answer.error, subject: "/proc")))
-            case .view(let completion): completion(.success(ProcessView(answer.view)))
-            case .look(let completion): completion(answer.looks)
+            case .view(let completion):
+                completion(answer.error != 0 ? .failure(error) : .success(ProcessView(answer.view)))
+            case .look(let completion):
+                completion(answer.error != 0 ? .failure(error) : .success(answer.looks))
             }
         }
     }
@@ -158,15 +149,16 @@ package final class ProcessReaders: WatchOwner {
     /// One more has come back from a question that was answered before.
     private func hasReturned(from number: UInt64) {
         guard let entry = unreturned.removeValue(forKey: number), entry.count > 1 else { return }
-        unreturned[number] = (entry.user, entry.count - 1, entry.since)
+        unreturned[number] = (entry.user, entry.count - 1)
     }
 
-    /// One that is armed stays so: it must come, however often others are asked.
+    /// One that expires before stays as it is: it must come, however often others are asked.
     private func arm() {
-        let milliseconds = Int(clx_readers_next_look(readers))
-        guard !isArmed, milliseconds >= 0 else { return }
-        isArmed = true
-        timer.arm(nanoseconds: milliseconds * 1_000_000)
+        let milliseconds = Int64(clx_readers_next_look(readers))
+        let due = MonotonicClock.now() + milliseconds * 1_000_000
+        guard milliseconds >= 0, due < expiresAt ?? .max else { return }
+        expiresAt = due
+        timer.arm(nanoseconds: Int(milliseconds) * 1_000_000)
     }
 }
 
@@ -207,7 +199,7 @@ extension clx_question {
 extension clx_answer {
     /// Those that are there.
     fileprivate var looks: [ProcessLook] {
-        let count = Int(error == 0 ? self.count : 0)
+        let count = Int(self.count)
         return withUnsafeBytes(of: all) { bytes in
             bytes.bindMemory(to: clx_looked.self).prefix(count)
                 .filter { $0.process.pid != 0 }.map(ProcessLook.init)

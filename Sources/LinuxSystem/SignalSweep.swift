@@ -10,7 +10,7 @@ internal import Glibc
 final class SignalSweep {
     let number: Int32
     private let group: Cgroup
-    let user: UInt32
+    private let user: UInt32
     /// Those that had the signal.
     private var seen: Set<Int32> = []
     /// When those of them got it that did, in clock ticks since boot; 0 for those that are spared.
@@ -20,6 +20,9 @@ final class SignalSweep {
     private var looks: [Int32: ProcessLook?] = [:]
     /// A group that forks for ever must not keep us busy for ever.
     private var looksLeft = SignalSweep.looksMax
+    /// Whether those that are next are being looked at, and how often that has failed.
+    private(set) var isAsking = false
+    private var failureCount = 0
     private(set) var signalled = 0
     private(set) var hasBegun = false
     private(set) var isDone = false
@@ -37,15 +40,36 @@ final class SignalSweep {
     }
 
     /// Those that are next, and of whom it has to be known first whose they are and who has started them.
-    var unknown: [Int32] {
+    private var unknown: [Int32] {
         rest.prefix(ProcessReaders.looksMax).filter { looks[$0] == nil }
     }
 
     /// Takes what was read of those.
-    func learn(_ found: [ProcessLook], of asked: [Int32]) {
+    private func learn(_ found: [ProcessLook], of asked: [Int32]) {
         looks = [:]
         for processID in asked { looks[processID] = .some(nil) }
         for look in found { looks[look.processID] = look }
+    }
+
+    private static let failuresMax = 3
+
+    /// Has those looked at that are next, where it is not known enough of them.
+    ///
+    /// - Parameter completion: called when the sweep can go on.
+    func ask(_ readers: ProcessReaders, _ completion: @escaping () -> Void) {
+        let asked = unknown
+        guard !isAsking, !asked.isEmpty else { return }
+        let take: (Result<[ProcessLook], SystemError>) -> Void = { [weak self] result in
+            guard let self else { return }
+            isAsking = false
+            // Those of whom nothing can be read, however often it is tried, are passed over.
+            failureCount += (try? result.get()) == nil ? 1 : 0
+            let found = (try? result.get()) ?? (failureCount < Self.failuresMax ? nil : [])
+            if let found { learn(found, of: asked) }
+            completion()
+        }
+        // Where too much is asked now, the next turn asks again.
+        isAsking = (try? readers.look(at: asked, because: user, take)) != nil
     }
 
     /// Signals up to so many processes, or those of whom enough is known.
@@ -119,8 +143,6 @@ final class SignalSweep {
 final class SignalSweeps: WatchOwner {
     private let timer: OwnedDescriptor
     private let readers: ProcessReaders
-    /// Whether something of the first one is asked for.
-    private var isAsking = false
     private var sweeps: [(sweep: SignalSweep, group: ObjectIdentifier)] = []
 
     /// How many processes are signalled in a turn, which is some milliseconds; as long is the pause.
@@ -175,10 +197,10 @@ final class SignalSweeps: WatchOwner {
 
     func ready(role: Int, _ events: inout [ProcessEvent]) {
         timer.takeEvents()
-        guard let (sweep, group) = sweeps.first else { return }
+        guard let place = nextPlace else { return goOn() }
+        let (sweep, group) = sweeps.remove(at: place)
         // A sweep that fails is over: its rest gets no signal, but the hard limit still kills it.
         try? sweep.turn(processesMax: Self.processesPerTurn)
-        sweeps.removeFirst()
         if !sweep.isDone {
             // Another group's is next, and no later one of the same.
             let after = sweeps.firstIndex { $0.group == group } ?? sweeps.endIndex
@@ -187,23 +209,15 @@ final class SignalSweeps: WatchOwner {
         goOn()
     }
 
-    /// Sees to it that the first one has its next turn, once enough is known for that.
+    /// The first that can go on: the first of its group, and nothing of it is asked for.
+    private var nextPlace: Int? {
+        var groups: Set<ObjectIdentifier> = []
+        return sweeps.firstIndex { groups.insert($0.group).inserted && !$0.sweep.isAsking }
+    }
+
+    /// Sees to it that those that can have their next turn.
     private func goOn() {
-        guard !isAsking, let sweep = sweeps.first?.sweep else { return }
-        let unknown = sweep.unknown
-        do throws(SystemError) {
-            if !unknown.isEmpty {
-                try readers.look(at: unknown, because: sweep.user) { [weak self] looks in
-                    sweep.learn(looks, of: unknown)
-                    self?.isAsking = false
-                    self?.goOn()
-                }
-                isAsking = true
-                return
-            }
-        } catch {
-            // Too much is asked now; the next turn asks again.
-        }
-        timer.arm(nanoseconds: Self.pauseNanoseconds)
+        for (sweep, _) in sweeps { sweep.ask(readers) { [weak self] in self?.goOn() } }
+        if nextPlace != nil { timer.arm(nanoseconds: Self.pauseNanoseconds) }
     }
 }

@@ -25,7 +25,8 @@ enum {
     CHECKS_MAX = 4,
     /// After so long who looks is held up; and how many may be at work or held up.
     HELD_UP_MS = 500,
-    WORKERS_MAX = 8,
+    WORKERS_MAX = 32,
+    WORKERS_OF_USER_MAX = 2,
 };
 
 /// A child that looks and kills, which knows the commands as they were when it was forked.
@@ -33,6 +34,9 @@ static struct worker {
     /// Its pidfd.
     struct source end;
     bool is_there;
+    /// For which command.
+    uint64_t command;
+    uint32_t user;
     /// The group that it looks at.
     int folder;
     /// When it is held up; 0: it was found to be, and ends when it can.
@@ -152,11 +156,17 @@ static void has_ended(struct source *source, uint32_t events) {
     worker->is_there = false;
 }
 
-static struct worker *free_worker(void) {
+/// A place for one, unless another is at work for that command, or too many of that user's are held up.
+static struct worker *place_for(const struct command *command) {
+    struct worker *place = NULL;
+    int count = 0;
     for (int i = 0; i < WORKERS_MAX; i++) {
-        if (!workers[i].is_there) return &workers[i];
+        struct worker *worker = &workers[i];
+        if (!worker->is_there) place = worker;
+        if (worker->is_there && worker->command == command->key) return NULL;
+        if (worker->is_there && worker->user == command->user) count++;
     }
-    return NULL;
+    return count < WORKERS_OF_USER_MAX ? place : NULL;
 }
 
 /// Returns 0 or an errno.
@@ -172,11 +182,13 @@ static int watch(struct worker *worker, pid_t process, int folder) {
 }
 
 void elsewhere_kill(const struct command *command, const char *path) {
-    struct worker *worker = free_worker();
+    struct worker *worker = place_for(command);
     const int folder = worker == NULL ? -1 : openat(groups_folder(), path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder < 0) return;
     const pid_t process = fork();
     if (process == 0) work(command, folder);
+    worker->command = command->key;
+    worker->user = command->user;
     if (process > 0 && watch(worker, process, folder) == 0) return;
     // It is not known when that comes to its end.
     if (process > 0) kill(process, SIGKILL);

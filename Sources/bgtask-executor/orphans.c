@@ -152,25 +152,22 @@ static void stir(struct command *command) {
     if (!are_in_doubt(command)) command->counts_at = 0;
 }
 
-/// A child is over that was not known as a command's.
-static void has_ended(const struct clx_looked *looked) {
-    const pid_t child = looked->process.pid;
+/// A child is over with all its threads that was not known as a command's.
+static void has_ended(pid_t child) {
     char group[GROUP_NAME_BYTES];
     struct command *command;
+    struct clx_looked looked;
     const enum place place = strays_place(child, group, &command);
     const bool has_left = place == PLACE_OUTSIDE || place == PLACE_UNSURE;
-    if (has_left) command = strays_owner(looked, child);
+    if (has_left) {
+        // Nothing is left of it that a look could hold.
+        clx_look(child, &looked);
+        looked.process.pid = child;
+        command = strays_owner(&looked, child);
+    }
     if (command == NULL) return;
     stir(command);
     if (has_left) strays_kill_group(command, group);
-}
-
-/// Of one that waits to be reaped nothing is left that a look could hold.
-static void has_ended_here(pid_t child) {
-    struct clx_looked looked;
-    clx_look(child, &looked);
-    looked.process.pid = child;
-    has_ended(&looked);
 }
 
 enum state { STATE_LIVES, STATE_OVER, STATE_NO_CHILD };
@@ -198,7 +195,7 @@ void orphans_end(pid_t child) {
     const bool is_known = orphan != NULL && !orphan->is_asked;
     if (is_known && orphan->command != NULL) stir(orphan->command);
     if (orphan != NULL) drop(place);
-    if (!is_known && (waiting != NULL || !children_are_listed())) has_ended_here(child);
+    if (!is_known && (waiting != NULL || !children_are_listed())) has_ended(child);
 }
 
 // MARK: - An end
@@ -332,7 +329,7 @@ static bool note(pid_t child) {
     if (orphan == NULL) return false;
     if (state == STATE_OVER) {
         // The next count shows whom it has left; when it is reaped does not matter then.
-        has_ended_here(child);
+        has_ended(child);
     } else if (place == PLACE_INSIDE) {
         give(orphan, command);
     } else {
@@ -374,7 +371,7 @@ static void count_answered(const struct clx_answer *answer) {
         if (orphan == NULL || !orphan->is_asked) continue;
         orphan->is_asked = false;
         if (state_of(orphan->pid) != STATE_LIVES) {
-            has_ended_here(orphan->pid);
+            has_ended(orphan->pid);
             continue;
         }
         const bool is_seen = i < answer->count && answer->all[i].process.pid != 0;

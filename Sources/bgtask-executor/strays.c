@@ -69,6 +69,9 @@ static size_t *tops;
 static size_t next;
 /// Those that are looked at next, by place, with pidfds from before that look.
 static struct clx_question batch;
+/// How many: one at a time where all together have not been answered, and whether one alone was not either.
+static uint32_t batch_max;
+static bool is_partial;
 static size_t batch_places[CLX_LOOK_MAX];
 static int batch_pidfds[CLX_LOOK_MAX];
 /// At most one of the two is asked for.
@@ -493,6 +496,8 @@ static void begin_look(void) {
     command_each(prepare);
     page = (struct clx_question){.kind = CLX_ASKS_PAGE};
     batch = (struct clx_question){.kind = CLX_ASKS_LOOK};
+    batch_max = CLX_LOOK_MAX;
+    is_partial = false;
     look = LOOK_READS;
 }
 
@@ -513,7 +518,7 @@ static void drop_look(void) {
 static void conclude(struct command *command) {
     command->passed_signals = 0;
     if (command->waits != WAITS_FOR_LOOK || command->waits_for > look_count) return;
-    if (command->strays > 0) {
+    if (command->strays > 0 || is_partial) {
         command->waits_for = look_count + 1;
     } else if (command->was_stirred && command->look_rounds++ < ROUNDS_MAX) {
         strays_settle(command);
@@ -597,23 +602,26 @@ static void look_at_batch(const struct clx_answer *answer) {
     drop_batch();
 }
 
-/// Nobody could look at those: they are what they were, and another look comes.
-static void pass_over_batch(void) {
-    has_dying = true;
-    for (uint32_t i = 0; i < batch.count; i++) {
-        struct seen *before = known_before(&processes.entries[batch_places[i]]);
-        if (before == NULL) continue;
-        struct command *command = command_find(before->command);
-        if (command != NULL) command->strays++;
-        if (add(&found, *before) != 0) return give_up();
-        before->stopped = -1;
+/// Nobody could look at those. The others among them are looked at one by one, and the one that holds up who looks stays what it
+/// was; another look comes.
+static void pass_over(void) {
+    if (batch.count > 1) {
+        next = batch_places[0];
+        batch_max = 1;
+        drop_batch();
+        return;
     }
+    struct seen *before = known_before(&processes.entries[batch_places[0]]);
+    has_dying = is_partial = true;
     drop_batch();
+    if (before == NULL) return;
+    if (add(&found, *before) != 0) return give_up();
+    before->stopped = -1;
 }
 
 static void answered(const struct clx_answer *answer) {
     if (look == LOOK_SORTS && (answer->error != 0 || answer->count != batch.count)) {
-        pass_over_batch();
+        pass_over();
     } else if (answer->error != 0) {
         give_up();
     } else if (look == LOOK_READS) {
@@ -636,7 +644,7 @@ static bool may_be_stray(size_t place) {
 /// Puts those together that are looked at next. Returns false where some are left for a later turn.
 static bool fill_batch(void) {
     const uint64_t end = loop_now() + TURN_NS;
-    for (; next < processes.count && batch.count < CLX_LOOK_MAX; next++) {
+    for (; next < processes.count && batch.count < batch_max; next++) {
         if (loop_now() >= end) return false;
         if (!may_be_stray(next)) continue;
         const int pidfd = clx_pidfd_open(processes.entries[next].pid);

@@ -7,7 +7,7 @@ import Varlink
 /// Those who look at callers for the daemon are stopped in the middle of a look here, which is to it as if the kernel held them up.
 @Suite(
     "Whoever looks at callers may be held up",
-    .enabled(if: geteuid() == 0, "other users need root"), .timeLimit(.minutes(1)))
+    .enabled(if: geteuid() == 0, "other users need root"), .timeLimit(.minutes(4)))
 struct HeldLookTests {
     /// Has a process stand still when it opens the next file (ptrace(2)), until this is let go of.
     private final class Hold {
@@ -78,7 +78,7 @@ struct HeldLookTests {
         #expect(readers(of: daemon).count == 1)
 
         var holds: [pid_t: Hold] = [:]
-        for _ in 1...8 {
+        for _ in 1...24 {
             // Those that are not needed end first.
             try eventually("one is left") {
                 readers(of: daemon).count { holds[$0] == nil } == 1
@@ -87,8 +87,6 @@ struct HeldLookTests {
             holds[reader] = try Hold(of: reader)
             #expect(try refusalOfCommand(daemon) == nil)
         }
-        // They are given a second.
-        try eventually("a command is refused") { try refusalOfCommand(daemon) != nil }
         #expect("\(try refusalOfCommand(daemon) as Any)".contains("do not come back"))
         // It may do everything else, and others may do that too.
         let games = try daemon.connect(as: .games)

@@ -104,8 +104,8 @@ final class Submitters {
 
     /// So many are looked at together, and of one account: one that holds up who looks holds up no others then.
     private static let (looksMax, looksOfAccountMax) = (8, 4)
-    /// So many who look may be held up by processes of one account.
-    private static let unreturnedMax = 8
+    /// So many who look may be held up by processes of one account: more than are late at a time on a busy machine.
+    private static let unreturnedMax = 24
     /// So many calls of an account, of this size at most, are carried out though their caller has not waited.
     private static let (orphansMax, orphanBytesMax) = (64, 65_536)
     /// How long in nanoseconds looks are begun, and calls carried out that waited for one, in a turn.

@@ -14,7 +14,8 @@ package final class ProcessReaders: WatchOwner {
         let completion: Completion
     }
 
-    private let readers: UnsafeMutablePointer<clx_readers>
+    private let pool: ReaderPool
+    private var readers: UnsafeMutablePointer<clx_readers> { pool.readers }
     private let timer: OwnedDescriptor
     private var questions: [UInt64: Question] = [:]
     /// Of questions that are answered: how many have not come back from them, and because of which user.
@@ -28,20 +29,10 @@ package final class ProcessReaders: WatchOwner {
 
     init(watches: WatchList) throws(SystemError) {
         timer = try .timer()
-        readers = .allocate(capacity: 1)
-        let error = clx_readers_begin(readers)
-        guard error == 0 else {
-            readers.deallocate()
-            throw SystemError(operation: "socketpair", errno: error)
-        }
+        pool = try ReaderPool()
         _ = try watches.add(timer.rawValue, .input, owner: self, role: Self.roleOfTimer)
         _ = try watches.add(
             readers.pointee.questions.0, .input, owner: self, role: Self.roleOfAnswers)
-    }
-
-    deinit {
-        clx_readers_end(readers)
-        readers.deallocate()
     }
 
     private static let (roleOfTimer, roleOfAnswers) = (0, 1)
@@ -159,128 +150,5 @@ package final class ProcessReaders: WatchOwner {
         guard milliseconds >= 0, due < expiresAt ?? .max else { return }
         expiresAt = due
         timer.arm(nanoseconds: Int(milliseconds) * 1_000_000)
-    }
-}
-
-/// What is read of a process of a stranger.
-struct ProcessLook {
-    let processID: Int32
-    let parent: Int32
-    /// Clock ticks since boot.
-    let startTime: Int64
-    /// Its effective uid, or where that is root's the real one; `nil` where that was not read.
-    let user: UInt32?
-    let process: clx_process
-
-    fileprivate init(_ looked: clx_looked) {
-        process = looked.process
-        processID = looked.process.pid
-        parent = looked.process.parent
-        startTime = Int64(clamping: looked.process.start_time)
-        user = looked.user == .max ? nil : looked.user
-    }
-}
-
-extension clx_question {
-    fileprivate static func looks(at processes: some Collection<Int32>) -> clx_question {
-        var question = clx_question()
-        question.kind = CLX_ASKS_LOOK
-        withUnsafeMutableBytes(of: &question.pids) { bytes in
-            let numbers = bytes.bindMemory(to: pid_t.self)
-            for process in processes.prefix(numbers.count) {
-                numbers[Int(question.count)] = process
-                question.count += 1
-            }
-        }
-        return question
-    }
-}
-
-extension clx_answer {
-    /// Those that are there.
-    fileprivate var looks: [ProcessLook] {
-        let count = Int(self.count)
-        return withUnsafeBytes(of: all) { bytes in
-            bytes.bindMemory(to: clx_looked.self).prefix(count)
-                .filter { $0.process.pid != 0 }.map(ProcessLook.init)
-        }
-    }
-}
-
-/// The same for a thread that has nothing else to do, and waits.
-package final class WaitingReaders {
-    private let readers: UnsafeMutablePointer<clx_readers>
-    private var maker: OwnedDescriptor?
-
-    package init() throws(SystemError) {
-        readers = .allocate(capacity: 1)
-        let error = clx_readers_begin(readers)
-        guard error == 0 else {
-            readers.deallocate()
-            throw SystemError(operation: "socketpair", errno: error)
-        }
-    }
-
-    deinit {
-        clx_readers_end(readers)
-        readers.deallocate()
-    }
-
-    /// - Parameter maker: makes those that read (``CloserProcess/Maker/duplicate()``).
-    package func have(_ maker: consuming OwnedDescriptor) { self.maker = consume maker }
-
-    /// Whether some do not come back.
-    var areHeldUp: Bool {
-        _ = clx_readers_lack_process(readers, UInt64(MonotonicClock.now()))
-        return readers.pointee.count > 1 && readers.pointee.open_count == 0
-    }
-
-    /// Looks at processes.
-    ///
-    /// - Returns: those that are there.
-    /// - Throws: ETIMEDOUT where those who read are held up.
-    func look(at processes: [Int32]) throws(SystemError) -> [ProcessLook] {
-        var looks: [ProcessLook] = []
-        var rest = processes[...]
-        while !rest.isEmpty {
-            looks += try answer(to: .looks(at: rest)).looks
-            rest = rest.dropFirst(ProcessReaders.looksMax)
-        }
-        return looks
-    }
-
-    /// Looks at all processes, by rising number.
-    ///
-    /// - Throws: as above.
-    func all() throws(SystemError) -> [ProcessLook] {
-        var looks: [ProcessLook] = []
-        var page = clx_question()
-        page.kind = CLX_ASKS_PAGE
-        repeat {
-            let answer = try answer(to: page)
-            looks += answer.looks
-            page.from = answer.next
-        } while page.from != 0
-        return looks
-    }
-
-    private func answer(to question: clx_question) throws(SystemError) -> clx_answer {
-        var question = question
-        var answer = clx_answer()
-        let number = clx_readers_ask(readers, &question, UInt64(MonotonicClock.now()))
-        guard number != 0 else { throw SystemError(operation: "send", errno: EAGAIN) }
-        while !clx_readers_hear(readers, &answer) || !answer.is_first || answer.number != number {
-            if clx_readers_lack_process(readers, UInt64(MonotonicClock.now())) {
-                let maker = maker?.rawValue ?? -1
-                let process = try systemCall("sendmsg") { clx_closer_make(maker) }
-                _ = clx_readers_employ(readers, process)
-            }
-            var answers = pollfd(fd: readers.pointee.questions.0, events: Int16(POLLIN), revents: 0)
-            poll(&answers, 1, clx_readers_next_look(readers))
-        }
-        guard answer.error == 0 else {
-            throw SystemError(operation: "read", errno: answer.error, subject: "/proc")
-        }
-        return answer
     }
 }

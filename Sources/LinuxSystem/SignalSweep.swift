@@ -46,7 +46,6 @@ final class SignalSweep {
 
     /// Takes what was read of those.
     private func learn(_ found: [ProcessLook], of asked: [Int32]) {
-        looks = [:]
         for processID in asked { looks[processID] = .some(nil) }
         for look in found { looks[look.processID] = look }
     }
@@ -83,7 +82,10 @@ final class SignalSweep {
                 if rest.isEmpty { try look() }
                 guard unknown.isEmpty else { return }
                 let batch = rest.prefix(min(left, ProcessReaders.looksMax))
-                for processID in batch { try send(to: processID) }
+                for processID in batch {
+                    try send(to: processID)
+                    looks[processID] = nil
+                }
                 rest.removeFirst(batch.count)
                 left -= batch.count
             }

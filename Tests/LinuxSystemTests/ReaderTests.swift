@@ -67,9 +67,12 @@ extension LinuxTests {
             }
         }
 
+        /// A question about this process.
         private func question(_ kind: clx_question_kind) -> clx_question {
             var question = clx_question()
             question.kind = kind
+            question.count = 1
+            question.pids.0 = getpid()
             return question
         }
 
@@ -89,7 +92,7 @@ extension LinuxTests {
             let readers = try Readers()
             var look = question(CLX_ASKS_LOOK)
             look.count = 2
-            (look.pids.0, look.pids.1) = (getpid(), pid_t.max)
+            look.pids.1 = pid_t.max
             let number = try readers.ask(look)
             let answer = try readers.answer()
             #expect(answer.number == number && answer.error == 0)
@@ -121,9 +124,7 @@ extension LinuxTests {
         @Test("what a process reaches is what it sees itself, without its groups")
         func view() throws {
             let readers = try Readers()
-            var look = question(CLX_ASKS_VIEW)
-            look.count = 1
-            look.pids.0 = getpid()
+            let look = question(CLX_ASKS_VIEW)
             _ = try readers.ask(look)
             let view = try readers.answer().view
             var own = clx_viewed()
@@ -152,8 +153,6 @@ extension LinuxTests {
         func otherNamespace() throws {
             let readers = try Readers()
             var look = question(CLX_ASKS_VIEW)
-            look.count = 1
-            look.pids.0 = getpid()
             withUnsafeMutableBytes(of: &look.user_namespace) { $0.copyBytes(from: "user:[1]".utf8) }
             _ = try readers.ask(look)
             let view = try readers.answer().view
@@ -164,9 +163,7 @@ extension LinuxTests {
         @Test("where one is held up another answers, and those that are not needed end")
         func held() throws {
             let readers = try Readers()
-            var look = question(CLX_ASKS_LOOK)
-            look.count = 1
-            look.pids.0 = getpid()
+            let look = question(CLX_ASKS_LOOK)
             _ = try readers.ask(look)
             _ = try readers.answer()
             let first = readers.readers.pointee.quick
@@ -184,9 +181,7 @@ extension LinuxTests {
         @Test("a question that nobody answers ends with an error")
         func unanswered() throws {
             let readers = try Readers()
-            var look = question(CLX_ASKS_LOOK)
-            look.count = 1
-            look.pids.0 = getpid()
+            let look = question(CLX_ASKS_LOOK)
             let number = try readers.ask(look)
             var answer: clx_answer?
             let begin = MonotonicClock.now()

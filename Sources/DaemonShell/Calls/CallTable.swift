@@ -18,8 +18,7 @@ struct CallTable {
     private let handlers: [String: Handler]
 
     init(
-        _ tasks: TaskCalls, _ queries: QueryCalls, _ changes: QueueCalls,
-        _ groups: GroupCalls,
+        _ tasks: TaskCalls, _ queries: QueryCalls, _ changes: QueueCalls, _ groups: GroupCalls,
         _ applications: ApplicationCalls, _ manager: ManagerCalls, _ refusals: RefusalLog
     ) {
         self.tasks = tasks

@@ -4,10 +4,8 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
-#include <sched.h>
 #include <shadow.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -18,7 +16,6 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #ifndef SO_PEERGROUPS
@@ -79,91 +76,6 @@ int clx_pidfd_open(pid_t pid) {
 
 int clx_pidfd_send_signal(int pidfd, int number) {
     return (int)syscall(SYS_pidfd_send_signal, pidfd, number, NULL, 0U);
-}
-
-/// The last number of a user that there is here, which by custom nobody has (4294967294; 65535 in most containers). 0: unknown.
-static uid_t nobodys_number(void) {
-    static uid_t number;
-    static bool is_read;
-    unsigned first, outside, count;
-    FILE *map = is_read ? NULL : fopen("/proc/self/uid_map", "re");
-    is_read |= map != NULL;
-    while (map != NULL && fscanf(map, "%u %u %u", &first, &outside, &count) == 3) {
-        if (first + count - 1 > number) number = first + count - 1;
-    }
-    if (map != NULL) fclose(map);
-    return number;
-}
-
-/// How a thread gets the processor.
-struct scheduling {
-    /// As the kernel tells it (sched_getattr(2)), its own size first.
-    _Alignas(8) char attributes[56];
-    cpu_set_t processors;
-};
-
-static struct scheduling own_scheduling;
-/// When it was last seen before a signal with a user's rights, and when there was one last; 0: never. On CLOCK_MONOTONIC, in seconds.
-static time_t scheduling_at, lent_at;
-
-enum {
-    /// So long after the last such signal that user may still change what the kernel had allowed meanwhile.
-    LENT_S = 60,
-};
-
-static time_t seconds_now(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec;
-}
-
-static bool read_scheduling(struct scheduling *scheduling) {
-    memset(scheduling, 0, sizeof *scheduling);
-    return syscall(SYS_sched_getattr, 0, scheduling->attributes, sizeof scheduling->attributes, 0) == 0
-        && syscall(SYS_sched_getaffinity, 0, sizeof scheduling->processors, &scheduling->processors) >= 0;
-}
-
-void clx_scheduling_keep(void) {
-    struct scheduling now;
-    if (lent_at == 0 || scheduling_at == 0 || seconds_now() - lent_at > LENT_S || !read_scheduling(&now)) return;
-    if (memcmp(now.attributes, own_scheduling.attributes, sizeof now.attributes) != 0) {
-        syscall(SYS_sched_setattr, 0, own_scheduling.attributes, 0);
-    }
-    if (memcmp(&now.processors, &own_scheduling.processors, sizeof now.processors) != 0) {
-        syscall(SYS_sched_setaffinity, 0, sizeof own_scheduling.processors, &own_scheduling.processors);
-    }
-}
-
-/// Whoever has the effective uid of a process may change how that gets the processor (sched(7)), with all capabilities in a user
-/// namespace of their own.
-static void lend_scheduling(void) {
-    const time_t now = seconds_now();
-    if (scheduling_at == 0 || now - lent_at > LENT_S) scheduling_at = read_scheduling(&own_scheduling) ? now : 0;
-    lent_at = now;
-}
-
-/// The bare calls: the library's change all threads. Root's number is kept as the saved one, to come back to; as the real one it
-/// would reach root's processes, and with the user's there that user could reach this process.
-int clx_pidfd_send_signal_as(uid_t user, int pidfd, int number) {
-    if (user == 0 || geteuid() != 0) return clx_pidfd_send_signal(pidfd, number);
-    const uid_t nobodys = nobodys_number();
-    const pid_t parent = getppid();
-    int at_its_end = 0;
-    prctl(PR_GET_PDEATHSIG, &at_its_end);
-    lend_scheduling();
-    if (nobodys == 0 || syscall(SYS_setresuid, nobodys, user, 0) < 0) {
-        errno = EAGAIN;
-        return -1;
-    }
-    const int result = clx_pidfd_send_signal(pidfd, number), error = errno;
-    // Allowed at all times; what it may lack is memory.
-    while (syscall(SYS_setresuid, 0, 0, 0) < 0) {}
-    clx_scheduling_keep();
-    // That is gone with a change of user (prctl(2)).
-    if (at_its_end != 0) prctl(PR_SET_PDEATHSIG, at_its_end);
-    if (at_its_end != 0 && getppid() != parent) raise(at_its_end);
-    errno = error;
-    return result;
 }
 
 static uint64_t microseconds(struct timeval time) {

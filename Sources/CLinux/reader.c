@@ -12,7 +12,6 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -42,28 +41,13 @@ static bool runs_same_program(pid_t process) {
     return length == own_length && memcmp(own, other, (size_t)length) == 0;
 }
 
-/// Its effective uid tells that of most, and holds nothing: to write the status of one in 65,536 groups takes milliseconds.
-static uint32_t user_of(pid_t process) {
-    char path[64];
-    struct stat folder;
-    uint64_t user;
-    snprintf(path, sizeof path, "/proc/%d", process);
-    if (clx_proc_stat(path, &folder) == 0 && folder.st_uid != 0) return folder.st_uid;
-    // A program that gets root's rights at its execve(2) is its user's still.
-    snprintf(path, sizeof path, "/proc/%d/status", process);
-    const int file = clx_proc_open(path, O_RDONLY);
-    const bool is_there = file >= 0 && clx_number_after(file, "Uid:", &user) == 1 && user < UINT32_MAX;
-    if (file >= 0) close(file);
-    return is_there ? (uint32_t)user : UINT32_MAX;
-}
-
 void clx_look(pid_t process, struct clx_looked *looked) {
     *looked = (struct clx_looked){.user = UINT32_MAX};
     if (!clx_process_read(process, &looked->process)) {
         looked->process.pid = 0;
         return;
     }
-    looked->user = user_of(process);
+    looked->user = clx_process_user(process);
     looked->runs_same_program = runs_same_program(process);
 }
 

@@ -1,14 +1,12 @@
 internal import CLinux
 internal import Glibc
 
-/// The effective uid of a process: that of its folder in /proc, which holds nothing of it.
+/// The user of a process: its effective uid, or where that is root's the real one. Nothing of a user's is held for that.
 ///
-/// - Throws: where it is gone.
-package func effectiveUser(of process: Int32) throws(SystemError) -> UInt32 {
-    var status = stat()
-    let path = "/proc/\(process)"
-    try systemCall("stat", path) { clx_proc_stat(path, &status) }
-    return status.st_uid
+/// - Returns: `nil` where it is gone.
+package func user(ofProcess process: Int32) -> UInt32? {
+    let user = clx_process_user(process)
+    return user == .max ? nil : user
 }
 
 /// The group of whoever has none that counts here: `nogroup` in most databases, kernel.overflowgid in the kernel

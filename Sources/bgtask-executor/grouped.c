@@ -8,7 +8,6 @@
 
 #include "home.h"
 #include "orphans.h"
-#include "process.h"
 #include "releases.h"
 #include "strays.h"
 #include "sweep.h"
@@ -173,7 +172,7 @@ static int signal_all(struct command *command, int number, uint32_t *signalled) 
     error = sweep_signal(command->group, number, command->user, first, signalled, &had_first);
     // It may have left its group, as others that get it when they are found.
     const bool has_left = error == 0 && first != 0 && !had_first;
-    if (has_left && process_signal(command->user, command->main.fork.pidfd, number) == 0) (*signalled)++;
+    if (has_left && clx_signal_for(command->user, first, command->main.fork.pidfd, number) == 0) (*signalled)++;
     strays_signal(command, number);
     return error;
 }

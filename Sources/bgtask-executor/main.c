@@ -236,7 +236,6 @@ static int work(void) {
     } else {
         drain_where_needed();
     }
-    clx_scheduling_keep();
     // In this order: each may have the next one do something.
     readers_hear();
     int next = earlier(kill, command_fire_due(loop_now()));

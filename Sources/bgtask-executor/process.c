@@ -62,11 +62,6 @@ uint32_t process_session(pid_t process) {
     return (uint32_t)strtoul(text, NULL, 10);
 }
 
-int process_signal(uint32_t user, int pidfd, int number) {
-    const bool is_for_all = number != 0 && clx_signal_is_for_all(number);
-    return clx_pidfd_send_signal_as(is_for_all ? 0 : user, pidfd, number) < 0 ? errno : 0;
-}
-
 uint64_t process_ticks(void) {
     struct timespec now;
     clock_gettime(CLOCK_BOOTTIME, &now);

@@ -1,4 +1,4 @@
-// What /proc tells of a process and holds nothing for (clinux_reader.h), and what it is told.
+// What /proc tells of a process and holds nothing for (clinux_reader.h).
 #ifndef PROCESS_H
 #define PROCESS_H
 
@@ -15,10 +15,6 @@ bool process_group(pid_t process, char name[GROUP_NAME_BYTES]);
 
 /// Its audit session, which is that of all it starts and can be changed by root alone; UINT32_MAX where it has none.
 uint32_t process_session(pid_t process);
-
-/// Signals a process of a command with the rights of the command's user, or where the signal is for all; 0 as kill(2). Returns 0 or
-/// an errno: EPERM where that user may not.
-int process_signal(uint32_t user, int pidfd, int number);
 
 /// Now, as the start of a process is told: clock ticks since boot.
 uint64_t process_ticks(void);

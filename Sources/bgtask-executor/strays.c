@@ -383,7 +383,7 @@ static void stop(struct command *command, struct seen *seen, int pidfd) {
         before->stopped = -1;
     }
     if (!command->wants_frozen || seen->stopped >= 0) return;
-    const int error = process_signal(command->user, pidfd, SIGSTOP);
+    const int error = clx_signal_for(command->user, seen->pid, pidfd, SIGSTOP);
     if (error == EPERM) return command_refuse_freeze(command);
     // Without a descriptor for it, it is let go on at once.
     if (error == 0) seen->stopped = fcntl(pidfd, F_DUPFD_CLOEXEC, 0);
@@ -401,7 +401,7 @@ static void treat(struct command *command, struct seen *seen, int pidfd) {
     // That has had it already, wherever it is.
     const bool is_main = command->main.is_there && seen->pid == command->main.fork.pid;
     for (int i = 1; !is_main && i <= EXECUTOR_SIGNAL_MAX; i++) {
-        if ((command->passed_signals >> (i - 1) & 1) != 0) process_signal(command->user, pidfd, i);
+        if ((command->passed_signals >> (i - 1) & 1) != 0) clx_signal_for(command->user, seen->pid, pidfd, i);
     }
     stop(command, seen, pidfd);
 }

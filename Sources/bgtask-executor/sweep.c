@@ -79,8 +79,8 @@ static int list(const struct group *group, struct numbers *numbers) {
 
 // MARK: - One sweep
 
-static void treat(struct sweep *sweep, int pidfd) {
-    const int result = process_signal(sweep->user, pidfd, sweep->number);
+static void treat(struct sweep *sweep, pid_t process, int pidfd) {
+    const int result = clx_signal_for(sweep->user, process, pidfd, sweep->number);
     if (result == 0 && sweep->number != 0) sweep->signalled++;
     if (result == EPERM) sweep->refused++;
 }
@@ -99,7 +99,7 @@ static void treat_some(struct sweep *sweep) {
         const pid_t process = sweep->all.all[sweep->next_number++];
         const int pidfd = clx_pidfd_open(process);
         if (pidfd < 0) continue;
-        if (is_in(sweep->group, process)) treat(sweep, pidfd);
+        if (is_in(sweep->group, process)) treat(sweep, process, pidfd);
         close(pidfd);
     }
 }

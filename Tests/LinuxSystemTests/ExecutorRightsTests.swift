@@ -41,21 +41,6 @@ extension LinuxTests {
             state(process).map { $0 != UInt8(ascii: "Z") } ?? false
         }
 
-        @Test("what a user may change of it while it sends a signal for that user does not last")
-        func scheduling() throws {
-            let peer = try ExecutorPeer(.groups)
-            _ = try start(peer)
-            let executor = id_t(peer.processID)
-            let process = __priority_which_t(PRIO_PROCESS.rawValue)
-            #expect(try peer.code(EXECUTOR_SIGNAL, 1) { $0.number = UInt32(SIGSTOP) } == 0)
-            #expect(setpriority(process, executor, 7) == 0)
-            // Each turn sees to it.
-            #expect(try peer.code(EXECUTOR_SIGNAL, 1) { $0.number = UInt32(SIGCONT) } == 0)
-            try waitUntil { getpriority(process, executor) == getpriority(process, 0) }
-            #expect(try peer.code(EXECUTOR_KILL, 1) == 0)
-            _ = try peer.wait(EXECUTOR_GONE, of: 1)
-        }
-
         @Test(
             "a signal reaches whom its user could send it, and one that ends reaches all",
             arguments: ExecutorPeer.Home.possible)

@@ -28,15 +28,6 @@ int clx_pidfd_open(pid_t pid);
 /// pidfd_send_signal(2).
 int clx_pidfd_send_signal(int pidfd, int number);
 
-/// The same with no more rights than a user's processes have (kill(2)), where the caller is root and has one thread that sends
-/// signals. The kernel decides in the moment of the signal, so that no program can become another user's in between. EPERM where
-/// those may not, EAGAIN where it could not be asked.
-int clx_pidfd_send_signal_as(uid_t user, int pidfd, int number);
-
-/// While the kernel asks on the user's behalf, that user may change how the caller gets the processor. Who sends such signals calls
-/// this now and then, so that it does not last.
-void clx_scheduling_keep(void);
-
 /// What processes used, as getrusage(2) has it: a process and what it waited for, the memory that of
 /// the largest among them.
 struct clx_use {

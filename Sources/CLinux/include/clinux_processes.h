@@ -53,7 +53,15 @@ void clx_processes_free(struct clx_processes *processes);
 /// (ESRCH where it is gone).
 int clx_process_signal(const struct clx_process *process, int number);
 
-/// The same with a user's rights, where the signal is not for all.
+/// The user of a process: its effective uid, or where that is root's the real one. UINT32_MAX where it is gone. Nothing of a user's is
+/// held for that (clinux_reader.h).
+uid_t clx_process_user(pid_t pid);
+
+/// Signals a process through its pidfd where it is that user's, the user is root or the signal is for all; 0 as kill(2). Returns 0 or
+/// an errno: EPERM where none of that is so, ESRCH where it is gone.
+int clx_signal_for(uid_t user, pid_t pid, int pidfd, int number);
+
+/// As `clx_process_signal`, and likewise.
 int clx_process_signal_as(uid_t user, const struct clx_process *process, int number);
 
 /// Stops (SIGSTOP) the descendants of the caller, sweep by sweep until no running one shows or

@@ -6,7 +6,7 @@
 // process that shares nothing with the one that serves does the reads, and is asked without waiting. Where one is held up, another
 // is asked the same.
 //
-// What holds nothing may be read by everybody: a process's cgroup, sessionid, uid_map and children; and its stat and status once it
+// What holds nothing may be read by everybody: a process's cgroup, sessionid, uid_map and children, and who owns its folder; and its stat and status once it
 // is over with all its threads, and waits to be reaped.
 #ifndef CLINUX_READER_H
 #define CLINUX_READER_H
@@ -54,7 +54,7 @@ struct clx_question {
 struct clx_looked {
     /// Its number is 0 where it is gone.
     struct clx_process process;
-    /// Its effective uid, or where that is root's the real one; UINT32_MAX where nothing was read.
+    /// As `clx_process_user`.
     uint32_t user;
     /// Whether it runs the program of who has looked, also one that was replaced since.
     bool runs_same_program;

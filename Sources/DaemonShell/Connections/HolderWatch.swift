@@ -63,7 +63,7 @@ final class HolderWatch {
     /// Refuses a process that is not the caller's own now, whoever named it before.
     private func check(_ process: HolderProcess, isOf client: Client) throws(CallFailure) {
         // As of one that is not there: nobody learns here which numbers others' processes have.
-        guard (try? effectiveUser(of: process.processID)) == client.credentials.user,
+        guard user(ofProcess: process.processID) == client.credentials.user,
             process.isRunning
         else { throw .invalid("pid") }
     }
